@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 
 from rankmath.claims import bound, statements
 from rankmath.cli import main
+from rankmath.definitions.entries import ENTRIES
 from rankmath.files import proofs_folder
 from rankmath.report.sources import committed_certificates
 
@@ -41,6 +42,14 @@ def test_the_list_is_the_registry() -> None:
     shown = rankmath("list").output
     for key in statements():
         assert key in shown
+
+
+def test_the_language_is_listed_in_eighty_columns_with_examples_that_say_something() -> None:
+    shown = rankmath("quantities").output
+    assert max(map(len, shown.splitlines())) <= 80
+    for entry in ENTRIES.values():
+        assert f"example: {entry.example}" in " ".join(shown.split())
+        assert entry.truth or entry.name.startswith("consensus") or not entry.example.endswith(">= 0"), entry.name
 
 
 # -- verify ------------------------------------------------------------------------------------------------
@@ -91,7 +100,11 @@ def test_verify_speaks_json_alone_when_asked(tmp_path: Path) -> None:
     [
         (("own:nothing",), "key: 'own:nothing' given; `rankmath list` shows all"),
         (("--instances", 0), "--instances: 0 given; a whole number of at least 1 is needed"),
+        (("--instances", 10**21), "--instances: 1000000000000000000000 given; a whole number of at least 1 and at"),
         (("--jobs", 1000), "--jobs: 1000 given"),
+        (("--claim", "mu(X[1]) <= 1", "--claim", "mu(X[1] <= 1"), "claim 2, column"),
+        (("--claim", "mu(X[1]) <= 1", "--given", "heads == 1, n ="), "given, column"),
+        (("--given", "heads == 1"), "--given, --sharpen: given without --claim"),
         (("missing.py",), "path: 'missing.py' given; a Python file with Statement objects is needed"),
     ],
 )
@@ -215,6 +228,7 @@ def test_a_layernorm_equilibrium_is_a_certificate_too(tmp_path: Path) -> None:
         (("dong2021:norm", "--rank", 2), "--rank: 2 given; it belongs to layernorm"),
         (("dong2021:norm", "--stable"), "--stable: True given; it belongs to layernorm"),
         (("layernorm", "--tokens", 3, "--dim", 3), "--rank: not given"),
+        (("layernorm", "--tokens", 1, "--dim", 1, "--rank", 1), "--tokens: 1 given; a whole number of at least 2"),
         (("layernorm", "--tokens", 3, "--dim", 3, "--rank", 4), "rank: 4 given"),
         (("layernorm", "--tokens", 3, "--dim", 3, "--rank", 2, "--mask", "moon"), "'moon'"),
     ],

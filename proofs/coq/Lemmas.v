@@ -197,6 +197,14 @@ Theorem L_log_line :
   (ln x) <= (x - 1).
 Proof. by_theorem Lemmas_functions.lemma_log_line. Qed.
 
+(** log-e: exp(1)*log(x) <= x *)
+Theorem L_log_e :
+  forall N, proper N ->
+  forall x : R,
+  0 < x ->
+  ((exp 1) * (ln x)) <= x.
+Proof. by_theorem Lemmas_signs.lemma_log_e. Qed.
+
 (** log-grows: log(x) <= log(y) *)
 Theorem L_log_grows :
   forall N, proper N ->
@@ -1698,6 +1706,24 @@ Theorem L_entropy_degree :
   forall h, (h < heads N)%nat ->
   (entropy (P N l h)) <= (ln (in_degree N)).
 Proof. by_theorem Lemmas_entropy.lemma_entropy_degree. Qed.
+
+(** entropy-causal: entropy(P[l, h]) <= 0 *)
+Theorem L_entropy_causal :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  mask_causal N ->
+  (entropy (P N l h)) <= 0.
+Proof. intros N Hp l _ h _ C. in_words. rewrite P_is by exact Hp. apply lemma_entropy_causal; [now apply Pn|exact C]. Qed.
+
+(** attention-max-causal: 1 <= norm(P[l, h], max) *)
+Theorem L_attention_max_causal :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  mask_causal N ->
+  1 <= (norm_max (P N l h)).
+Proof. intros N Hp l _ h _ C. in_words. rewrite P_is by exact Hp. apply lemma_attention_max_causal; [now apply Pn|exact C]. Qed.
 
 (** entropy-hoeffding: log(n) <= entropy(P[l, h]) + logit_range(P[l, h])**2/8 *)
 Theorem L_entropy_hoeffding :

@@ -1,6 +1,6 @@
 (** Lemmas of the prover: absolute values, exp and log as each other's inverse, and what is positive. *)
 Require Import Reals Lra Lia.
-From Rankmath Require Import Definitions Functions Norms Quantities Lemmas_functions Lemmas_attention Lemmas_entropy.
+From Rankmath Require Import Definitions Functions Norms Sums Softmax Masks Quantities Lemmas_functions Lemmas_attention Lemmas_entropy.
 Local Open Scope R_scope.
 
 Theorem lemma_abs_id x : 0 <= x -> Rabs x <= x. Proof. intros. rewrite Rabs_right; lra. Qed.
@@ -14,6 +14,9 @@ Theorem lemma_log_under x y : 0 < x -> x <= exp y -> ln x <= y.
 Proof. intros X H. rewrite <- (ln_exp y). now apply lemma_log_grows. Qed.
 Theorem lemma_under_log x y : 0 < y -> exp x <= y -> x <= ln y.
 Proof. intros Y H. rewrite <- (ln_exp x). apply lemma_log_grows; [apply exp_pos|exact H]. Qed.
+
+Theorem lemma_log_e x : 0 < x -> exp 1 * ln x <= x.
+Proof. intros X. rewrite <- (exp_ln x X) at 2. apply lemma_exp_e. Qed.
 
 Section Stochastic.
 Variables (n : nat) (P : mat).
@@ -33,3 +36,29 @@ Proof. assert (M := lemma_attention_spectral_low n P SP Hn). lra. Qed.
 Theorem lemma_attention_frobenius_positive : 0 < frob n n P.
 Proof. assert (M := lemma_attention_frobenius_low n P SP Hn). lra. Qed.
 End Stochastic.
+
+(** Under the causal mask the first token sees itself alone. *)
+Section Causal.
+Variables (n d dq : nat) (h : head) (X : mat).
+Hypothesis Hn : (0 < n)%nat.
+Hypothesis C : mask h = causal.
+Let P := attn n d dq h X.
+Let Mk : proper_mask n (mask h). Proof. rewrite C. apply causal_proper. Qed.
+Lemma first_off j : (0 < j < n)%nat -> P 0%nat j = 0.
+Proof.
+  intros Hj. apply attn_off; [|lia|lia|rewrite C; unfold causal; destruct j; [lia|cbn; lra]].
+  intros i k _ _. rewrite C. unfold causal. destruct (Nat.leb k i); [right|left]; reflexivity.
+Qed.
+Lemma first_on : P 0%nat 0%nat = 1.
+Proof.
+  assert (S := proj2 (attn_stochastic n d dq h X Mk) 0%nat Hn). fold P in S. rewrite <- S. symmetry.
+  apply sum_single; [exact Hn|]. intros j Hj N. apply first_off. lia.
+Qed.
+Theorem lemma_entropy_causal : least_entropy n P <= 0.
+Proof.
+  eapply Rle_trans; [apply (minf_le (n - 1) (fun i => entropy n (P i)) 0%nat); lia|]. unfold entropy.
+  rewrite (sum_ext n _ (fun _ => 0)), sum_const; [lra|]. intros [|j] Hj; [rewrite first_on, ln_1; ring|rewrite first_off by lia; ring].
+Qed.
+Theorem lemma_attention_max_causal : 1 <= maxentry n n P.
+Proof. rewrite <- first_on. eapply Rle_trans; [apply Rle_abs|]. now apply entry_le. Qed.
+End Causal.

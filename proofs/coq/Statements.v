@@ -1761,6 +1761,7 @@ Definition statement_zhai2023_3_1 : Prop :=
     own:late: its arrays
     own:mask-rate: its arrays
     own:mask-rate-symmetric: its arrays
+    own:merge-time: its arrays
     own:no-stable-orthogonal: its arrays
     own:positions-diameter: the word turned_range
     own:pre-norm-diameter: layernorm == rms

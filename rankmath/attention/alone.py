@@ -1,7 +1,7 @@
-"""Networks of attention alone: as many layers in one call as may stand, on a CPU or a GPU.
+"""Networks of attention alone: as many layers in one compiled call as possible, on a CPU or a GPU.
 
-What stops a call (saturated attention, logits out of range, a center that cancels), `sublayer_step` makes as
-everywhere, and the next call goes on from there.
+A call stops before saturated attention, logits out of range, or a center that cancels. `sublayer_step` makes that
+layer from arrays, and the next call goes on from there.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def sublayer_step(
     closely: bool = False,
 ) -> Tokens:
     """after(skip·X + behind(map(before(X)))) in centred form; `sizes` of the weights where they are known;
-    `closely`: no compiled layer may stand."""
+    `closely`: from arrays, by no compiled layer."""
     inner = tokens if sublayer.before is None else norm_step(A, sublayer.before, tokens)
     alone = len(sublayer.maps) == 1 and sublayer.behind is None
     # What a skip carries past one map is added where its residual is made; else tokens are added up.

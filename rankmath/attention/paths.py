@@ -214,7 +214,7 @@ def _step(
     tokens, parts = A.sum(longer, axis=1)[:, 0, :], _squares(A, longer)
     if bias is not None:
         tokens, parts = tokens + bias, parts + _squares(A, bias)
-    # Where these hardly cancel, their sum has the digits of the tokens. Squares that are 0 or ∞ say nothing.
+    # If these do not cancel much, their sum is as accurate as the tokens. Squares that are 0 or ∞ decide nothing.
     if not bool(xp.all(parts < 16.0 * _squares(A, tokens))):
         tokens = apply_sublayer(A, sublayer, before, masks)
     return tokens, longer

@@ -187,7 +187,7 @@ def logits_of(A: System, attention: Attention, Y: Array) -> list[Array]:
     for h, (queries, keys, added) in enumerate(turned_rows(A, attention, Y)):
         products = A.matmul(queries, A.transpose(keys))
         products = products if added is None else products + A.transpose(added)
-        root = A.sqrt(A.asarray(np.asarray([[A.constant(attention.d_qk)]])))
+        root = A.sqrt(A.asarray([[A.constant(attention.d_qk)]])) if A.unbounded else math.sqrt(attention.d_qk)
         found.append(_placed(A, attention, h, products / root, slice(None)))
     return found
 

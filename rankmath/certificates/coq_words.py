@@ -262,6 +262,11 @@ _PROOFS = {
     "delta-mean": "by_form delta_form_N.",
     "dobrushin-tanh": "by_form dobrushin_form_N.",
     "gamma": "by_gamma.",
+    **{
+        name: f"intros N Hp l _ h _ C. in_words. rewrite P_is by exact Hp. "
+        f"apply lemma_{name.replace('-', '_')}; [now apply Pn|exact C]."
+        for name in ("entropy-causal", "attention-max-causal")
+    },
     "contraction-blocks": "by_blocks.",
 }
 

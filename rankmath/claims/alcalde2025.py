@@ -25,8 +25,8 @@ from rankmath.verification.statement import Statement
 )
 def arrives_exponentially(run: ArrayRun, a: str, q: str) -> Truth:
     """with the steps γ^t = aq^t a token, x ↦ x + γ^t(v − x), comes to its vertex v at least exponentially fast;
-    where q < 1 it does not, in exact rationals: for every m with aq^m < 1 − q and after any steps, at least
-    ∏_{s<m}(1 − aq^s)(1 − aq^m/(1 − q)) of the distance is left"""
+    where q < 1 it does not, in exact rationals: for every m with aq^m < 1 − q the product of 1 − aq^s over s < m,
+    times 1 − aq^m/(1 − q), is left of the distance at least, after any number of steps"""
     first, ratio = (Fraction(run.letter(name)) for name in (a, q))
     if ratio == 1:
         return Truth(True, "constant steps")
@@ -99,9 +99,9 @@ alcalde2025_4_2 = Statement(
     status="refuted",
     draws=(draw_steps,),
     share=0.02,
-    notes="The formula of the theorem, x^t − v = ∏(1 − γ^s)(x⁰ − v), is right. With γ^t = 2^(−t−1) more than a "
-    "quarter of the distance is left for ever. What is true is own:hardmax-steps: tokens arrive if and only if "
-    "Σγ^t = ∞, and exponentially where the steps stay above a positive number.",
+    notes="The formula of the theorem, in which every step multiplies x − v by 1 − γ^t, is right. With γ^t = "
+    "2^(−t−1) more than a quarter of the distance is left for ever. What is true is own:hardmax-steps: tokens "
+    "arrive if and only if Σγ^t = ∞, and exponentially where the steps stay above a positive number.",
 )
 
 own_hardmax_steps = Statement(

@@ -36,5 +36,6 @@ alman2025_one_layer = Statement(
     share=0.03,
     notes="A layer with W = 0 and a skip connection is the identity, so it is a one-layer network of the kind "
     "that the paper asks for: values with entries at most η have ‖W‖₁ ≤ dη, and the distance is at most ((1 + "
-    "Hdη)^L − 1)‖X‖_max = O(η)‖X‖_max. Queries and keys need not be small. One token is an equality.",
+    "Hdη)^L − 1)‖X‖_max = O(η)‖X‖_max. Queries and keys need not be small. One token in one "
+    "dimension with W ≥ 0 and one head is an equality.",
 )

@@ -21,7 +21,7 @@ from rankmath.verification.statement import Statement
 
 #: Shapes (n, d, H, L) of one layer whose derivative has few rows.
 LAYERS = ((2, 1, 1, 1), (3, 1, 1, 1), (3, 2, 1, 1), (4, 2, 1, 1), (2, 3, 1, 1))
-LAYER_DRAWS = tuple(
+_DRAWS = tuple(
     networks(tokens, shapes=LAYERS, log_weights=(-1.0, 0.5), biases=False)
     for tokens in (moderate_tokens, antipodal_tokens, clustered_tokens, outlier_tokens)
 )
@@ -46,7 +46,7 @@ castin2024_3_3 = Statement(
     source=f"{CASTIN}, Theorem 3.3, wording from memory: on tokens of norm at most R, whose largest derivative it "
     "bounds",
     status="proved",
-    draws=LAYER_DRAWS,
+    draws=_DRAWS,
     share=0.4,
 )
 
@@ -58,7 +58,7 @@ own_lipschitz = Statement(
     title="How much attention stretches a change of its tokens, by their diameter and by the attention",
     source=OWN,
     status="proved",
-    draws=LAYER_DRAWS,
+    draws=_DRAWS,
     extremal=close_tokens,
     sharp=True,
     share=0.4,

@@ -69,6 +69,6 @@ own_lambda_skip_sphere = Statement(
     extremal=close_pair,
     sharp=True,
     share=0.4,
-    notes="Whatever the attention, the factor is at least (|λ| − s)/(|λ| + s) ≥ 1/3, s = ‖W‖₂. Sharp for every "
-    "λ ≥ 2s and every strength of the attention: two tokens that come close.",
+    notes="Whatever the attention, for λ ≠ 0 the factor is at least (|λ| − s)/(|λ| + s) ≥ 1/3, s = ‖W‖₂. Sharp for "
+    "every λ ≥ 2s and every strength of the attention: two tokens that come close.",
 )

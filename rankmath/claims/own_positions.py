@@ -27,7 +27,7 @@ PLAIN: tuple[dict[str, Any], ...] = (
 CAUSAL = tuple({**kind, "mask": "causal"} for kind in PLAIN)
 KINDS = (*PLAIN, CAUSAL[0], {"positions": "rotary", "softcap": 2.0, "window": 1}, {**CAUSAL[1], "window": 2})
 #: Shapes (n, d, H, L).
-SHAPES = ((2, 2, 1, 1), (3, 2, 2, 2), (4, 4, 2, 1))
+SHAPES = ((2, 2, 1, 1), (3, 4, 2, 1), (4, 2, 1, 2))
 
 
 def _draws(
@@ -41,15 +41,17 @@ def _draws(
     def of_kind(kind: dict[str, Any]) -> Draw:
         def draw(rng: Rng, size: int) -> NetworkInstance:
             n, d, H, L = shapes[int(rng.integers(len(shapes)))]
-            scales = 10 ** rng.uniform(*log_scale, size)
-            nets = [
-                Network.random(n, d, H, L, int(rng.integers(2**31)), scale=float(scale), **kind, **more)
-                for scale in scales
-            ]
-            arrays = {name: [getattr(net, name) for net in nets] for name in ("query", "key", "value", "output")}
-            stacked = {name: np.stack(parts, 2) for name, parts in arrays.items() if parts[0] is not None}
+            net = Network.random(n, d, H, L, **kind, **more)
+            stacked = {}
+            for name in ("query", "key", "value", "output"):
+                if (array := getattr(net, name)) is not None:
+                    # Keys and values of a group are the same.
+                    groups = kind.get("kv_heads", H) if name in ("key", "value") else H
+                    drawn = rng.standard_normal((L, groups, size, *array.shape[2:])) / np.sqrt(d)
+                    drawn = drawn * 10 ** rng.uniform(*log_scale, (size, 1, 1))
+                    stacked[name] = np.repeat(drawn, H // groups, axis=1)
             label = ", ".join(f"{name} {word}" for name, word in kind.items())
-            return NetworkInstance(nets[0].replace(**stacked), moderate_tokens(rng, size, n, d), label)
+            return NetworkInstance(net.replace(**stacked), moderate_tokens(rng, size, n, d), label)
 
         return draw
 

@@ -265,5 +265,5 @@ own_hemisphere = Statement(
     extremal=close_pair,
     sharp=True,
     share=0.5,
-    notes="Evaluated with v the direction of the mean token; it holds for every v.",
+    notes="Evaluated with v the direction of the mean token; it holds for every unit v with all ⟨X_i, v⟩ > 0.",
 )

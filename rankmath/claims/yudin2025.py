@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rankmath.claims.castin2024 import LAYER_DRAWS, ONE_LAYER, close_tokens
+from rankmath.claims.castin2024 import LAYERS, ONE_LAYER, close_tokens
 from rankmath.claims.folk_softmax_gradient import LOGITS, draw_logits
 from rankmath.formula.arrays import ArrayRun, column
 from rankmath.formula.evaluate import Scalar
 from rankmath.formula.language import quantity
 from rankmath.formula.run import unbox
-from rankmath.verification.draws import Rng
+from rankmath.verification.draws import Rng, clustered_tokens, moderate_tokens, networks
 from rankmath.verification.instance import Instance
 from rankmath.verification.papers import OWN, YUDIN
 from rankmath.verification.statement import Statement
@@ -59,6 +59,11 @@ yudin2025_softmax = Statement(
     "the two largest shares p and q have p(1 − p + q) ≤ 2p(1 − p) ≤ 1/2.",
 )
 
+# In dimension one a sparse W_QK is often 0, and the bounds are equalities.
+_DRAWS = tuple(
+    networks(tokens, shapes=LAYERS[3:], log_weights=(-1.0, 0.5), biases=False)
+    for tokens in (clustered_tokens, moderate_tokens)
+)
 _SIZE = {"a": "norm(W_QK[0,0], 2)/sqrt(d_qk)", "kappa": "top_shares(P[0,0])"}
 
 yudin2025_attention = Statement(
@@ -69,7 +74,7 @@ yudin2025_attention = Statement(
     title="The derivative of attention by the two largest shares of its rows",
     source=f"{YUDIN}, from public code that quotes the bound; the proof is ours",
     status="proved",
-    draws=LAYER_DRAWS,
+    draws=_DRAWS,
     extremal=close_tokens,
     share=0.05,
     notes="own:attention-shares is sharper, and never more.",
@@ -83,7 +88,7 @@ own_attention_shares = Statement(
     title="The derivative of attention by the two largest shares of its rows and the spread of the tokens",
     source=f"{OWN}, after {YUDIN}",
     status="proved",
-    draws=LAYER_DRAWS,
+    draws=_DRAWS,
     extremal=close_tokens,
     sharp=True,
     share=0.05,

@@ -23,7 +23,7 @@ def cite(what: tuple[str, ...], format_: str, sources: bool, as_json: bool) -> N
 
     Example: rankmath cite own:diameter wu2024:1 --format bibtex --sources
     """
-    from rankmath.report.cite import FORMATS, citation, software_entry
+    from rankmath.report.cite import FORMATS, citation, once, software_entry
     from rankmath.validation import InvalidArgument
 
     if sources and format_ != "bibtex":
@@ -35,4 +35,5 @@ def cite(what: tuple[str, ...], format_: str, sources: bool, as_json: bool) -> N
         plain = [{name: one.text(name) for name in FORMATS} | {"sources": one.sources} for one in found]
         click.echo(json.dumps(plain[0] if len(what) == 1 and plain else plain, indent=1))
     else:
-        click.echo("\n\n".join([*(one.text(format_) for one in found), *entries.values(), *software]))
+        shown = once(found) if format_ == "latex" else found
+        click.echo("\n\n".join([*(one.text(format_) for one in shown), *entries.values(), *software]))

@@ -52,7 +52,7 @@ def counterexample(
     Example: rankmath counterexample layernorm --tokens 2 --dim 2 --rank 2 --mask complete --stable --plot
     """
     from rankmath.report.counterexamples import refutation_shown
-    from rankmath.validation import InvalidArgument
+    from rankmath.validation import InvalidArgument, as_count
 
     options = {"--tokens": tokens, "--dim": dim, "--rank": rank, "--mask": mask, "--stable": stable or None}
     options |= {"--norm": norm, "--seed": seed, "--plot": plot or None}
@@ -60,7 +60,8 @@ def counterexample(
         if tokens is None or dim is None or rank is None:
             name = next(name for name in ("--tokens", "--dim", "--rank") if options[name] is None)
             raise InvalidArgument(f"{name}: not given; layernorm needs --tokens, --dim and --rank")
-        sizes = (tokens, dim, rank)
+        # One token cannot collapse, and numbers have only signs for directions.
+        sizes = (as_count("--tokens", tokens, least=2), as_count("--dim", dim, least=2), rank)
         shown = _equilibrium(sizes, mask or "causal", norm or "sphere", seed or 0, output, stable=stable, plot=plot)
     else:
         for name, value in options.items():

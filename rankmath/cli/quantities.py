@@ -44,7 +44,7 @@ def quantities(as_json: bool) -> None:
         for name, words in SWITCHES.items()
     ]
     rows += [(name, entry.meaning, entry.example) for name, entry in functions.items()]
-    click.echo("a claim begins with `exists` if some network is to have what it says; elsewhere all are meant")
+    click.echo("A claim is about all networks; with `exists` in front it is about some network.")
     for name, meaning, example in rows:
         click.echo(name)
         for line in (meaning, f"example: {example}"):

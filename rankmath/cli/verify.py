@@ -102,7 +102,7 @@ def verify(
 
     factor = 10 if thorough else 1
     counts = {
-        "instances": as_count("--instances", instances) * factor,
+        "instances": as_count("--instances", instances, most=10**9) * factor,
         "certify": as_count("--certify", certify, least=0) * factor,
         "seed": as_count("--seed", seed, least=0),
         "search": 300 * factor,

@@ -34,6 +34,8 @@ _STARTS = 512
 # So many rooms are entered before any of them is searched.
 _FIRST_ROOMS = 48
 _POPULATION = 96
+# From so many seconds an instance is slow to judge: a quantity without fast code.
+_SLOW = 2e-3
 _ROUNDS = 16
 # Visits without a better score after which a room is entered anew.
 _PATIENCE = 2
@@ -57,6 +59,37 @@ class Found:
     @property
     def refutes(self) -> bool:
         return self.verdict is not None and self.verdict.outcome == Outcome.VIOLATED and self.verdict.certified
+
+
+class _TimeIsUp(Exception):
+    """The seconds of a search are used up."""
+
+
+@dataclass
+class _Pace:
+    """Scores of one search, within its time: where instances take long there are fewer of them."""
+
+    statement: Statement
+    until: float = math.inf
+    #: Seconds that one instance takes, as measured last.
+    each: float = 0.0
+
+    def most(self, room: Room, wanted: int) -> int:
+        """How many of the instances wanted are worth their time: where each is slow, a fiftieth of what is left."""
+        if self.until == math.inf:
+            return wanted
+        if not self.each:
+            self.scores(room, starts(np.random.default_rng(0), room, 8))
+        left = self.until - time.perf_counter()
+        return wanted if self.each < _SLOW else max(8, min(wanted, int(left / 50 / self.each)))
+
+    def scores(self, room: Room, arrays: dict[str, Floats]) -> Floats:
+        began = time.perf_counter()
+        if began > self.until:
+            raise _TimeIsUp
+        found = scores(self.statement, room, arrays)
+        self.each = (time.perf_counter() - began) / len(found)
+        return found
 
 
 @dataclass
@@ -102,6 +135,7 @@ def search(
     began = time.perf_counter()
     spent, best = 0, Found(None, -math.inf, None, 0, 0.0)
     camps: list[_Camp] = []
+    pace = _Pace(statement, began + seconds if evaluations is None else math.inf)
 
     def done(found: Found, interrupted: bool = False) -> Found:
         return replace(found, evaluations=spent, seconds=time.perf_counter() - began, interrupted=interrupted)
@@ -122,11 +156,11 @@ def search(
                 known = None
             # Open new rooms at first, then return to the promising ones.
             if waiting and (len(camps) < _FIRST_ROOMS or rng.random() < 0.3):
-                camp, cost = _new_camp(statement, waiting.pop(0), rng)
+                camp, cost = _new_camp(pace, waiting.pop(0), rng)
                 camps.append(camp)
             else:
                 camp = _promising(camps, rng)
-                cost = _visited(statement, camp, rng)
+                cost = _visited(pace, camp, rng)
             spent += cost
             if camp.best > _SUSPECT and (refuting := _confirmed(statement, camp)) is not None:
                 return done(refuting)
@@ -139,32 +173,34 @@ def search(
                 tell(spent, best.score)
     except KeyboardInterrupt:
         return done(best, interrupted=True)
+    except _TimeIsUp:
+        pass
     return done(best)
 
 
-def _new_camp(statement: Statement, room: Room, rng: Rng) -> tuple[_Camp, int]:
+def _new_camp(pace: _Pace, room: Room, rng: Rng) -> tuple[_Camp, int]:
     """The best of many starts in a room, and how many there were."""
-    count = max(_POPULATION, min(_STARTS, 40_000 // room.size))
+    count = pace.most(room, max(_POPULATION, min(_STARTS, 40_000 // room.size)))
     arrays = starts(rng, room, count)
-    found = scores(statement, room, arrays)
+    found = pace.scores(room, arrays)
     order = np.argsort(-found)[:_POPULATION]
     picked = {name: array[order] for name, array in arrays.items()}
     return _Camp(room, picked, found[order], np.full(len(order), 0.3)), count
 
 
-def _visited(statement: Statement, camp: _Camp, rng: Rng) -> int:
+def _visited(pace: _Pace, camp: _Camp, rng: Rng) -> int:
     """One visit: random moves, then evolution; where visits no longer help, new starts beside the best member."""
     before = camp.best
     if camp.idle >= _PATIENCE:
-        again, cost = _new_camp(statement, camp.room, rng)
+        again, cost = _new_camp(pace, camp.room, rng)
         index = int(camp.score.argmax())
         for name, array in camp.arrays.items():
             again.arrays[name][-1] = array[index]
         again.score[-1] = before
         camp.arrays, camp.score, camp.step, camp.idle = again.arrays, again.score, again.step, 0
         return cost
-    _climb(statement, camp, rng)
-    cost = _POPULATION * _ROUNDS + _evolve(statement, camp, rng)
+    _climb(pace, camp, rng)
+    cost = len(camp.score) * _ROUNDS + _evolve(pace, camp, rng)
     camp.idle = 0 if camp.best > before + 1e-9 * max(1.0, abs(before)) else camp.idle + 1
     return cost
 
@@ -178,11 +214,11 @@ def _promising(camps: list[_Camp], rng: Rng) -> _Camp:
     return camp
 
 
-def _climb(statement: Statement, camp: _Camp, rng: Rng) -> None:
+def _climb(pace: _Pace, camp: _Camp, rng: Rng) -> None:
     """Random moves, each kept where it helps; steps grow with success and shrink with failure."""
     for _ in range(_ROUNDS):
         moved = _moved(camp, rng)
-        score = scores(statement, camp.room, moved)
+        score = pace.scores(camp.room, moved)
         better = score > camp.score
         camp.step = np.clip(camp.step * np.where(better, 1.6, 0.85), 1e-9, 3.0)
         for name, array in camp.arrays.items():
@@ -235,7 +271,7 @@ def _moved(camp: _Camp, rng: Rng) -> dict[str, Floats]:
     return moved
 
 
-def _evolve(statement: Statement, camp: _Camp, rng: Rng) -> int:
+def _evolve(pace: _Pace, camp: _Camp, rng: Rng) -> int:
     """CMA-ES from one of the best members, over its numbers and the logarithm of each array's scale; returns the
     evaluations.
 
@@ -273,7 +309,7 @@ def _evolve(statement: Statement, camp: _Camp, rng: Rng) -> int:
         y = (rng.standard_normal((_OFFSPRING, N)) * lengths) @ axes.T
         z = mean + sigma * y
         batch = placed(z)
-        score = scores(statement, camp.room, batch)
+        score = pace.scores(camp.room, batch)
         spent += len(z)
         order = np.argsort(-score)
         if score[order[0]] > camp.score[index]:

@@ -198,8 +198,8 @@ def _met(battery: Battery) -> str:
 
 
 def _tightest(battery: Battery) -> str:
-    if battery.tightest > 0:
-        return f"tightest quotient {quotient(math.log(battery.tightest))}"
+    if battery.log_tightest > -math.inf:
+        return f"tightest quotient {quotient(battery.log_tightest)}"
     return "the smaller side was 0 or less on all of them" if battery.excesses else "no two sides to compare"
 
 

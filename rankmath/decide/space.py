@@ -35,7 +35,7 @@ from rankmath.verification.statement import Statement
 Floats = NDArray[np.float64]
 
 # Sizes that are tried unless the hypotheses name others, and the largest of each.
-_SIZES = {"n": (2, 3, 4, 6, 8, 16, 32), "d": (1, 2, 3, 4, 6), "H": (1, 2, 3), "L": (1, 2, 3)}
+_SIZES = {"n": (2, 3, 4, 6, 8, 16, 32), "d": (1, 2, 3, 4, 6, 16), "H": (1, 2, 3), "L": (1, 2, 3)}
 _MOST = {"n": 64, "d": 24, "H": 16, "L": 16}
 _MASKS = ("none", "causal", "window:1", "star:0", "prefix:1")
 _SKIPS = (1.0, 0.5, -1.0, 2.0, 0.0)
@@ -95,9 +95,13 @@ class Room:
             array = arrays.get(name)
             return np.moveaxis(array, 0, axis) if batch and array is not None else array
 
+        query = stacked("W_QK", 2)
+        assert query is not None
+        ones = np.broadcast_to(np.eye(self.d), query.shape)  # keys, and the values of groups, are the tokens
         net = self.prototype.replace(
-            query=stacked("W_QK", 2),
-            **{"output" if self.kv_heads else "value": stacked("W", 2)},
+            query=query,
+            **({"key": ones} if self.plain_keys else {}),
+            **({"value": ones, "output": stacked("W", 2)} if self.kv_heads else {"value": stacked("W", 2)}),
             key_bias=stacked("key_bias", 2),
             bias=stacked("bias", 1),
         )
@@ -205,6 +209,7 @@ def rooms(statement: Statement) -> list[Room]:
         isinstance(t, Call) and t.function in ("norm", "cosine", "stable_rank") for p in parts for t in walk(p)
     )
     lawful = _lawful(statement)
+    beside = {int(number) + step for number in _numbers(statement, "d") for step in (-1, 0, 1)}
     found = set()
     biased = not no_key_bias and not switched["softcap"] and not switched["qk_norm"] and groups == (0,)
     every = product(shapes, _skips(statement), masks, sorted(scales), kinds, groups)
@@ -224,7 +229,8 @@ def rooms(statement: Statement) -> list[Room]:
                 bias=with_bias and not no_bias and (L > 1 or seen),
                 orthogonal=orthogonal,
             )
-            if not (norm == "sphere" and d < 2) and room not in found and lawful(room):
+            thin = d <= 6 or n <= 4 or d in beside  # many dimensions matter most to few tokens
+            if not (norm == "sphere" and d < 2) and thin and room not in found and lawful(room):
                 found.add(room)
     if not found:
         if clash := _clash(statement):
@@ -233,7 +239,9 @@ def rooms(statement: Statement) -> list[Room]:
         sizes = ", ".join(f"{letter} <= {number}" for letter, number in _MOST.items())
         given = ", ".join(statement.given_texts)
         raise InvalidArgument(f"given: {given} given; no network that is searched (n >= 2, {sizes}) is so")
-    ordered = sorted(found, key=lambda room: (room.size, room.n, room.L, room.key_bias, str(room)))
+    ordered = sorted(
+        found, key=lambda room: (room.size // (8 if room.d > 6 else 1), room.n, room.L, room.key_bias, str(room))
+    )
     try:
         scores(statement, ordered[0], starts(np.random.default_rng(0), ordered[0], 2))
     except NoSuchPlace:
@@ -479,10 +487,20 @@ def _weights(rng: Rng, size: int, shape: tuple[int, ...]) -> Floats:
         unit = np.eye(d)[rng.integers(d, size=(size, *shape[:-2]))][..., None, :] * left
         skew = dense - np.swapaxes(dense, -1, -2)
         kinds = np.stack([dense, whole, sparse, rank_one, unit, _permutations(rng, (size, *shape)), skew])
+        if d >= 8:  # where norms of matrices are far apart
+            flat = [np.broadcast_to(matrix, dense.shape) for matrix in _far_apart(d)]
+            kinds = np.concatenate([kinds, flat])
     else:
         kinds = np.stack([dense, whole, sparse, np.zeros_like(dense)])
     which = rng.integers(len(kinds), size=size)
     return np.asarray(scale * kinds[which, np.arange(size)])
+
+
+def _far_apart(d: int) -> Floats:
+    """Matrices whose norms differ most: a flat orthogonal one (Hartley's), a full row, a full column."""
+    angle = 2 * np.pi * np.outer(np.arange(d), np.arange(d)) / d
+    first = np.eye(d)[:1]
+    return np.stack([(np.cos(angle) + np.sin(angle)) / np.sqrt(d), first.T * np.ones(d), first * np.ones((d, 1))])
 
 
 def _one_hot(rng: Rng, size: int, n: int, d: int) -> Floats:

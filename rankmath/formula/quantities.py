@@ -102,7 +102,7 @@ def longest(run: Run, X: tuple[str, int]) -> Scalar:
 # -- weights -----------------------------------------------------------------------------------------------
 
 
-@fast("norm")
+@fast("norm", of="attention")
 def norm(run: Run, M: tuple[str, int, int], p: str) -> Scalar:
     """norm of a matrix: 1 (largest column sum of absolute values), 2 (spectral), inf (largest row sum), max
     (largest absolute entry), frobenius, composite (printed 1,∞: the root of the product of 1 and inf)"""
@@ -390,7 +390,7 @@ def diagonal(run: Run, P: Place, k: int) -> Scalar:
     """what token k, counted from 0, attends to itself"""
     if not 0 <= k < run.X.shape[-2]:
         raise InvalidArgument(f"net: diagonal is not defined for its layers; there is no token {k}")
-    return run.number(_matrix(run, P)[..., k, k])
+    return run.number(_matrix(run, P)[..., k, k][()])
 
 
 @fast("second_modulus", of="attention")

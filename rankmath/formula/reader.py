@@ -276,6 +276,9 @@ class _Reader:
                 found = str(value)
             case _:
                 found = self.source(node)
+        # The ℓ₁ norm has one name for people, and two in texts that are frozen: norm(M, 1), residual(X[l], one).
+        other = {"1": "one", "one": "1"}.get(found)
+        found = other if other in allowed and found not in allowed else found
         if found in allowed or (
             found == "p" and "p" in (*self.bound, *self.free) and set(EXPONENTS) <= set(allowed)
         ):

@@ -5,11 +5,11 @@ No n × m matrix is held of
     deviation:  out_i = Σ_j m_ij q_j v_j / (1 + Σ_j m_ij q_j),   m = expm1(left rightᵀ),
     average:    out_i = Σ_j m_ij q_j v_j / Σ_j m_ij q_j,         m = exp(left rightᵀ).
 
-A group of rows meets a tile of keys in registers: logits, m and sums of one tile, then its part of the average.
-Some groups meet a tile before the next one comes. The code is LLVM's intermediate language, made below for the
-vector registers of the machine; the optional library `llvmlite` makes machine code of it in a fraction of a second,
-and `machine_code` keeps it.
-Tests hold it to many digits and to its twins in NumPy: `by_expm1`, `softmax`, `activate` of `rankmath.attention`.
+A group of rows is multiplied with a tile of keys in registers: logits, m and sums of one tile, then its part of the
+average. `Writer` writes the code in LLVM's intermediate language, for the vector registers of the machine; the
+docstring of each function that it writes is its pseudo-code. The optional library `llvmlite` compiles it in a
+second, and `machine_code` keeps it. Tests compare it with many digits, and with `by_expm1`, `softmax` and
+`activate` of `rankmath.attention`, which do the same in NumPy.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ Loop: TypeAlias = tuple[str, list[str]]
 #: The result, and the tasks that fill it.
 Tasks: TypeAlias = tuple[Floats, list[Callable[[], None]]]
 
-# Doubles of a tile of keys that are met at a time: half of a first-level cache of 32 KiB.
+# A product takes this many doubles of a tile of keys at a time: half of a first-level cache of 32 KiB.
 _PANEL = 2**11
-# Logits that are held, and doubles of the groups of rows that meet a tile one after the other, at most.
+# At most this many logits are held, and this many doubles of the groups of rows that take turns at a tile.
 _LOGITS, _GROUPED = 3 * 2**12, 2**15
 
 
@@ -596,7 +596,7 @@ class Writer:
         return "<" + ", ".join([f"i64 {x}"] * self.shape.lanes) + ">"
 
     def map(self, function: str) -> list[str]:
-        """The function of %n vectors."""
+        """for each of %n vectors:  out = function(x)"""
         for i, _ in self.loop("i", "0", "%n"):
             place = self.put(f"mul nuw nsw i64 {i}, {self.shape.lanes}")
             x = self.load(self.address("%x", place))
@@ -633,7 +633,12 @@ class Writer:
         ]
 
     def pack(self) -> list[str]:
-        """Row j of the keys, times a factor, and of the values, times q_j, to their places in tiles."""
+        """For keys right (m, K), weights q and values (m, columns):
+
+        for each key j:
+            for each column k:  keys[tile of j][k][place of j in its tile] = factor · right[j, k]
+            for each strip of columns:  w[block of j][strip][place of j in its block] = q_j values[j, strip]
+        """
         lanes, width, held = self.shape.lanes, self.shape.width, self.shape.keys
         factor = self.put("load double, ptr %factor, align 8")
         for j, _ in self.loop("j", "0", "%m"):
@@ -658,9 +663,18 @@ class Writer:
         return self.function("pack", f"i64 %m, i64 %K, i64 %count, {pointers}", code)
 
     def sums(self, function: Literal["exp", "expm1"] | None, name: str = "sums") -> list[str]:
-        """For blocks of %per groups of rows: a few tiles at a time, logits, m and their sums, and their part of the
-        averages; without a function m is the logit, and nothing is divided. What the groups of a block meet one
-        after the other, some columns of a tile of keys or a strip of values, stays in the first-level cache."""
+        """The softmax averages of all rows of `left`, %per groups of them at a time:
+
+        out = 0, total = 0
+        for some tiles of keys at a time:
+            for each tile, for each group:   m = left · tile            (in registers: rows × vectors sums)
+                                             m = expm1(m) or exp(m), total += m q
+            for each strip of columns, for each group:  out[strip] += m · values[strip]
+        out /= 1 + total (expm1) or total (exp)
+
+        Without a function m is the logit, and nothing is divided. The groups take turns, so that a tile or a strip
+        stays in the first-level cache.
+        """
         rows, lanes, width = self.shape.rows, self.shape.lanes, self.shape.width
         pointers = ", ".join(f"ptr noalias %{name}" for name in ("left", "right", "w", "q", "out", "total"))
         logits = self.times("%per", self.shape.tiles * rows * width)
@@ -812,7 +826,14 @@ class Writer:
                     self.store(x, place)
 
     def pairs(self, name: str = "pairs") -> list[str]:
-        """max_j |x_j|² − 2 x_i·x_j of groups of rows from %first on, over the tiles from their own on to %ends."""
+        """For each group of rows from %first to %stop:
+
+        most = −∞
+        for each tile from the group's own to its end:
+            sums = rows · tile
+            most = max(most, squares of the tile − 2 sums)
+        out[i] = the largest lane of most_i
+        """
         rows, vectors, lanes, width = self.shape.rows, self.shape.vectors, self.shape.lanes, self.shape.width
         two = self.splat(-2.0)
         self.code.append(f"  %most = alloca [{rows} x {self.vector}], align 64")

@@ -1,24 +1,13 @@
-"""A whole layer of attention alone, compiled for the CPU: all heads of one sequence in one call on each thread.
+"""A whole layer of attention alone, compiled for the CPU: tokens e^ξ 1x + e^σ R, heads W_QK and W, key biases k.
 
-With tokens e^ξ 1x + e^σ R, heads W_QK, W and key biases k, each head makes::
+Each head finds the common part (`head`), then adds its deviation times W to every row (`rows`):
 
-    pull        g = x W_QK + k in units of the logits
-    pivot       the first largest entry of R g, D = R − 1R_pivot
-    q           softmax(D g), its mean qᵀD
-    image       the common row e^ξ x + e^σ (R_pivot + qᵀD) times W
-    keys        scale · D in tiles, transposed; q_j (D_j − qᵀD) beside them
+    deviation_i = Σ_j m_ij q_j (D_j − qᵀD)/(1 + Σ_j m_ij q_j),
+    m = expm1(e^{2σ} R W_QK Dᵀ/√d_qk),  D = R − 1R_pivot
 
-then, for some rows of all heads after each other::
-
-    left        R W_QK
-    deviation   Σ_j m_ij q_j (D_j − qᵀD)/(1 + Σ_j m_ij q_j), m = expm1(left keysᵀ); where the logits are below
-                rounding, left times the covariance Σ_j D_j q_j (D_j − qᵀD) in place of it, or with fewer tokens
-                than columns Σ_j m_ij q_j (D_j − qᵀD), m = left keysᵀ
-    total       what a skip carries, and the sum of (deviation W) over the heads
-
-and at the end one thread moves the mean of the total into the center, and brings both to size one.
+At the end one thread moves the mean of all rows into the center, and divides both by their sizes (`recentre`).
 Threads take whole heads, or heads and then rows, as they come; which thread makes a number changes no digit of it.
-What may not stand (uneven attention, logits out of range) stops all, and `rankmath.attention` makes that layer.
+Uneven attention and logits out of range stop all threads; `rankmath.attention` then makes that layer from arrays.
 """
 
 from __future__ import annotations
@@ -144,7 +133,17 @@ class LayerWriter(Writer):
         return rows
 
     def head(self) -> list[str]:
-        """All that the rows of one head share."""
+        """All that the rows of head %h share, kept in slot %slot:
+
+        g = of_pull · x W_QK + of_key · k, and W_QK packed in strips
+        pivot = the first j with the largest R_j · g
+        D_j = R_j − R_pivot, c_j = D_j · g;  top, low = max c, min c;  far = max |D_j|²
+        q = softmax(c);  stop if e^(low − top)/Σ e^(c − top) is uneven or no number
+        mean = Σ q_j D_j
+        image = (of_x · x + of_common · (R_pivot + mean)) W, and W packed; stop if W is far from size one
+        keys = scale · D in tiles, transposed;  values = q_j (D_j − mean) in blocks
+        if the logits are below rounding and n ≥ d:  covariance
+        """
         lanes, vectors, width, size = self.shape.lanes, self.shape.vectors, self.shape.width, self.shape.keys
         n, d, tiles = self.word("n"), self.word("d"), self.word("tiles")
         count, last = self.put(f"udiv i64 {d}, {lanes}"), self.put(f"sub i64 {n}, 1")
@@ -248,7 +247,11 @@ class LayerWriter(Writer):
         return self.put(f"icmp slt i64 {self.word('n')}, {self.word('d')}")
 
     def covariance(self) -> list[str]:
-        """Σ_j D_j q_j (D_j − qᵀD) W times the factor, packed in the place of W."""
+        """Where E is below rounding the deviation is R W_QK C W with a d × d matrix C:
+
+        C = Σ_j D_jᵀ q_j (D_j − mean)     (keys and values as `head` has packed them)
+        W in its packed place = of_thin · C W
+        """
         rows, lanes, width, size = self.shape.rows, self.shape.lanes, self.shape.width, self.shape.keys
         d, tiles = self.word("d"), self.word("tiles")
         count, last, square = self.put(f"udiv i64 {d}, {lanes}"), self.put(f"sub i64 {d}, 1"), self.times(d, d)
@@ -363,8 +366,11 @@ class LayerWriter(Writer):
             self.store(self.binary("fmul", self.load(place), inverse), place)
 
     def times_matrix(self, name: str, to: Literal["alone", "added", "measured"]) -> list[str]:
-        """out = a b for groups of rows a and a packed matrix b; or b `added`; or that, and the largest |entry| of
-        a b `measured`."""
+        """Groups of rows a times a packed matrix b:
+
+        for each strip of columns, for each group:  sums = a · b[strip]     (in registers)
+            out = sums ("alone"), or out += sums ("added"), or that and largest = max(largest, |sums|) ("measured")
+        """
         rows, lanes = self.shape.rows, self.shape.lanes
         count = self.put(f"udiv i64 %d, {lanes}")
         for v, column in self.strips(count):
@@ -393,8 +399,16 @@ class LayerWriter(Writer):
         return self.function(name, f"i64 %d, i64 %groups, i64 %last, {pointers}", [*self.code, "  ret void"])
 
     def rows(self) -> list[str]:
-        """Some rows of all heads from %h0 to %h1, which are held from %slot on, added to those at %to; of the first
-        head to what a skip carries."""
+        """Part %unit of the rows, of the heads from %h0 to %h1, which are held from %slot on:
+
+        if h0 = 0:  to = skip · R
+        for each head h:
+            left = R W_QK
+            E not below rounding:          stop if |left_i|² far exceeds the limit;  deviation = sums(expm1)
+            below, n < d:                  deviation = sums(E itself)
+            below, n ≥ d:                  deviation = left, and W holds the covariance
+            to += deviation W;  sizes[unit, h] = the largest |entry| of that
+        """
         lanes, width = self.shape.lanes, self.shape.width
         d, chunk, tiles = (self.word(name) for name in ("d", "chunk", "tiles"))
         count, (start, have) = self.put(f"udiv i64 {d}, {lanes}"), self.part_of_rows("%unit")
@@ -452,7 +466,7 @@ class LayerWriter(Writer):
         return self.put(f"udiv i64 {self.put(f'add i64 {last}, {self.shape.rows}')}, {self.shape.rows}"), last
 
     def gather(self) -> list[str]:
-        """Some rows of what each head has added, together, in the order in which one thread adds them."""
+        """total = Σ_h of_each[h] for part %unit of the rows, in the order in which one thread adds them."""
         lanes, d = self.shape.lanes, self.word("d")
         start, have = self.part_of_rows("%unit")
         first, heads = self.times(start, d), self.word("heads")
@@ -481,7 +495,13 @@ class LayerWriter(Writer):
                 self.stop()
 
     def recentre(self) -> list[str]:
-        """The mean of the total into the center, and both over their largest entries."""
+        """The mean of the total moves into the center, and both are divided by their largest entries:
+
+        shift = mean of the rows of total
+        center = of_image · Σ_h image_h + of_bias · bias + of_skip · x + of_shift · shift
+        of_total = max |total|;  total −= shift
+        of_center, of_residual = max |center|, max |total|;  center /= of_center, total /= of_residual
+        """
         lanes, zero = self.shape.lanes, self.splat(0.0)
         n, d, heads = self.word("n"), self.word("d"), self.word("heads")
         count, total, center = self.put(f"udiv i64 {d}, {lanes}"), self.pointer("total"), self.pointer("center")
@@ -553,9 +573,13 @@ class LayerWriter(Writer):
                 self.store(self.binary("fdiv", self.load(place), by), place)
 
     def work(self) -> list[str]:
-        """What every thread does of layer %l: whole heads (`by_heads`), so that none needs what another holds; or
-        of some heads after each other all heads, then all rows, as they come. One thread first measures the tokens
-        before the layer, but for those before the last one; at the end all measure the queries of the next."""
+        """What every thread does of layer %l; "take" means: a unit that no other thread has taken:
+
+        take the tokens before the layer (not before the last one), and measure them
+        by_heads:   take heads: head, then all rows of it, into memory of its own;  wait;  take parts: gather
+        otherwise:  for some heads at a time:  take heads: head;  wait;  take parts of rows: rows;  wait
+        take queries of the next layer, and measure them;  wait
+        """
         heads, at_once, chunks = self.word("heads"), self.word("at_once"), self.word("chunks")
         by_heads = self.put(f"icmp ne i64 {self.word('by_heads')}, 0")
         each = self.put(f"sub i64 {self.word('apart')}, {self.word('d')}")
@@ -630,8 +654,12 @@ class LayerWriter(Writer):
         self.code += [f"  br label %{name}.wait", f"{name}.end:"]
 
     def measure(self) -> list[str]:
-        """Σ_i |R_i|², the largest |R_i − R_j|² and |x|²: the second in floats first, where there is memory for that
-        and few rows may have it, or from products of all pairs."""
+        """out = Σ_i |R_i|², the largest |R_i − R_j|², |x|²:
+
+        squares_i = |R_i|²;  out[0] = Σ squares;  out[2] = |x|²
+        out[1] = what `chosen` finds in floats first, where there is memory for that
+        if it finds nothing:  out[1] = max_i squares_i + pairs_i
+        """
         lanes, count = self.shape.lanes, self.put(f"udiv i64 %d, {self.shape.lanes}")
         for given, stop, out in (("%R", "%n", "%squares"), ("%x", "1", self.at("%out", 2))):
             for j, _ in self.loop("j", "0", stop):

@@ -1,15 +1,11 @@
 """Layers of attention alone on the CPU, one after the other in one call: units, decisions, memory.
 
-With tokens e^ξ 1x + e^σ R a layer is
+A layer is `units` (the unit in which each part is made), `work` (all heads, `compiled_layer`) and `conclude` (what
+becomes of the units). One call on each thread makes all layers and measures their tokens, because small layers
+would wait for Python. One thread leads, and announces each layer; the others follow, whenever they come.
 
-    units       the unit in which each of its parts is made, and whether logits are below rounding
-    work        all heads (`compiled_layer`), on several threads where there is enough to do
-    conclude    the mean moved into the center, both brought to size one, their units, and what was lost
-
-What may not stand (uneven attention, logits out of range, weights far from size one, a center that cancels) stops
-there, and `rankmath.attention` makes that layer. All layers are made, and their tokens measured, in one call on
-each thread, which may begin with X = 1x + R itself: small layers wait for Python otherwise. One thread leads, and
-says when the work of a layer may begin; the others follow, whenever they come.
+The call stops before a layer with uneven attention, logits out of range, weights far from size one or a center that
+cancels; `rankmath.attention` makes that layer from arrays.
 """
 
 from __future__ import annotations
@@ -60,9 +56,11 @@ END = 2**62
 _HELD = 2**16
 # Doubles of the rows that a thread takes at a time.
 _ROWS = 2**14
-# … and rows, at least, or for one thread with wide registers: columns of a tile take less time there than their way
-# from the second-level cache. So many rows take as long as it takes to begin.
-_FEW_ROWS, _WIDE_ROWS, _BEGIN = 48, 128, 3
+# A thread takes this many rows at least: any thread, and one thread alone with wide registers, which read a tile
+# faster than the second-level cache delivers it.
+_FEW_ROWS, _WIDE_ROWS = 48, 128
+# To start a part takes as long as this many rows.
+_BEGIN = 3
 # Doubles of what each head adds, up to which threads share heads, if nearly all have as many, and not rows.
 _EACH = 2**22
 # A size up to which tokens are centred.
@@ -133,7 +131,15 @@ class NetworkWriter(LayerWriter):
         return self.choose(self.is_("oeq", exponent, self.real(0.0)), mantissa, infinite)
 
     def units(self) -> list[str]:
-        """Where the next layer's weights and tokens are, and the factors of all its parts."""
+        """Where the next layer's weights and tokens are, and the factors of all its parts:
+
+        R, x = the tokens before;  total, center = the other of two places
+        log_E = 2σ − log(d_qk)/2,  log_pull = ξ + σ − log(d_qk)/2;  stop if one is beyond safe_log
+        thin = whether |E| ≤ e^log_E · 2 d² max|W_QK| is below rounding
+        unit of what heads add: e^σ;  e^(3σ)/√d_qk if thin and without a skip
+        seen = max(ξ, σ);  log_center = max(seen, that unit, 0 if there is a bias)
+        scale = e^log_E, and every other factor is e^(its own logarithm − that of its sum)
+        """
         zero, one, two = self.real(0.0), self.real(1.0), self.real(2.0)
         l, d, apart = self.word("layer"), self.word("d"), self.word("apart")
         record = self.address(self.pointer("records"), self.times(l, RECORD))
@@ -223,7 +229,7 @@ class NetworkWriter(LayerWriter):
                     self.stop_if_wild(self.largest_of(row, self.put(f"udiv i64 {d}, {self.shape.lanes}")))
 
     def of_query(self) -> list[str]:
-        """The largest |entry| of query %h of layer %l, where that is not known."""
+        """of_queries[h] = the largest |entry| of query %h of layer %l, where that is not known."""
         d, record = self.word("d"), self.address(self.pointer("records"), self.times("%l", RECORD))
         square = self.times(d, d)
         for _ in self.when(self.is_("olt", self.number(self.at(record, 4)), self.real(0.0))):
@@ -233,7 +239,13 @@ class NetworkWriter(LayerWriter):
         return self.function("of_query", "ptr %words, i64 %l, i64 %h", [*self.code, "  ret void"])
 
     def conclude(self) -> list[str]:
-        """Units of what the layer made, and whether it may stand."""
+        """What the layer made becomes a row of the log:
+
+        recentre;  stop if the center has cancelled
+        ξ' = log_center + log(of_center),  σ' = unit + log(of_residual)
+        lost = max(lost, log₂(the largest part / of_residual))
+        unless stopped: write them, and layer += 1
+        """
         self.code.append("  call void @recentre(ptr %words)")
         parts, sizes = self.room("parts", "1"), self.pointer("sizes")
         self.write(self.told("of_total"), parts)
@@ -261,7 +273,11 @@ class NetworkWriter(LayerWriter):
         return self.function("conclude", "ptr %words", [*self.code, "  ret void"])
 
     def begin(self) -> list[str]:
-        """Tokens as they are given: relative to the first, and the mean moved into it."""
+        """Centre the tokens that are given, X = 1 X_0 + (X − 1 X_0):
+
+        total = X − 1 X_0;  recentre, with X_0 as what a skip carries and no heads
+        log[0] = log of_center, log of_residual, 0, bits lost;  nan and stop if a size is far from one
+        """
         lanes, n, d = self.shape.lanes, self.word("n"), self.word("d")
         count, given, to = self.put(f"udiv i64 {d}, {lanes}"), self.pointer("given"), self.pointer("first_R")
         for j, _ in self.loop("j", "0", n):
@@ -293,8 +309,7 @@ class NetworkWriter(LayerWriter):
         return self.function("begin", "ptr %words", [*self.code, "  ret void"])
 
     def lengths(self) -> list[str]:
-        """‖R‖, the diameter and ‖x‖ of the tokens before layer %l, to their row of the log, in the first or second
-        memory for that."""
+        """log[l][4:] = √measure(tokens before layer %l): ‖R‖, the diameter, ‖x‖; in the first or second memory."""
         d, apart = self.word("d"), self.word("apart")
         first = self.put("icmp eq i64 %l, 0")
         odd = self.put(f"and i64 {self.put('add i64 %l, 1')}, 1")
@@ -342,7 +357,12 @@ class NetworkWriter(LayerWriter):
             self.code.append(f"  call void @lengths(ptr %words, i64 {l}, i64 {unit})")
 
     def lead(self) -> list[str]:
-        """All of a run, with those who follow or alone."""
+        """What the first thread does of a run:
+
+        begin, if tokens are given
+        for each layer, until stopped:  units;  announce the layer;  work;  conclude
+        announce the end;  measure the tokens that nobody has measured
+        """
         L, given = self.word("layers"), self.put(f"icmp ne ptr {self.pointer('given')}, null")
         for _ in self.when(given):
             self.code.append("  call void @begin(ptr %words)")
@@ -366,7 +386,11 @@ class NetworkWriter(LayerWriter):
         return self.function("lead", "ptr %words, ptr %scratch", [*self.code, "  ret void"])
 
     def follow(self) -> list[str]:
-        """What the other threads do: of every layer whose work may begin as much as is left."""
+        """What the other threads do:
+
+        for each layer:  wait until it is announced;  work
+        wait for the end;  measure the tokens that nobody has measured
+        """
         for l, _ in self.loop("l", "0", self.word("layers")):
             self.wait_until(partial(self.is_beyond, l))
             for _ in self.when(self.put(f"icmp slt i64 {self.is_ready()}, {END}")):
@@ -519,10 +543,10 @@ class LayerPlan:
         *,
         measure: bool = False,
     ) -> Run:
-        """As many of these layers as may stand of tokens x (1, d), R (n, d), all in one piece.
+        """As many of these layers as can be made of tokens x (1, d), R (n, d), all contiguous.
 
-        Without x the tokens are R, and are centred first: ξ is nan where that may not stand. `state` is otherwise
-        ξ, mantissa and exponent of σ, and the lost bits; `numbers` are the largest |query| (below zero: it is
+        Without x the tokens are R, and are centred first: ξ is nan where they cannot be. `state` is otherwise ξ,
+        mantissa and exponent of σ, and the lost bits; `numbers` are the largest |query| (below zero: it is
         measured, and so are all weights), log(d_qk)/2 and λ of the skip of each layer; `limits` are `LIMITS`.
         """
         with self.lock:

@@ -1,12 +1,8 @@
 """Layers of plain attention on the CPU, for some matrices V_k side by side, as the paths of all lengths need them.
 
 With tokens T a layer makes V'_k = λ V_k + Σ_h P_h V_{k−1} W_h (without a skip Σ_h P_h V_k W_h, and no longer one),
-and new tokens Σ_k V'_k + b. Keys and values are those of all heads::
-
-    prepare     T or T − 1T_0, whichever is shorter: a softmax does not see what all keys have in common
-    pack        keys and values in tiles, weights in strips of columns
-    rows        of each head left = T W_QK, Σ_j e^{left·key_j} V_j / Σ_j e^{left·key_j}, and that times W; their
-                sum, what a skip carries, and the new tokens
+and new tokens Σ_k V'_k + b. All heads share keys and values. A softmax does not see what all keys have in common:
+keys are T or T − 1T_0, whichever is shorter.
 
 One call on each thread makes all layers: the first leads, the others follow. It stops where a logit may leave the
 range of an exponential, and after a layer whose V'_k are so much larger than their sum that this has lost digits.
@@ -58,7 +54,11 @@ class PathWriter(NetworkWriter):
     """Writes what a layer does."""
 
     def prepare(self) -> list[str]:
-        """Where the next layer finds tokens and matrices, and the keys' origin."""
+        """Where the next layer finds tokens T and matrices V, and the keys' origin:
+
+        tokens, terms = the places before;  new_tokens, new_terms = the other of two places each
+        origin = T_0 if max |T_j − T_0| < max |T_j|, else 0;  far = the smaller of both, squared
+        """
         lanes, l, n, d = self.shape.lanes, self.word("layer"), self.word("n"), self.word("d")
         record, zeros = self.address(self.pointer("records"), self.times(l, RECORD)), self.pointer("zeros")
         query, value, bias = (self.put(f"load ptr, ptr {self.at(record, k)}, align 8") for k in range(3))
@@ -95,7 +95,7 @@ class PathWriter(NetworkWriter):
         return self.function("prepare", "ptr %words", [*self.code, "  ret void"])
 
     def pack_tile(self) -> list[str]:
-        """Tile %t of keys, transposed and times the factor, and of values."""
+        """keys[t] = scale · (T_j − origin) for the rows j of tile %t, transposed;  values = V_j in blocks."""
         lanes, vectors, width, size = self.shape.lanes, self.shape.vectors, self.shape.width, self.shape.keys
         d, last = self.word("d"), self.put(f"sub i64 {self.word('n')}, 1")
         wide, first = self.times(d, self.word("lengths")), self.times("%t", width)
@@ -128,7 +128,7 @@ class PathWriter(NetworkWriter):
         return self.function("pack_tile", "ptr %words, i64 %t", [*self.code, "  ret void"])
 
     def pack_matrix(self) -> list[str]:
-        """Query or value %m in strips of columns one after the other."""
+        """packed[m] = query or value %m, in strips of columns one after the other."""
         lanes, d, heads = self.shape.lanes, self.word("d"), self.word("heads")
         square, of_query = self.times(d, d), self.put(f"icmp slt i64 %m, {heads}")
         place = self.put(f"select i1 {of_query}, i64 %m, i64 {self.put(f'sub i64 %m, {heads}')}")
@@ -144,7 +144,14 @@ class PathWriter(NetworkWriter):
         return self.function("pack_matrix", "ptr %words, i64 %m", [*self.code, "  ret void"])
 
     def rows(self) -> list[str]:
-        """Some rows of all heads, and of the new tokens."""
+        """Part %unit of the rows:
+
+        made = 0
+        for each head:  left = T W_QK;  stop if |left_i|² far exceeds the limit
+                        seen = softmax averages of V by `sums`;  made += seen W
+        V'_k = λ V_k + made_{k−1}   (without a skip made_k);  T' = Σ_k V'_k + b
+        cancels = 1 if Σ_k |V'_k|² + |b|² ≥ 16 |T'|² for a row
+        """
         lanes, lengths, d, chunk = self.shape.lanes, self.word("lengths"), self.word("d"), self.word("chunk")
         wide, count, square = self.times(d, lengths), self.put(f"udiv i64 {d}, {lanes}"), self.times(d, d)
         start, have = self.part_of_rows("%unit")
@@ -210,13 +217,13 @@ class PathWriter(NetworkWriter):
                 self.store(sums[0], self.address(token, at))
                 squares[:] = sums[1], self.fma(sums[0], sums[0], now[1])
             parts, whole = (self.total(x) for x in squares)
-            # Where these hardly cancel, their sum has the digits of the tokens. Squares 0 or ∞ say nothing.
+            # If these do not cancel much, their sum is as accurate as the tokens. Squares 0 or ∞ decide nothing.
             for _ in self.unless(self.is_("olt", parts, self.product_of(whole, self.real(16.0)))):
                 place = self.at("%words", PLACES["cancels"])
                 self.code.append(f"  store atomic i64 1, ptr {place} monotonic, align 8")
 
     def work(self) -> list[str]:
-        """What every thread does of a layer."""
+        """What every thread does of a layer:  take tiles and matrices: pack;  wait;  take parts: rows;  wait."""
         tiles, heads = self.word("tiles"), self.word("heads")
         for unit in self.units_of("%counters", self.put(f"add i64 {tiles}, {self.times(heads, 2)}")):
             of_tile, m = self.put(f"icmp slt i64 {unit}, {tiles}"), self.put(f"sub i64 {unit}, {tiles}")
@@ -233,7 +240,12 @@ class PathWriter(NetworkWriter):
         """Nothing is measured."""
 
     def lead(self) -> list[str]:
-        """All of a run, with those who follow or alone."""
+        """What the first thread does:
+
+        for each layer, until stopped:  prepare;  announce the layer;  work
+            the layer counts, and there is one length more if it has a skip;  stop if lengths cancel
+        announce the end
+        """
         for l, _ in self.loop("l", "0", self.word("layers")):
             for _ in self.when(self.goes_on()):
                 self.code.append("  call void @prepare(ptr %words)")
@@ -284,8 +296,8 @@ _LAYER, _CANCELS = PLACES["layer"], PLACES["cancels"]
 def path_layers(
     kernel: Kernel, tokens: Floats, V: Floats, layers: Sequence[Layer], limit: float, threads: int
 ) -> PathRun:
-    """As many of these layers as may stand of tokens (n, d) and V (n, k, d); no logit is beyond the limit. All have
-    as many heads, in one piece."""
+    """As many of these layers as can be made of tokens (n, d) and V (n, k, d) with no logit beyond the limit. All
+    layers have as many heads, contiguous."""
     shape, missing = kernel.shape, -tokens.shape[1] % kernel.shape.lanes
     first = Sums(V, tokens)
     if missing:  # columns of zeros change nothing

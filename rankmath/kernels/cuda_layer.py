@@ -228,7 +228,7 @@ class Plan:
         *,
         measure: bool = False,
     ) -> Run:
-        """As many of these layers as may stand (of a batch all or none) of tokens x (..., 1, d), R (..., n, d).
+        """As many of these layers as can be made (of a batch all or none) of tokens x (..., 1, d), R (..., n, d).
 
         Without x the tokens are R, and are centred first: ξ is nan where that may not stand. `state` is otherwise
         ξ, mantissa and exponent of σ, and the lost bits, of each network; `numbers` are the largest |query|,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rankmath.certificates.certificate import Certificate
@@ -73,6 +73,8 @@ class Citation:
     notation: str = ""
     #: Whether the claim is the user's own, and not a registered statement.
     users: bool = False
+    #: The id of the certificate whose file is cited, if it is one.
+    file: str = ""
 
     def text(self, format: str) -> str:
         """The citation as "latex", "bibtex" or "markdown"."""
@@ -89,7 +91,7 @@ class Citation:
             f"{formulas(self.title)} ({code(self.key)}, \\cite{{{cites}}}).",
             *((self.notation,) if self.notation else ()),
             *self._quoted(),
-            f"{escape(self.truth[0].upper() + self.truth[1:])}.",
+            f"{_breaking(escape(self.truth[0].upper() + self.truth[1:]))}.",
             *((formulas(self.notes),) if self.notes else ()),
         ]
         lines += [f"Certificate {identifier(name)}: {_SHOWS[kind]}." for name, kind in self.certificates]
@@ -98,8 +100,9 @@ class Citation:
 
     @property
     def entry_key(self) -> str:
-        """The key of the BibTeX entry of what is cited: one for each statement, so that two never collide."""
-        return f"rankmath:{self.certificates[0][0] if self.users else self.key}"
+        """The key of the BibTeX entry of what is cited: one for each statement and certificate file, so that two
+        never collide."""
+        return f"rankmath:{self.file or self.key}"
 
     @property
     def _stated_by(self) -> str:
@@ -168,6 +171,21 @@ _SHOWS = {
 }
 
 
+def _breaking(tex: str) -> str:
+    """Lines may break inside the names of files and theorems."""
+    return re.sub(r"(?<=[/.]|_)(?=[a-z])", r"\\allowbreak ", tex)
+
+
+def once(citations: Iterable[Citation]) -> list[Citation]:
+    """The citations for one text: notation is said where it is needed first."""
+    told: set[str] = set()
+    found = []
+    for one in citations:
+        found.append(replace(one, notation="The notation is that above.") if one.notation in told else one)
+        told |= {one.notation} - {""}
+    return found
+
+
 def _as_markdown(tex: str) -> str:
     """A text with formulas: displays between dollar signs, our own commands written out."""
     display = r"\n\n$$\n\\begin{aligned}\1\\end{aligned}\n$$\n\n"
@@ -209,10 +227,12 @@ def citation(what: str | os.PathLike[str]) -> Citation:
     if not result.accepted:
         raise InvalidArgument(f"what: {name} given; the checker rejects it: {result.reason}")
     if certificate.statement == EQUILIBRIUM:
-        return _of_equilibrium(certificate)
-    if certificate.statement not in statements():
-        return _of_family(certificate)
-    return _of_statement(certificate.statement, (certificate,))
+        found = _of_equilibrium(certificate)
+    elif certificate.statement not in statements():
+        found = _of_family(certificate)
+    else:
+        found = _of_statement(certificate.statement, (certificate,))
+    return replace(found, file=certificate.id)
 
 
 def _of_equilibrium(certificate: Certificate) -> Citation:
@@ -225,7 +245,7 @@ def _of_equilibrium(certificate: Certificate) -> Citation:
         title=f"LayerNorm equilibrium: {n} tokens of dimension {d}, rank {data.get('rank')}{attracts}",
         claim=(equilibrium_statement(certificate),),
         source="this library",
-        truth="proved by the certificate, which `rankmath check` checks",
+        truth="proved by the certificate, which the command rankmath check re-derives",
         certificates=((certificate.id, certificate.kind),),
         bibtex=(),
         displayed=False,

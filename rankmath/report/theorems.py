@@ -16,6 +16,8 @@ from rankmath.claims import statements
 from rankmath.claims.dong2021_many_tokens import Kinds, LoneQuery, MeanKinds, TokenKinds
 from rankmath.claims.dong2021_two_heads import FourKeys, TwoHeads
 from rankmath.formula import read_formula
+from rankmath.formula.language import LETTERS
+from rankmath.formula.printed import latex_letter
 from rankmath.formula.printing import latex, text, words
 from rankmath.report.fragments import ENVIRONMENT, notation, written_out
 from rankmath.report.latex import (
@@ -68,6 +70,7 @@ def theorem(certificate: Certificate) -> str:
         raise InvalidArgument(f"certificate: {certificate.id} given; the checker rejects it: {result.reason}")
     if certificate.statement == EQUILIBRIUM:
         statement, argument = equilibrium_statement(certificate), _EQUILIBRIUM_ARGUMENT
+        argument += _ATTRACTION_ARGUMENT if certificate.data.get("attracting") else ""
         title = "Equilibrium of self-attention with LayerNorm"
     else:
         statement, argument = _instance_statement(certificate), _INSTANCE_ARGUMENT
@@ -115,6 +118,8 @@ def findings(checked: Sequence[str]) -> list[str]:
     lines = []
     for line in checked:
         decided = _DECIDED.match(line)
+        if line.startswith("claim: rank == most"):
+            continue  # the line about the equilibrium says it
         if decided is not None:
             left, right, verdict, bits = decided.groups()
             how = f" (intervals of {bits} bits)" if bits else ""
@@ -122,10 +127,16 @@ def findings(checked: Sequence[str]) -> list[str]:
                 f"The left side {_lies(left)} and the right side {_lies(right)}, so the claim {verdict}{how}."
             )
         elif line.startswith("hypotheses that hold: "):
-            parts = [_readable(part) for part in line.partition(": ")[2].split("; ")]
+            read = [_readable(part) for part in line.partition(": ")[2].split("; ")]
+            parts = list(filter(None, read))
+            if left := len(read) - len(parts):
+                parts.append(f"{left}{' more' if parts else ''}, which the checker names")
             lines.append(f"These hypotheses hold: {'; '.join(parts)}.")
         elif _STATED.match(line) is None:
-            lines.append(escape(line[:1].upper() + line[1:]).rstrip(".") + ".")
+            line = line.replace("docs/certificates.md, Reduction", "rankmath's page on certificates, Reduction")
+            line = line.replace("rank at most `most`", "at most the rank that is claimed")
+            said = escape(line[:1].upper() + line[1:]).rstrip(".") + "."
+            lines.append(re.sub(r"`([^`]*)`", r"\\texttt{\1}", said))
     return lines
 
 
@@ -135,12 +146,32 @@ def _lies(shown: str) -> str:
     return f"{'lies in' if shown.startswith('[') else 'is'} ${shown}$"
 
 
+#: What the checker's own hypotheses on the data mean.
+_MEANT = {
+    "binary(mask)": "every entry of the mask is $0$ or $1$",
+    "all(sum(row) > 0 for row in mask)": "every token sees a token",
+    "all(m == 1 for row in mask for m in row)": "every token sees all tokens",
+    "all(mask[i][j] == (1 if j <= i else 0) for i in range(n) for j in range(n))": "the mask is causal",
+    "norm_kind == sphere": "the LayerNorm is the sphere's",
+    "stochastic(A)": "the rows of $A$ are non-negative, and each sums to $1$",
+    "all(w > 0 for w in weights)": "every weight is positive",
+    "C == T(C)": "$C$ is symmetric",
+}
+_SIGNS = {"<=": r"\le", ">=": r"\ge", "==": "=", "<": "<", ">": ">"}
+
+
 def _readable(part: str) -> str:
-    """A hypothesis as the checker words it: in words where it has some, else as a formula."""
+    """A hypothesis as the checker words it: in words where it has some, else as a formula; "" for program text."""
+    if part in _MEANT:
+        return _MEANT[part]
+    if compared := re.fullmatch(r"([A-Za-z_]+) (<=|>=|==|<|>) (-?\d+)", part):
+        name, sign, number = compared.groups()
+        shown = latex_letter(name) if len(name) == 1 or name in LETTERS else rf"\mathrm{{{escape(name)}}}"
+        return f"${shown} {_SIGNS[sign]} {number}$"
     try:
         formula = read_formula(part)
     except InvalidArgument:
-        return code(part)
+        return ""
     said = words(formula)
     return escape(said) if said and said != text(formula) else f"${latex(formula)}$"
 
@@ -168,8 +199,9 @@ def document(certificates: Sequence[Certificate]) -> str:
 _EQUILIBRIUM_ARGUMENT = r"""Existence and uniqueness follow from Krawczyk's test: with an approximate inverse $Y$ of
 the derivative of $F(X)-X$ and an interval enclosure $D$ of that derivative over the box around $X^0$, one has
 $\lvert Y(F(X^0)-X^0)\rvert+\lvert I-YD\rvert r<r$ entrywise, so a Newton-like map takes the box strictly into
-itself.  The rank is bounded from below by a minor whose enclosure over the box does not contain zero.  Where
-attraction is claimed, an enclosure of $R^{-1}\,\mathrm DF\,R$ over the set of starts has spectral norm below $1$,
+itself.  The rank is bounded from below by a minor whose enclosure over the box does not contain zero."""
+_ATTRACTION_ARGUMENT = r"""  An
+enclosure of $R^{-1}\,\mathrm DF\,R$ over the set of starts has spectral norm below $1$,
 so $F$ contracts there and, its centre moving less than the contraction gains, maps the set into itself; Banach's
 theorem does the rest."""
 

@@ -24,6 +24,7 @@ YUDIN = "Yudin, Gaponov, Kudriashov and Rakhuba 2025 (arXiv 2507.07814)"
 KARAGODIN_NORMS = "Karagodin, Ge, Polyanskiy and Rigollet 2025 (arXiv 2510.22026)"
 ALCALDE = "Alcalde and others 2025, Attention's forward pass and Frank-Wolfe (arXiv 2508.09628)"
 ALMAN = "Alman and Song 2025 (arXiv 2505.16284)"
+RIGOLLET = "Rigollet 2025, The mean-field dynamics of transformers (arXiv 2512.01868)"
 CHEN = "Chen, Lin, Polyanskiy and Rigollet 2026 (arXiv 2510.05554)"
 SHI = "Shi and others 2022, Revisiting over-smoothing in BERT (arXiv 2202.08625)"
 
@@ -41,6 +42,7 @@ FIELD = {
     "karagodin2025": KARAGODIN_NORMS,
     "alcalde2025": ALCALDE,
     "alman2025": ALMAN,
+    "rigollet2025": RIGOLLET,
     "chen2026": CHEN,
     "yudin2025": YUDIN,
     "kim2021": KIM,

@@ -26,6 +26,7 @@ from rankmath.formula.printed import NOTATION, conventions, latex_letter
 from rankmath.formula.printing import latex, text, words
 from rankmath.formula.run import Run
 from rankmath.formula.terms import INDICES, Both, Call, Every, Formula, Letter, Term, as_term, replaced, walk
+from rankmath.formula.terms import Number as NumberTerm
 from rankmath.validation import ArrayLike, InvalidArgument, Number, as_choice
 from rankmath.verification.data import Declared, printed_data
 from rankmath.verification.instance import ArrayInstance, Instance, NetworkInstance, network_instance
@@ -303,7 +304,9 @@ class Statement:
                     entry.value == "number" or part is self.formula or entry.definition != ""
                 )
                 if entry is not None and entry.evaluate is not None and wanted:
-                    found.setdefault(entry.name, (entry.definition or latex(term), entry.meaning))
+                    assert isinstance(term, Call)
+                    word, meaning = _at_its_word(term, entry.meaning)
+                    found.setdefault(f"{entry.name} {word}", (entry.definition or latex(term), meaning))
                 for name, shown, said in conventions(entry.text) if entry is not None and entry.text else ():
                     found.setdefault(name, (shown, said))
                 if isinstance(term, Letter) and term.name in _EXPLAINED and term.name not in self.arrays:
@@ -390,6 +393,31 @@ def _certainly_fails(side: Side) -> bool:
     if side.equal:
         return side.left != side.right
     return side.left > side.right or (side.strict and side.left == side.right)
+
+
+#: How the meanings of quantities name the words that differ from what is typed.
+_WORDS = {"one": "1", "inf": "(?:inf|∞)", "frobenius": "F"}
+
+
+def _at_its_word(term: Call, meaning: str) -> tuple[str, str]:
+    """The word behind a quantity and what it is with it, where the meaning lists its words; else as it is.
+
+    >>> _at_its_word(read_formula("norm(W[0,0], inf) <= 1").left, "norm of a matrix: 2 (spectral), inf (row sum)")
+    ('inf', 'norm of a matrix: row sum')
+    """
+    head, _, listed = meaning.partition(": ")
+    last = term.terms[-1] if term.terms else None
+    word = last.name if isinstance(last, Letter) else str(last.value) if isinstance(last, NumberTerm) else ""
+    if word == "frobenius" and "frobenius" in listed:
+        return word, f"{head}: Frobenius"
+    named = _WORDS.get(word, re.escape(word))
+    if "ℓ_p" in meaning and not listed and word in ("1", "2", "inf"):
+        return word, meaning.replace("ℓ_p", f"ℓ_{word.replace('inf', '∞')}")
+    if word and (found := re.search(rf"(?:^|, |or ){named} \(([^)]*)\)", listed)):
+        return word, f"{head}: {found[1].rpartition(': ')[2]}"
+    if word and (found := re.search(rf"(?:^|, )([^,]*) for p = {named}(?:,|$)", listed)):
+        return word, f"{head}: {found[1]}"
+    return "", meaning
 
 
 def _reduced(term: Term) -> str:

@@ -34,6 +34,7 @@ PATHS = np.array([[1, 1, 0, 0], [1, 1, 1, 0], [0, 1, 1, 1], [0, 0, 1, 1]])
 EVERYWHERE = (
     *(f"diameter({X}, {p})" for X in PLACES for p in ("1", "2", "inf")),
     *(f"{name}({X})" for X in PLACES for name in ("mu", "about_mean", "cosine", "stable_rank", "longest")),
+    *(f"{name}({X})" for X in PLACES for name in ("centred_norm", "moved")),
     *(f"{name}({X})" for X in PLACES for name in ("participation_ratio", "rank")),
     *(f"effective_rank({X}, {of})" for X in PLACES for of in ("singular", "eigen")),
     *(f"residual({X}, {p})" for X in PLACES for p in ("one", "inf", "composite", "frobenius")),
@@ -41,7 +42,12 @@ EVERYWHERE = (
     *(f"operator_norm(W[1, 0], {p})" for p in ("1", "2", "inf")),
     *(f"form_norm(W_QK[0, 1], {p})" for p in ("1", "2", "inf")),
     *("least_singular(W[0, 1])", "definiteness(W_QK[1, 1])", "definiteness(W_QK[0, 1])", "lipschitz(1)"),
-    *(f"{name}(P[{l}, {h}])" for name in ("epsilon", "logit_range", "entropy") for l in "01" for h in "01"),
+    *(
+        f"{name}(P[{l}, {h}])"
+        for name in ("epsilon", "logit_range", "entropy", "top_shares")
+        for l in "01"
+        for h in "01"
+    ),
     *("dobrushin(P[0, 1])", "dobrushin(P[1, 0])", "r", "in_degree", "K", "n + 2*d + 3*H + 5*L", "d_qk", "skip"),
     *("sum_l(norm(W[l, 0], 2))", "prod_h(norm(W[1, h], 1))", "max_l(min_h(norm(W[l, h], inf)))", "sum_i(i**2)"),
     "recursion(b, diameter(X[0], 2), b*norm(W[l, 0], 2)/2 + l)",

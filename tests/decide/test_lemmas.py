@@ -111,7 +111,7 @@ def test_only_statements_that_are_registered_as_proved_are_used() -> None:
     registered = statements()
     for key, theorems in usable_statements().items():
         entry = registered[key]
-        assert (entry.status, entry.quantifier, entry.arrays) == ("proved", "all", ())
+        assert (entry.status, entry.quantifier, entry.arrays) == ("proved", "all", {})
         assert theorems, f"{key} has no theorem in Coq"
 
 

@@ -17,8 +17,10 @@ import pytest
 from generated import write_field
 
 import rankmath as rm
-from rankmath.checker.checker import KINDS
+from rankmath.checker.checker import FORMATS, KINDS
+from rankmath.checker.statements import NETWORK_DATA, ONE_LINE_DATA
 from rankmath.claims import statement
+from rankmath.claims.own_mask_rate import FORGETFUL
 from rankmath.equilibria.certify import certify_design
 from rankmath.equilibria.designs import causal_design, path_design
 from rankmath.report.cite import citation
@@ -259,6 +261,57 @@ def one_more_kind() -> bool:
     return len(KINDS) == 4
 
 
+def less_than_equal() -> bool:
+    """One token x = 1, W = −1/2 with a skip: two layers move it by 3/4, and the bound is 5/4; in two dimensions a
+    value that reads another coordinate moves nothing."""
+    net = rm.Network.from_arrays([[[[0.0]]]] * 2, [[[[-0.5]]]] * 2, skip=1.0)
+    one = rm.verify("alman2025:one-layer", net, [[1.0]], arithmetic="balls")
+    idle = rm.Network.from_arrays([np.zeros((1, 2, 2))], [[[[0.0, 0.0], [0.0, 1.0]]]], skip=1.0)
+    two = rm.verify("alman2025:one-layer", idle, [[1.0, 0.0]], arithmetic="balls")
+    return bool(abs(one.ratio - 0.6) < 1e-12 and two.ratio == 0)
+
+
+def forgets_at_once() -> bool:
+    """An incomplete mask under which P² has equal rows, and padding, under which every P has."""
+    P = np.asarray(FORGETFUL, dtype=float)
+    twice = P @ P
+    net = rm.Network.from_arrays([[[[0.0]]]], [[[[1.0]]]], mask=np.asarray([[1, 1, 0]] * 3, dtype=bool))
+    alike = rm.forward(net, [[1.0], [2.0], [4.0]])
+    return bool((abs(twice - twice[0]) < 1e-15).all() and (P == 0).any() and (alike == alike[0]).all())
+
+
+def change_places() -> bool:
+    """Without self-loops, W_V = 1 on the sphere: two acute tokens swap for ever."""
+    net = rm.Network.from_arrays(
+        [np.zeros((1, 2, 2))] * 7, [np.eye(2)[None]] * 7, mask=~np.eye(2, dtype=bool), norm="sphere"
+    )
+    X = np.asarray([[1.0, 0.0], [0.8, 0.6]])
+    return bool(np.allclose(rm.forward(net, X), X[::-1], atol=1e-15))
+
+
+def faster_where_they_meet() -> bool:
+    """Three causal tokens, equal logits, W = 1: where X_1 = X_0 the third comes by 1/3 a layer, not 1/2."""
+    net = rm.Network.from_arrays([[[[0.0]]]], [[[[1.0]]]], mask="causal")
+    return abs(float(rm.forward(net, [[0.0], [0.0], [1.0]])[2, 0]) - 1 / 3) < 1e-15
+
+
+def wider_by_the_number_of_tokens() -> bool:
+    """The same tokens and β are in the cone for two tokens, and not for four: its width depends on n."""
+    X = [[1.0, 0.0], [0.9999, math.sqrt(1 - 0.9999**2)]]
+    width = 1 - X[1][0]
+    return width < 1 / (100 * 2**2) and not width < 1 / (100 * 12**2)
+
+
+def at_once() -> bool:
+    """W_QK = 0: one layer makes all tokens equal, so no order is exactly three."""
+    made = rm.forward(rm.Network.from_arrays([[[[0.0]]]], [[[[1.0]]]]), [[1.0], [2.0]])
+    return bool(made[0, 0] == made[1, 0])
+
+
+def below_two_powers() -> bool:
+    return 2 * math.log(10) > 4.3
+
+
 FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("docs/findings.md", "does not shrink as n grows", shrinks),
     ("docs/findings.md", "attained by equal cosines alone", not_alone),
@@ -292,6 +345,14 @@ FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("rankmath/definitions/hypotheses.py", '"no biases"', queries_have_biases),
     ("README.md", "residual triples with every layer", not_tripled),
     ("README.md", "of every step lies just above", far_above),
+    ("README.md", "lies two to four powers of ten above", below_two_powers),
+    ("CLAIMS.md", "Collapse is of order three, sharply", at_once),
+    ("docs/background.md", "collapse is exponential and no longer doubly so", forgets_at_once),
+    ("docs/masks.md", "Dividing each token by its norm changes less than", change_places),
+    ("docs/positions.md", "exp(g(1) − g(0))): 1/2 without positions", faster_where_they_meet),
+    ("docs/findings.md", "one token is an equality", less_than_equal),
+    ("rankmath/claims/alman2025.py", "One token is an equality", less_than_equal),
+    ("rankmath/claims/karagodin2025.py", "width depends on β alone", wider_by_the_number_of_tokens),
 ]
 
 
@@ -346,7 +407,7 @@ def test_the_captions_have_the_numbers_of_the_run() -> None:
     assert list(orders.groups()) == [f"{x:.2f}" for x in stored["order"][-3:]]
     above = [(b - x) / math.log(10) for b, x in zip(stored["bound"][1:], stored["centred"][1:], strict=True)]
     assert [round(min(above)), round(max(above))] == [2, 4]
-    assert "lies two to four powers of ten above" in text
+    assert "lies about two to four powers of ten above" in text
     assert min(stored["order"][2:]) > 3  # "from layer 3 on … a factor of three and more a layer"
 
 
@@ -436,3 +497,35 @@ def test_what_was_known_before_us_is_not_called_ours(tmp_path: Path) -> None:
     assert known >= {"own:spectrum", "own:softmax-gradient"}
     assert {key for key, name in whose.items() if name.partition(",")[0] == "classical"} == known
     assert whose["own:received"].startswith("ours, beside Kim")
+
+
+def fields(shape: object) -> set[str]:
+    """The names of a shape of data, at every depth."""
+    if isinstance(shape, dict):
+        return {name.rstrip("?") for name in shape}.union(*map(fields, shape.values()))
+    return fields(shape[0]) if isinstance(shape, list) else set()
+
+
+def test_the_page_of_the_format_names_every_field_and_every_rule() -> None:
+    text = (ROOT / "docs/certificates.md").read_text(encoding="utf-8").split("## Issuing")[0]
+    rules = set(re.findall(r'by == "(\w+)"', (ROOT / "rankmath/checker/derivation.py").read_text(encoding="utf-8")))
+    assert len(rules) == 11
+    for name in (*FORMATS, *KINDS):
+        assert f'`"{name}"`' in text, name
+    known = fields(NETWORK_DATA) | fields(ONE_LINE_DATA)
+    assert {name for name in known if f"`{name}`" not in text and f'"{name}"' not in text} == set()
+    assert {name for name in rules if f"`{name}`" not in text} == set()
+
+
+def test_every_stored_certificate_is_in_the_table_of_coq() -> None:
+    """How many are stored of each statement; no more are written or accepted than there are."""
+    rows = re.findall(
+        r"\| `([\w.:-]+)` \| (\d+) \| (\d+) \| (\d*) \| [\d]* *\|",
+        (ROOT / "docs/machine-checked.md").read_text(encoding="utf-8"),
+    )
+    stored: dict[str, int] = {}
+    for found in (ROOT / "proofs" / "certificates").glob("*.json"):
+        key = json.loads(found.read_text(encoding="utf-8"))["statement"]
+        stored[key] = stored.get(key, 0) + 1
+    assert {key: int(count) for key, count, *_ in rows} == stored
+    assert all(int(count) >= int(written) >= int(seen or 0) for _, count, written, seen in rows)

@@ -13,10 +13,14 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.experiments.findings import Curve, Findings, Part, Step, silent
-from rankmath.attention.experiments.gradients import Parameters, Var, cross_entropy, rows, softmax, train
+from rankmath.attention.experiments.gradients import Parameters, Var, cross_entropy, rows, train
 from rankmath.attention.experiments.trained import as_network, attention_layer, initial_layers
 from rankmath.attention.paths import path_sums
+from rankmath.attention.plain import attend
+from rankmath.attention.softmax import row_softmax
+from rankmath.model.network import Attention
 from rankmath.validation import Array, Floats, Ints, InvalidArgument, Json, as_choice, as_count
 
 TASKS = ("memorisation", "sorting", "convex-hull")
@@ -108,6 +112,7 @@ def recomputed_accuracy(
     """Accuracy of the mean of `paths` sampled paths of each length, attention computed on the path's own tokens."""
     right = np.zeros(layers + 1)
     start = embedded({name: Var(value) for name, value in p.items()}, data).value
+    attentions = as_network(p, layers=layers, heads=heads, skip=0.0, mlp=False).attentions
     for k in range(layers + 1):
         total: Array = 0.0
         for _ in range(paths):
@@ -115,22 +120,18 @@ def recomputed_accuracy(
             X = start
             for l in range(layers):
                 if l in through:
-                    X = _one_head(p, X, l, int(rng.integers(heads)), heads)
+                    X = _one_head(attentions[l], X, int(rng.integers(heads)))
             scores = X @ p["classifier"] + p["classifier_bias"]
-            total = total + softmax(Var(scores)).value
+            total = total + row_softmax(scores)
         right[k] = (total.argmax(axis=-1) == target).mean()
     return right
 
 
-def _one_head(p: Parameters, X: Floats, l: int, h: int, heads: int) -> Floats:
+def _one_head(attention: Attention, X: Floats, h: int) -> Floats:
     """P_h X W_h + b with the attention of X itself."""
-    d = X.shape[-1]
-    part = slice(h * d // heads, (h + 1) * d // heads)
-    Q = X @ p[f"query{l}"][:, part] + p[f"query_bias{l}"][part]
-    K, V = X @ p[f"key{l}"][:, part], X @ p[f"value{l}"][:, part]
-    P = softmax(Var(Q @ np.swapaxes(K, -1, -2) / math.sqrt(d // heads))).value
-    out: Floats = P @ V @ p[f"output{l}"][part] + p[f"bias{l}"]
-    return out
+    made: Floats = attend(Float64(X), attention, h, X, None, X @ attention.value[h]) @ attention.output[h]
+    shifted: Floats = made + attention.bias
+    return shifted
 
 
 def dong_effectiveness(

@@ -15,6 +15,7 @@ import numpy as np
 from rankmath.attention.columns import measure
 from rankmath.attention.experiments.findings import Curve, Findings, Part, Step, silent
 from rankmath.attention.experiments.models import Init, initial_model
+from rankmath.attention.softmax import row_softmax
 from rankmath.attention.trace import trace
 from rankmath.linalg.masks import as_mask
 from rankmath.linalg.metrics import mean_cosine, singular_squares
@@ -155,7 +156,7 @@ def _second_to_first(X: Floats) -> float:
 def _with_dropout(model: Model, X: Floats, mask: str, p: float, seed: int) -> list[Floats]:
     """States of attention with LayerNorm, entries of P and of the output dropped and the rest scaled up."""
     rng = np.random.default_rng(seed + 2)
-    allowed = as_mask(mask, len(X)).allowed
+    seen = as_mask(mask, len(X))
 
     def dropped(a: Floats) -> Floats:
         return np.where(rng.random(a.shape) < p, 0.0, a / (1 - p))
@@ -168,9 +169,7 @@ def _with_dropout(model: Model, X: Floats, mask: str, p: float, seed: int) -> li
         for head in range(h.count):
             part = slice(head * k, (head + 1) * k)
             logits = (X @ h.query[:, part]) @ (X @ h.key[:, part]).T / math.sqrt(block.d_qk)
-            logits = np.where(allowed, logits, -np.inf)
-            P = np.exp(logits - logits.max(axis=1, keepdims=True))
-            out.append(dropped(P / P.sum(axis=1, keepdims=True)) @ (X @ h.value[:, part]))
+            out.append(dropped(row_softmax(logits, seen)) @ (X @ h.value[:, part]))
         X = dropped(np.concatenate(out, axis=1) @ h.output)
         X = X - X.mean(axis=1, keepdims=True)
         assert block.attention_norm is not None, "BERT has one"

@@ -80,6 +80,11 @@ _SIZES = (
 )
 
 
+def _log(value: Fraction) -> float:
+    """log of a positive fraction of any size."""
+    return math.log(value.numerator) - math.log(value.denominator)
+
+
 class OutOfTime(Exception):
     """The time allowed is used up."""
 
@@ -111,7 +116,7 @@ class FoundLine:
         """Exponents of left/right, and the logarithm of the constant that it is at most."""
         if self._vector is None:
             out: dict[Atom, Fraction] = {}
-            constant = math.log(self.rc) - math.log(self.lc)
+            constant = _log(self.rc) - _log(self.lc)
             for table, sign in ((self.left, 1), (self.right, -1)):
                 for base, e in table.items():
                     if isinstance(base, int):
@@ -455,7 +460,7 @@ class Search:
                 "tanhc": ("tanhc-one", "tanhc"),
                 "exp": ("exp-one", "exp-e", "exp-line"),
                 "expc": ("expc-one", "expc-exp"),
-                "log": ("log-line", "log-one"),
+                "log": ("log-line", "log-one", "log-e"),
                 "floor": ("floor-high",),
                 "abs": ("abs-high", "abs-minus", "abs-id", "abs-neg"),
             }[atom.name]
@@ -676,7 +681,7 @@ class Search:
                 if isinstance(base, Atom):
                     goal[base] = goal.get(base, Fraction(0)) + sign * e
         goal = {base: e for base, e in goal.items() if e}
-        log_goal = math.log(c1) - math.log(c2)
+        log_goal = _log(c1) - _log(c2)
         log_goal += sum(float(e) * math.log(p) for p, e in a.items() if isinstance(p, int))
         log_goal -= sum(float(e) * math.log(p) for p, e in b.items() if isinstance(p, int))
         reached, parents = self._reachable({base for base, e in a.items() if e > 0}, facts)
@@ -1093,7 +1098,7 @@ class Search:
         for atom in logs:
             u = dict(atom.args[0])
             names = {
-                "log": ("log-line", "log-one"),
+                "log": ("log-line", "log-one", "log-e"),
                 "exp": ("exp-line",),
                 "tanh": ("tanh-one", "tanh-id"),
                 "abs": ("abs-high", "abs-minus", "abs-id", "abs-neg"),

@@ -1,0 +1,90 @@
+"""own:merge-time: how long two clusters on the sphere take to close, in the time of a theorem on merging."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from rankmath.formula.arrays import ArrayRun
+from rankmath.formula.evaluate import Scalar
+from rankmath.formula.language import quantity
+from rankmath.verification.draws import Rng
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.papers import OWN, RIGOLLET
+from rankmath.verification.statement import Statement
+
+
+@quantity(
+    "pair_time(beta: array, u: array, v: array)",
+    latex=r"s({1}\to{2})",
+    because="an integral",
+    example="pair_time(beta, u, v) >= 0",
+)
+def pair_time(run: ArrayRun, beta: str, u: str, v: str) -> Scalar:
+    """the time, times e^{−β(1 − u)}, in which two tokens of one weight on the sphere come from the cosine u to the
+    cosine v under x_i' = P_{x_i}Σ_j a_ij x_j, a the softmax of β⟨x_i, x_j⟩: the integral from u to v of
+    (e^{−β(c − u)} + e^{−β(1 − u)})/(2(1 − c²)) dc"""
+    values = [np.asarray(run[name], dtype=object) for name in (beta, u, v)]
+    if not run.A.unbounded:
+        from scipy.integrate import quad
+
+        def time(b: float, first: float, last: float) -> float:
+            if not -1 < first <= last < 1:
+                return math.nan
+
+            def pace(c: float) -> float:
+                return (math.exp(-b * (c - first)) + math.exp(-b * (1 - first))) / (2 - 2 * c * c)
+
+            return float(quad(pace, first, last, epsabs=0, epsrel=1e-12)[0])
+
+        return run.number(np.asarray(np.frompyfunc(time, 3, 1)(*values), dtype=float))
+    if run.A.name == "mpmath":
+        import mpmath
+
+        b, first, last = (mpmath.mpf(value[()]) for value in values)
+        still = mpmath.exp(-b * (1 - first))
+        return mpmath.quad(lambda c: (mpmath.exp(-b * (c - first)) + still) / (2 - 2 * c * c), [first, last])
+    from flint import acb
+
+    from rankmath.arithmetic.balls import ball
+
+    b, first, last = (acb(ball(value[()])) for value in values)
+    still = (-b * (1 - first)).exp()
+    return acb.integral(lambda c, _: ((-b * (c - first)).exp() + still) / (2 - 2 * c * c), first, last).real
+
+
+def draw_pairs(rng: Rng, size: int) -> ArrayInstance:
+    """Cosines between −0.9 and 0.99, attention of any sharpness up to β = 60."""
+    u = rng.uniform(-0.9, 0.9, size)
+    v = u + (0.99 - u) * rng.uniform(0.05, 1, size)
+    return ArrayInstance({"beta": 10.0 ** rng.uniform(-1, 1.8, size), "u": u, "v": v}, "random", is_batch=True)
+
+
+def from_sixty_degrees(rng: Rng) -> Iterator[ArrayInstance]:
+    """From 60° to 30°, ever sharper; and a short way, where the bound is nearly reached."""
+    for beta, u, v in ((10.0, 0.5, math.sqrt(0.75)), (200.0, 0.5, math.sqrt(0.75)), (1.0, 0.5, 0.5 + 2.0**-16)):
+        yield ArrayInstance({"beta": np.asarray(beta), "u": np.asarray(u), "v": np.asarray(v)}, "by hand")
+
+
+own_merge_time = Statement(
+    "own:merge-time",
+    "pair_time(beta, u, v) <= 1/(2*beta*(1 - max(u**2, v**2))) + (v - u)*exp(-beta*(1 - u))/(2*(1 - max(u**2, "
+    "v**2))) and pair_time(beta, u, v) <= (v - u)*(1 + exp(-beta*(1 - u)))/(2*(1 - max(u**2, v**2)))",
+    given=("beta > 0", "u > -1", "v > u", "v < 1"),
+    arrays={"beta": ", > 0", "u": ", > -1", "v": ", < 1"},
+    title="Two clusters of one mass close at once, in the time in which they are said to follow one another",
+    source=f"{OWN}, beside a theorem of {RIGOLLET}, section 5, on the merging of the closest pair of clusters",
+    status="proved",
+    truth="proofs/rigollet2025.tex",
+    draws=(draw_pairs,),
+    extremal=from_sixty_degrees,
+    sharp=True,
+    share=0.02,
+    notes="The theorem, as a public formalisation, fxeqxmulfx/transformer, quotes it, rescales time by dt = "
+    "e^{β(1 − u)} ds, u the cosine of the pair at the start, and says that as β grows the pair follows y_i' = "
+    "P y_j and merges in finite rescaled time. In that time a pair of one mass comes from u to any v < 1 "
+    "within O(1/β), while y_i' = P y_j takes (artanh v − artanh u)/2, 0.384 from 60° to 30°, and never merges. "
+    "With dt = e^{β(1 − c)} ds, c the cosine at the time, it is true for such a pair.",
+)
