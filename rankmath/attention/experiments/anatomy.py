@@ -116,9 +116,9 @@ def _collapse(model: Model, name: str, X: Floats) -> str:
     if name == "san+norm" and len(X) > 1:
         moduli = second_moduli(net, X)
         said += (
-            f" |λ₂(P₀)|, P₀ the attention if all tokens were the first, is {math.exp(np.log(moduli).mean()):.3f} in "
-            f"the geometric mean of all heads, from {moduli.min():.3f} to {moduli.max():.3f} (one layer of one head "
-            "with W = I, repeated: the factor's limit)."
+            f" |λ₂(P₀)|, P₀ the attention if all tokens were the first, is {math.exp(np.log(moduli).mean()):.3f} "
+            f"in the geometric mean of all heads, from {moduli.min():.3f} to {moduli.max():.3f} (one layer of one "
+            "head with W = I, repeated: the factor's limit)."
         )
     return said
 
@@ -135,7 +135,8 @@ def second_moduli(net: Network, X: Floats) -> Floats:
     [[0.5], [0.5]]
     """
     P = attention_matrices(net, np.repeat(X[:1], len(X), axis=0))
-    return np.abs(np.linalg.eigvals(P[..., 1:, 1:] - P[..., :1, 1:])).max(axis=-1)
+    found: Floats = np.abs(np.linalg.eigvals(P[..., 1:, 1:] - P[..., :1, 1:])).max(axis=-1)
+    return found
 
 
 def _kind(run: Trace, logs: Floats) -> str:
