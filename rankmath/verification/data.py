@@ -110,10 +110,15 @@ def printed_data(arrays: Mapping[str, str], given: Iterable[str]) -> Iterator[st
     --------
     >>> print(*printed_data({"P": "t n n, stochastic, n >= 2", "w": ", whole, >= 2"}, ["n >= 2"]))
     P\in(\mathbb{R}^{n\times n})^{t}\text{, row-stochastic} w\in\mathbb{Z}\text{, }w\ge 2
+    >>> print(*printed_data({"M": "mask n = causal"}, []))
+    M\in\{0,1\}^{n\times n}
     """
     for name, declared in arrays.items():
-        axes, *conditions = (part.strip() for part in declared.split(","))
+        axes, *conditions = (part.strip() for part in declared.partition(" = ")[0].split(","))
         letter, letters = latex_letter(name), axes.split()
+        if letters[:1] == ["mask"]:
+            yield rf"{letter}\in\{{0,1\}}^{{{letters[1]}\times {letters[1]}}}"
+            continue
         kind = r"\mathbb{Z}" if {"whole", "even"} & set(conditions) else r"\mathbb{R}"
         size = r"\times ".join(letters[-2:])
         shown = f"{kind}^{{{size}}}" if letters else kind
