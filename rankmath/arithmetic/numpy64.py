@@ -238,7 +238,7 @@ def _product_of_many(a: Floats, b: Floats) -> Floats:
 
 
 def _row_of_many(scores: Floats, rows: Floats) -> Floats:
-    best, found = scores[..., :1, :].copy(), rows[..., :1, :] + 0.0 * scores[..., :1, :1]
+    best, found = scores[..., :1, :].copy(), rows[..., :1, :] + np.zeros_like(scores[..., :1, :1])
     for i in range(1, scores.shape[-2]):
         score = scores[..., i : i + 1, :]
         better = score > best
