@@ -784,3 +784,12 @@ def test_the_claims_whose_print_parted_once_are_read() -> None:
         "own:position-bias-prefix",
         "own:alibi-decay",
     } <= keys
+
+
+def test_every_claim_about_arrays_is_read_or_says_why_not() -> None:
+    """What is not read has a quantity without a definition as text, and that says why in a line."""
+    read = {statement.key for statement in _whole()}
+    for key, statement in statements().items():
+        if statement.arrays and key not in read:
+            assert any(FUNCTIONS[name].because for name in statement.functions), key
+    assert not [name for name, entry in FUNCTIONS.items() if bool(entry.because) and bool(entry.text)]

@@ -99,7 +99,10 @@ def cancels(w: Written) -> bool:
     return not np.any(added + np.asarray(b.get("b_O", 0.0)))
 
 
-WORDS = {**CONVENTIONS, "no bias of values or outputs (b_V W_O + b_O = 0)": cancels}
+WORDS: dict[str, Callable[[Any], bool]] = {
+    **CONVENTIONS,
+    "no bias of values or outputs (b_V W_O + b_O = 0)": cancels,
+}
 
 
 # -- what signs mean -----------------------------------------------------------------------------------------
@@ -266,7 +269,13 @@ class Reader:
             self.tex, self.index[index] = start, k
             values.append(self.product())
         del self.index[index]
-        return {"sum": math.fsum, "prod": math.prod, "max": max, "min": min}[kind](values)
+        reduce: dict[str, Callable[[list[float]], float]] = {
+            "sum": math.fsum,
+            "prod": math.prod,
+            "max": max,
+            "min": min,
+        }
+        return reduce[kind](values)
 
     def base(self) -> float:
         self.tex = self.tex.lstrip()
@@ -315,10 +324,10 @@ class Reader:
             self.need("}")
             return found
         if self.has(r"\Delta_{"):
-            kind = re.match(r"1|2|\\infty", self.tex)
-            assert kind is not None, self.tex
-            self.need(kind[0] + "}")
-            return diameter(self.of(), _EXPONENTS[kind[0]])
+            exponent = re.match(r"1|2|\\infty", self.tex)
+            assert exponent is not None, self.tex
+            self.need(exponent[0] + "}")
+            return diameter(self.of(), _EXPONENTS[exponent[0]])
         if self.has(r"\mu"):
             X = self.of()
             return float(np.linalg.norm(X - X.mean(axis=0)))
@@ -438,12 +447,14 @@ def outcome(statement: Statement, w: Written) -> str:
         r"\Delta_{\mathrm{in}}": float(w.mask.sum(axis=1).max()),
         "r": steps(w.mask),
         "R": steps(w.mask, centers=True),
-        "c": float(sum((np.linalg.matrix_power(w.mask | np.eye(w.tokens, dtype=bool), w.tokens) > 0).all(axis=0))),
+        "c": float(
+            np.sum((np.linalg.matrix_power(w.mask | np.eye(w.tokens, dtype=bool), w.tokens) > 0).all(axis=0))
+        ),
     }
     formulas = []
     for premise in statement.premises:
         if not premise.startswith("$"):
-            if not WORDS[premise](w):  # type: ignore[arg-type]
+            if not WORDS[premise](w):
                 return "NOT_APPLICABLE"
         elif (inner := premise.strip("$").removeprefix(r"\text{").removesuffix("}")) in _TRUE_OR_NOT:
             if not _TRUE_OR_NOT[inner](w):
@@ -543,7 +554,9 @@ def networks() -> Iterator[tuple[str, Written]]:
                 if mask == "none" and values in ("any", "one") and n < 3
                 else (None,)
             ):
-                given = {} if bias is None else {bias: np.full(d if bias == "b_O" else (heads, d), 0.5)}
+                given: dict[str, Any] = (
+                    {} if bias is None else {bias: np.full(d if bias == "b_O" else (heads, d), 0.5)}
+                )
                 yield (
                     f"{n} {d} {mask} {norm_kind} {values} {skip} {bias}",
                     Written(X, W, layers, skip, sees(n), norm_kind, given),
