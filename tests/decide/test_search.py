@@ -430,7 +430,7 @@ def test_rooms_have_the_sizes_and_layers_that_a_claim_asks_for() -> None:
 def test_the_best_of_many_starts_are_kept() -> None:
     entry = Statement("mine:claim", "mu(X[1]) <= norm(W[0,0], 2)*mu(X[0])", ["H == 1", "n == 3", "d == 2"])
     [room, *_] = rooms(entry)
-    camp, count = adversary._new_camp(entry, room, np.random.default_rng(8))
+    camp, count = adversary._new_camp(adversary._Pace(entry), room, np.random.default_rng(8))
     every = scores(entry, room, starts(np.random.default_rng(8), room, count))
     assert len(camp.score) == 96 < count
     assert np.array_equal(camp.score, -np.sort(-every)[:96])
@@ -444,7 +444,8 @@ def test_steps_grow_with_success_and_shrink_with_failure(
     told = iter(range(1, 99))
     monkeypatch.setattr(adversary, "scores", lambda s, r, arrays: np.full(4, trend * next(told)))
     camp.step[:] = 1e-4
-    adversary._climb(Statement("mine:claim", "mu(X[0]) >= 0"), camp, np.random.default_rng(0))
+    pace = adversary._Pace(Statement("mine:claim", "mu(X[0]) >= 0"))
+    adversary._climb(pace, camp, np.random.default_rng(0))
     assert np.isclose(camp.step, 1e-4 * factor**16).sum() == 3  # and the last starts again
     assert camp.best == (16 if trend > 0 else -0.1)
 
