@@ -67,7 +67,7 @@ def test_a_lemma_about_numbers_holds_at_a_grid_of_them(name: str) -> None:
 def test_a_lemma_about_networks_holds_from_one_token_on(name: str) -> None:
     lemma = lemma_table()[name]
     given = {text.split(" == ")[0]: text.split(" == ")[1] for text in lemma.given if " == " in text}
-    masks = ("none", "causal") if given.get("mask") == "any" else ("none",)
+    masks = {"any": ("none", "causal"), "causal": ("causal",)}.get(given.get("mask", ""), ("none",))
     skips = (0.0, -0.7) if "skip" in lemma.text else (0.0,)
     applied = 0
     for (n, d, H), mask, skip in itertools.product(SIZES, masks, skips):
@@ -123,5 +123,5 @@ def test_every_lemma_is_a_relation_of_the_language() -> None:
         }
         assert called <= set("tlhkxyzfgndHLr") | {
             *("d_qk", "skip", "x_star", "in_degree", "K", "mask", "layernorm", "mlp", "bias", "query_bias"),
-            *("none", "any", "padding", "sphere", "inf", "max", "one", "composite", "frobenius", "mean"),
+            *("none", "any", "causal", "padding", "sphere", "inf", "max", "one", "composite", "frobenius", "mean"),
         }, name

@@ -132,12 +132,12 @@ def test_each_climber_goes_uphill_and_keeps_scores_and_arrays_together() -> None
     [room, *_] = rooms(entry)
     for climb, measure in ((adversary._climb, np.median), (adversary._evolve, np.max)):
         rng = np.random.default_rng(5)
-        camp, _ = adversary._new_camp(entry, room, rng)
+        camp, _ = adversary._new_camp(adversary._Pace(entry), room, rng)
         keep = np.argsort(camp.score)[:24]  # not from the best
         camp.arrays = {name: array[keep] for name, array in camp.arrays.items()}
         camp.score, camp.step = camp.score[keep], camp.step[keep]
         before = float(measure(camp.score))
-        climb(entry, camp, rng)
+        climb(adversary._Pace(entry), camp, rng)
         assert measure(camp.score) > before + 0.03
         assert np.allclose(scores(entry, room, camp.arrays), camp.score, atol=1e-12)
 
@@ -199,7 +199,7 @@ def test_an_evolution_learns_the_shape_of_a_slope(monkeypatch: pytest.MonkeyPatc
         rng = np.random.default_rng(seed)
         arrays = {name: 2 + 0.1 * rng.normal(size=(8, *shape)) for name, shape in room.parts().items()}
         camp = adversary._Camp(room, arrays, height(entry, room, arrays), np.full(8, 0.3))
-        assert adversary._evolve(entry, camp, rng) == 300 * 48
+        assert adversary._evolve(adversary._Pace(entry), camp, rng) == 300 * 48
         assert np.allclose(height(entry, room, camp.arrays), camp.score)
         reached.append(camp.best)
     assert np.median(reached) > -41
@@ -273,14 +273,14 @@ def test_a_room_that_rewards_no_more_is_entered_anew_and_its_best_is_kept() -> N
     entry = Statement("mine:claim", "residual(X[0], inf) <= diameter(X[0], 1)", ["n == 4", "d == 3"])
     [room, *_] = rooms(entry)
     rng = np.random.default_rng(1)
-    camp, _ = adversary._new_camp(entry, room, rng)
+    camp, _ = adversary._new_camp(adversary._Pace(entry), room, rng)
     trap = np.zeros((4, 3))
     trap[:2, 0] = 1.0, -1.0
     camp.arrays["X"][:] = trap
     camp.score = scores(entry, room, camp.arrays)
     assert np.allclose(camp.score, np.log(1 / 2))
     camp.step[:], camp.idle = 1e-3, adversary._PATIENCE
-    adversary._visited(entry, camp, rng)
+    adversary._visited(adversary._Pace(entry), camp, rng)
     assert camp.best > np.log(0.55)
     assert any(np.array_equal(X, trap) for X in camp.arrays["X"])
     assert camp.idle == 0
@@ -292,7 +292,7 @@ def test_the_best_member_enters_anew_with_its_own_score(place: int) -> None:
     entry = Statement("mine:claim", "residual(X[0], inf) <= diameter(X[0], 1)", ["n == 4", "d == 3"])
     [room, *_] = rooms(entry)
     rng = np.random.default_rng(1)
-    camp, _ = adversary._new_camp(entry, room, rng)
+    camp, _ = adversary._new_camp(adversary._Pace(entry), room, rng)
     best = {name: array[int(camp.score.argmax())].copy() for name, array in camp.arrays.items()}
     for name, array in camp.arrays.items():
         array[:] = array[int(camp.score.argmin())]
@@ -300,7 +300,7 @@ def test_the_best_member_enters_anew_with_its_own_score(place: int) -> None:
     camp.score = scores(entry, room, camp.arrays)
     score, camp.idle = camp.best, adversary._PATIENCE
     assert camp.score[place] == score
-    adversary._visited(entry, camp, rng)
+    adversary._visited(adversary._Pace(entry), camp, rng)
     assert camp.score[-1] == score
     assert all(np.array_equal(camp.arrays[name][-1], best[name]) for name in best)
     assert np.allclose(camp.score, scores(entry, room, camp.arrays), atol=1e-12)
@@ -430,7 +430,7 @@ def test_rooms_have_the_sizes_and_layers_that_a_claim_asks_for() -> None:
 def test_the_best_of_many_starts_are_kept() -> None:
     entry = Statement("mine:claim", "mu(X[1]) <= norm(W[0,0], 2)*mu(X[0])", ["H == 1", "n == 3", "d == 2"])
     [room, *_] = rooms(entry)
-    camp, count = adversary._new_camp(entry, room, np.random.default_rng(8))
+    camp, count = adversary._new_camp(adversary._Pace(entry), room, np.random.default_rng(8))
     every = scores(entry, room, starts(np.random.default_rng(8), room, count))
     assert len(camp.score) == 96 < count
     assert np.array_equal(camp.score, -np.sort(-every)[:96])
@@ -444,7 +444,8 @@ def test_steps_grow_with_success_and_shrink_with_failure(
     told = iter(range(1, 99))
     monkeypatch.setattr(adversary, "scores", lambda s, r, arrays: np.full(4, trend * next(told)))
     camp.step[:] = 1e-4
-    adversary._climb(Statement("mine:claim", "mu(X[0]) >= 0"), camp, np.random.default_rng(0))
+    pace = adversary._Pace(Statement("mine:claim", "mu(X[0]) >= 0"))
+    adversary._climb(pace, camp, np.random.default_rng(0))
     assert np.isclose(camp.step, 1e-4 * factor**16).sum() == 3  # and the last starts again
     assert camp.best == (16 if trend > 0 else -0.1)
 
