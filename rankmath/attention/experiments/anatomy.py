@@ -116,9 +116,9 @@ def _collapse(model: Model, name: str, X: Floats) -> str:
     if name == "san+norm" and len(X) > 1:
         moduli = second_moduli(net, X)
         said += (
-            f" |λ₂(P₀)|, P₀ the attention if all tokens were the first, is {math.exp(np.log(moduli).mean()):.3f} in "
-            f"the geometric mean of all heads, from {moduli.min():.3f} to {moduli.max():.3f} (one layer of one head "
-            "with W = I, repeated: the factor's limit)."
+            f" |λ₂(P₀)|, P₀ the attention if all tokens were the first, is {math.exp(np.log(moduli).mean()):.3f} "
+            f"in the geometric mean of all heads, from {moduli.min():.3f} to {moduli.max():.3f} (one layer of one "
+            "head with W = I, repeated: the factor's limit)."
         )
     return said
 
