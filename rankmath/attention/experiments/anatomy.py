@@ -118,9 +118,9 @@ def _collapse(model: Model, name: str, X: Floats) -> str:
         with np.errstate(divide="ignore"):  # 0 without positions and mask
             mean = math.exp(np.log(moduli).mean())
         said += (
-            f" |λ₂(P₀)|, P₀ the attention if all tokens were the first, is {mean:.3f} in the geometric mean of all "
-            f"heads, from {moduli.min():.3f} to {moduli.max():.3f} (one layer of one head with W = I, repeated: the "
-            "factor's limit)."
+            f" |λ₂(P₀)|, P₀ the attention if all tokens were the first, is {mean:.3f} "
+            f"in the geometric mean of all heads, from {moduli.min():.3f} to {moduli.max():.3f} (one layer of one "
+            "head with W = I, repeated: the factor's limit)."
         )
     return said
 
@@ -137,7 +137,8 @@ def second_moduli(net: Network, X: Floats) -> Floats:
     [[0.5], [0.5]]
     """
     P = attention_matrices(net, np.repeat(X[:1], len(X), axis=0))
-    return np.asarray(np.abs(np.linalg.eigvals(P[..., 1:, 1:] - P[..., :1, 1:])).max(axis=-1))
+    found: Floats = np.abs(np.linalg.eigvals(P[..., 1:, 1:] - P[..., :1, 1:])).max(axis=-1)
+    return found
 
 
 def _kind(run: Trace, logs: Floats) -> str:
