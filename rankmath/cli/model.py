@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import click
@@ -93,7 +94,7 @@ def model(
 
     FOLDER holds config.json and weights (safetensors or PyTorch's), or is a file of weights (GGUF too). Nothing in
     it is run.
-    Logarithms are natural.
+    Logarithms are natural. Without --variant sentences say what happens where, and model.png shows it.
 
     Example: rankmath model minilm --text story.txt --variant san,full --metric relative-residual,effective-rank
     """
@@ -164,6 +165,8 @@ def model(
     said: list[str] = []
     if variant is None and arithmetic == "float64":
         said = anatomy(whole.variant("full", mask=mask, d_qk=d_qk, weights=weights, seed=seed), X)
+        if plot is None and not as_json and find_spec("matplotlib"):
+            plot = "model.png"
     if plot is not None:
         from rankmath.report.panels import plot_curves
 

@@ -47,6 +47,11 @@ def test_a_picture_has_a_name_of_its_own(tmp_path: Path, monkeypatch: pytest.Mon
     asked = ("--ids", "5,0,22,7", "--variant", "san", "--metric", "relative-residual,effective-rank", "--plot")
     assert typed("model", place, *asked).endswith("plot: model.png\n")
     assert (tmp_path / "model.png").read_bytes().startswith(b"\x89PNG")
+    (tmp_path / "model.png").unlink()
+    said = typed("model", place, "--ids", "5,0,22,7")  # with the sentences it comes unasked
+    assert "full: relative residual 10^" in said
+    assert said.endswith("plot: model.png\n")
+    assert (tmp_path / "model.png").exists()
 
 
 def test_balls_and_bounds(tmp_path: Path) -> None:

@@ -115,8 +115,10 @@ def _collapse(model: Model, name: str, X: Floats) -> str:
     said += _kind(run, logs)
     if name == "san+norm" and len(X) > 1:
         moduli = second_moduli(net, X)
+        with np.errstate(divide="ignore"):  # 0 without positions and mask
+            mean = math.exp(np.log(moduli).mean())
         said += (
-            f" |λ₂(P₀)|, P₀ the attention if all tokens were the first, is {math.exp(np.log(moduli).mean()):.3f} "
+            f" |λ₂(P₀)|, P₀ the attention if all tokens were the first, is {mean:.3f} "
             f"in the geometric mean of all heads, from {moduli.min():.3f} to {moduli.max():.3f} (one layer of one "
             "head with W = I, repeated: the factor's limit)."
         )
