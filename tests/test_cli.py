@@ -99,7 +99,7 @@ def test_verify_speaks_json_alone_when_asked(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (("own:nothing",), "key: 'own:nothing' given; `rankmath list` shows all"),
-        (("--instances", 0), "--instances: 0 given; a whole number of at least 1 is needed"),
+        (("--instances", 0), "--instances: 0 given; a whole number of at least 1 and at most"),
         (("--instances", 10**21), "--instances: 1000000000000000000000 given; a whole number of at least 1 and at"),
         (("--jobs", 1000), "--jobs: 1000 given"),
         (("--claim", "mu(X[1]) <= 1", "--claim", "mu(X[1] <= 1"), "claim 2, column"),

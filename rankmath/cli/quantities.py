@@ -32,7 +32,7 @@ def quantities(as_json: bool) -> None:
         }
         click.echo(json.dumps({"letters": LETTERS, "switches": SWITCHES, "functions": plain}, indent=1))
         return
-    rows = [(name, meaning, _LETTERS[name]) for name, meaning in LETTERS.items()]
+    rows = [(name, meaning, _LETTERS.get(name, f"{name} >= 1")) for name, meaning in LETTERS.items()]
     other = {letter: f" (or {alias})" for alias, letter in ALIASES.items()}
     rows = [(f"{name}{other.get(name, '')}", meaning, example) for name, meaning, example in rows]
     rows += [

@@ -157,7 +157,7 @@ define(
     "moved(X[l]) = norm(X[l] - X[0], max)",
     "largest absolute entry of the difference of the tokens after l layers and of the input",
     latex=r"\|{0}-X^0\|_{{\max}}",
-    example="moved(X[1]) >= 0",
+    example="moved(X[1]) <= 1",
     known="any",
 )
 define(

@@ -194,17 +194,10 @@ def load_model(
     folder = Path(path) if Path(path).is_dir() else Path(path).parent
     shared: dict[tuple[str, float], Block] = {}
     blocks = tuple(_block(weights, layout, config, l, d, heads, eps, shared) for l in _chosen(layers, depth))
-    return Model(
-        kind,
-        blocks,
-        layout.order,
-        embedding,
-        final,
-        tokenizer_beside(folder),
-        position,
-        mask,
-        spread=as_real("initializer_range", config.get("initializer_range", 0.02), positive=True),
-    )
+    spread = as_real("initializer_range", config.get("initializer_range", 0.02), positive=True)
+    tokenizer = tokenizer_beside(folder)
+    model = Model(kind, blocks, layout.order, embedding, final, tokenizer, position, mask, spread=spread)
+    return _of_the_same_sizes(model, config)
 
 
 #: The names of the width in config.json.
@@ -269,7 +262,20 @@ def _modern(
     key = "initializer_factor" if kind == "t5" else "initializer_range"
     spread = as_real(key, config.get(key, 0.02), positive=True)
     final = reader.norm(family.final_norm)
-    return Model(kind, blocks, "pre", embedding, final, tokenizer_beside(folder), position, None, spread=spread)
+    model = Model(kind, blocks, "pre", embedding, final, tokenizer_beside(folder), position, None, spread=spread)
+    return _of_the_same_sizes(model, config)
+
+
+def _of_the_same_sizes(model: Model, config: Mapping[str, Json]) -> Model:
+    """The model, if its maps and its table of words are as large as config.json says."""
+    inner = model.blocks[0].mlp.W_in.shape[-1]
+    found = dict.fromkeys(("intermediate_size", "n_inner", "hidden_dim", "d_ff"), inner)
+    if isinstance(model.embedding, WordEmbedding):
+        found["vocab_size"] = model.embedding.vocabulary
+    for name, there in found.items():
+        if isinstance(config.get(name), int) and config[name] != there:
+            raise InvalidArgument(f"path: {name} {config[name]} in config.json, but the weights have {there}")
+    return model
 
 
 def _chosen(layers: int | Sequence[int] | None, depth: int) -> list[int]:

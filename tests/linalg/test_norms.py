@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from rankmath.arithmetic.balls import Balls, precision
-from rankmath.arithmetic.numpy64 import many, side_by_side
+from rankmath.arithmetic.numpy64 import NumPy64, many, side_by_side
 from rankmath.linalg.norms import (
     SIGN_ENUMERATION_LIMIT,
     bilinear_norm,
@@ -196,3 +196,13 @@ def test_many_matrices_side_by_side_have_the_norms_of_each(d: int) -> None:
     with precision(120):
         for found, matrix in zip(spectral(together)[1, :25], W[1, :25], strict=True):
             assert abs(spectral(Balls().asarray(matrix), Balls()) - found) <= 1e-14 * found
+
+
+def test_the_row_of_the_largest_score_is_picked_also_where_the_first_score_is_hidden() -> None:
+    """A hidden score is −∞: 0 times it is no number, and the row must not become one."""
+    rng = np.random.default_rng(0)
+    scores, rows = rng.standard_normal((5, 3, 1)), rng.standard_normal((5, 3, 4))
+    scores[:, 0] = -np.inf
+    picked = np.take_along_axis(rows, scores.argmax(axis=-2, keepdims=True), axis=-2)
+    with np.errstate(all="raise"):
+        assert np.array_equal(NumPy64(rows).row_of_largest(many(scores, 0), many(rows, 0)), picked)

@@ -243,6 +243,8 @@ def test_unknown_architectures_and_settings(tmp_path: Path) -> None:
     refused(
         changed(tmp_path / "l", num_hidden_layers=1), "num_hidden_layers 1 in config.json, but the weights have 3"
     )
+    for name, there in (("intermediate_size", 20), ("vocab_size", 23)):
+        refused(changed(tmp_path / name, **{name: 21}), f"{name} 21 in config.json, but the weights have {there}")
     refused(changed(tmp_path / "d", hidden_act="mish"), "hidden_act 'mish' in config.json; allowed are gelu")
     refused(changed(tmp_path / "e", num_attention_heads=5), "must divide the width 12")
     refused(changed(tmp_path / "f", num_hidden_layers=10**9), "num_hidden_layers: 1000000000 given")
