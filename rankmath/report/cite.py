@@ -212,7 +212,7 @@ def citation(what: str | os.PathLike[str]) -> Citation:
     >>> citation("own:tv").bibtex
     ()
     >>> print(citation("own:tv").text("latex").splitlines()[-2].partition(";")[0])
-    Proved in proofs/own\\_tv.tex
+    Proved in proofs/\\allowbreak own\\_\\allowbreak tv.\\allowbreak tex
     """
     name = os.fspath(what)
     if name in statements():
