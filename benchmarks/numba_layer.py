@@ -17,10 +17,10 @@ import numpy as np
 from timing import report, side_by_side
 
 from rankmath.arithmetic.float64 import Float64
+from rankmath.attention.alone import LIMITS
 from rankmath.attention.close import LINEAR_LOG
 from rankmath.attention.common import UNEVEN_LOG
 from rankmath.attention.fused import layer_plan
-from rankmath.attention.on_cpu import _LIMITS
 from rankmath.attention.tokens import SAFE_LOG
 from rankmath.kernels.compiled import _EXPM1 as C
 from rankmath.kernels.compiled import _ROUNDS
@@ -240,12 +240,12 @@ def compare(n: int, d: int, H: int, L: int, measured: bool) -> dict[str, Any]:
     began = time.process_time()
     reached = theirs()
     first = time.process_time() - began
-    run = plan.run(None, X, (), arrays, numbers, _LIMITS, measure=measured)
+    run = plan.run(None, X, (), arrays, numbers, LIMITS, measure=measured)
     kept = [0, 1, 4, 5, 6] if measured else [0, 1]
     assert run.layers == reached == L
     assert np.allclose(run.log[0][:, kept], log[:, kept], rtol=1e-11, atol=1e-11), "these must be the same numbers"
     times = side_by_side(
-        {"ours": lambda: plan.run(None, X, (), arrays, numbers, _LIMITS, measure=measured), "numba": theirs},
+        {"ours": lambda: plan.run(None, X, (), arrays, numbers, LIMITS, measure=measured), "numba": theirs},
         repeats=200 if n <= 64 else 25,
     )
     size = {"n": n, "d": d, "H": H, "L": L, "measured": measured}

@@ -803,3 +803,41 @@ Definition two_clusters {n d e} (V : matrix d d) (Q K : matrix e d) (beta : R) (
   flows n d e V Q K beta causal Y /\ within n d eta (fun i a => Y 0 i a - X i a) /\
   forall i, (i < n)%nat -> exists s, (s = 1 \/ s = -1) /\
     forall a, (a < d)%nat -> is_lim (fun t => Y t i a) p_infty (s * xi a).
+
+(* ---------- positions ---------- *)
+(** A network whose logits are any functions of the tokens that a layer reads: rotations, additive terms, caps and norms of
+    queries and keys are such functions.  Its W_QK and biases of queries and keys are not used. *)
+Record scored := { plain_network :> network; score : nat -> nat -> mat -> mat }.
+Definition scored_attention (N : scored) (l h : nat) (Y : mat) : mat := fun i =>
+  softmax (tokens N) (edges N i) (score N l h Y i).
+Fixpoint scored_X (N : scored) (l : nat) : matrix (tokens N) (dim N) := match l with
+  | O => laid N (input N)
+  | S k => let Y := scored_X N k in laid N (fun i b => skip_of N * Y i b + sum (heads N) (fun h =>
+      vmat (dim N) (vmat (tokens N) (scored_attention N k h Y i) Y) (W N k h) b) + bias N k b) end.
+Definition scored_P (N : scored) (l h : nat) : matrix (tokens N) (tokens N) := scored_attention N l h (scored_X N l).
+(** dobrushin: largest total variation of two rows of the attention *)
+Definition dobrushin {n m} (P : matrix n m) : R := dobrushin_of P.
+(** first_gap: ℓ₂ distance of the first two tokens *)
+Definition first_gap {n d} (X : matrix n d) : R := l2 d (vsub (X 0%nat) (X 1%nat)).
+(** The sum of P_11 W over the heads of layer l. *)
+Definition second_matrix (N : scored) (l : nat) : matrix (dim N) (dim N) := fun a b =>
+  sum (heads N) (fun h => scored_P N l h 1%nat 1%nat * W N l h a b).
+(** second_least: least singular value of the sum of P_11 W over the heads, P_11 what the second token, number 1 counted
+    from 0, attends to itself in a head of layer l *)
+Definition second_least (N : scored) (l : nat) : R := least_singular (second_matrix N l).
+(** second_norm: spectral norm of the sum of P_11 W over the heads, P_11 what the second token, number 1 counted from 0,
+    attends to itself in a head of layer l *)
+Definition second_norm (N : scored) (l : nat) : R := spectral (second_matrix N l).
+(** All tokens equal to the first of those that layer l reads, and the attention there. *)
+Definition consensus (N : scored) (l : nat) : mat := fun _ => scored_X N l 0%nat.
+Definition scored_P0 (N : scored) (l h : nat) : matrix (tokens N) (tokens N) := scored_attention N l h (consensus N l).
+(** consensus_shift: largest oscillation, over the keys that a token sees, of the difference of its logits and of those at
+    consensus: all tokens equal to the first *)
+Definition consensus_shift (N : scored) (l h : nat) : R := sup_of (fun x => exists i j k,
+  (i < tokens N)%nat /\ (j < tokens N)%nat /\ (k < tokens N)%nat /\ edges N i j = 1 /\ edges N i k = 1 /\
+  let g := fun j => score N l h (scored_X N l) i j - score N l h (consensus N l) i j in x = g j - g k).
+(** diagonal: what token k, counted from 0, attends to itself *)
+Definition diagonal {n m} (P : matrix n m) (k : nat) : R := P k k.
+(** moved: largest absolute entry of the difference of the tokens after l layers and of the input *)
+Definition moved (N : scored) (l : nat) : R :=
+  maxentry (tokens N) (dim N) (fun i a => scored_X N l i a - scored_X N 0 i a).

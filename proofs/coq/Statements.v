@@ -250,6 +250,51 @@ Definition statement_own_composite : Prop :=
     residual_composite (X N (layers N)) <= (2 * gamma_star * B / sqrt (d_qk N)) ^ (((3 ^ (layers N)) - 1) / 2) *
       (residual_composite (X N 0%nat)) ^ (3 ^ (layers N)).
 
+(** own:consensus-rate (proved): all_p(diameter(X[L], p) <= prod_l(sum_h(operator_norm(W[l, h], p)*(dobrushin(P0[l, h])
+      + 2*tanh(consensus_shift(P[l, h])/4))))*diameter(X[0], p))
+    given mask == any
+    given positions == any
+    given softcap == any
+    given qk_norm == any
+    given layernorm == none
+    given mlp == none
+    given skip == 0 *)
+Definition statement_own_consensus_rate : Prop :=
+  forall (N : scored),
+    proper N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    forall p : exponent, diameter (scored_X N (layers N)) p <= prodf (layers N) (fun l => sum (heads N) (fun h =>
+      operator_norm (W N l h) p * (dobrushin (scored_P0 N l h) + 2 * tanh (consensus_shift N l h / 4)))) * diameter
+      (scored_X N 0%nat) p.
+
+(** own:consensus-second (proved): first_gap(X[L]) >= prod_l(diagonal(P0[l, 0], 1)*exp(-consensus_shift(P[l,
+      0]))*least_singular(W[l, 0]))*first_gap(X[0]) and first_gap(X[L]) <= prod_l(diagonal(P0[l, 0],
+      1)*exp(consensus_shift(P[l, 0]))*norm(W[l, 0], 2))*first_gap(X[0])
+    given mask == causal
+    given n >= 2
+    given H == 1
+    given positions == any
+    given softcap == any
+    given qk_norm == any
+    given layernorm == none
+    given mlp == none
+    given skip == 0 *)
+Definition statement_own_consensus_second : Prop :=
+  forall (N : scored),
+    proper N ->
+    mask_causal N ->
+    ((tokens N) >= 2)%nat ->
+    ((heads N) = 1)%nat ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    (first_gap (scored_X N (layers N)) >= prodf (layers N) (fun l => diagonal (scored_P0 N l 0%nat) 1%nat * exp (-
+      consensus_shift N l 0%nat) * least_singular (W N l 0%nat)) * first_gap (scored_X N 0%nat)) /\ (first_gap (scored_X
+      N (layers N)) <= prodf (layers N) (fun l => diagonal (scored_P0 N l 0%nat) 1%nat * exp (consensus_shift N l 0%nat)
+      * norm_2 (W N l 0%nat)) * first_gap (scored_X N 0%nat)).
+
 (** own:contranorm (proved): erank(sigma) < erank_after(sigma, s)
     given s > 0
     given bottom(sigma) > 0
@@ -779,6 +824,28 @@ Definition statement_own_residual_inf : Prop :=
     residual_inf (X N (layers N)) <= (omega / sqrt (d_qk N)) ^ (((3 ^ (layers N)) - 1) / 2) * (residual_inf (X N 0%nat))
       ^ (3 ^ (layers N)).
 
+(** own:second-token (proved): first_gap(X[L]) >= prod_l(second_least(l))*first_gap(X[0]) and first_gap(X[L]) <=
+      prod_l(second_norm(l))*first_gap(X[0])
+    given mask == causal
+    given n >= 2
+    given positions == any
+    given softcap == any
+    given qk_norm == any
+    given layernorm == none
+    given mlp == none
+    given skip == 0 *)
+Definition statement_own_second_token : Prop :=
+  forall (N : scored),
+    proper N ->
+    mask_causal N ->
+    ((tokens N) >= 2)%nat ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    (first_gap (scored_X N (layers N)) >= prodf (layers N) (fun l => second_least N l) * first_gap (scored_X N 0%nat))
+      /\ (first_gap (scored_X N (layers N)) <= prodf (layers N) (fun l => second_norm N l) * first_gap (scored_X N
+      0%nat)).
+
 (** own:skip-lower (proved): diameter(X[L], 2) >= diameter(X[0], 2)/sqrt(1 + (2 - theta)/(1 -
       theta)**2*kappa*diameter(X[0], 2)**2*L)
     given skip == 1
@@ -857,6 +924,46 @@ Definition statement_own_stable_complete : Prop :=
     (2 <= n)%nat /\
     no_mask X W_V W_QK allowed /\
     attracts_at_full_rank X W_V W_QK allowed.
+
+(** own:transport (proved): all_p(diameter(X[L], p) <= prod_l(sum_h(operator_norm(W[l, h], p)*dobrushin(P[l,
+      h])))*diameter(X[0], p))
+    given mask == any
+    given positions == any
+    given softcap == any
+    given qk_norm == any
+    given layernorm == none
+    given mlp == none
+    given skip == 0 *)
+Definition statement_own_transport : Prop :=
+  forall (N : scored),
+    proper N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    forall p : exponent, diameter (scored_X N (layers N)) p <= prodf (layers N) (fun l => sum (heads N) (fun h =>
+      operator_norm (W N l h) p * dobrushin (scored_P N l h))) * diameter (scored_X N 0%nat) p.
+
+(** own:transport-skip (proved): diameter(X[L], 2) >= prod_l(abs(skip) - sum_h(norm(W[l, h], 2)*dobrushin(P[l,
+      h])))*diameter(X[0], 2) and diameter(X[L], 2) <= prod_l(abs(skip) + sum_h(norm(W[l, h], 2)*dobrushin(P[l,
+      h])))*diameter(X[0], 2)
+    given mask == any
+    given positions == any
+    given softcap == any
+    given qk_norm == any
+    given all_l(sum_h(norm(W[l, h], 2)*dobrushin(P[l, h])) < abs(skip))
+    given layernorm == none
+    given mlp == none *)
+Definition statement_own_transport_skip : Prop :=
+  forall (N : scored),
+    proper N ->
+    (forall l, (l < (layers N))%nat -> sum (heads N) (fun h => norm_2 (W N l h) * dobrushin (scored_P N l h)) < Rabs
+      (skip_of N)) ->
+    layernorm_none N ->
+    mlp_none N ->
+    (diameter (scored_X N (layers N)) p_2 >= prodf (layers N) (fun l => Rabs (skip_of N) - sum (heads N) (fun h =>
+      norm_2 (W N l h) * dobrushin (scored_P N l h))) * diameter (scored_X N 0%nat) p_2) /\ (diameter (scored_X N
+      (layers N)) p_2 <= prodf (layers N) (fun l => Rabs (skip_of N) + sum (heads N) (fun h => norm_2 (W N l h) *
+      dobrushin (scored_P N l h))) * diameter (scored_X N 0%nat) p_2).
 
 (** own:tv (proved): tv(c, g) <= tanh(osc(g)/4) *)
 Definition statement_own_tv : Prop :=
@@ -1193,6 +1300,25 @@ Definition statement_wu2024_pre_ln : Prop :=
     (skip_of N) = 0 ->
     mu_before N ((layers N) - 1)%nat <= sqrt ((INR (tokens N) - 1) * (1 - phi)) * power (1 - least' ^ (2 * r)) (INR
       (((layers N) - 1) / r)%nat / 2).
+
+(** alman2025:one-layer (proved): moved(X[L]) <= (prod_l(1 + sum_h(norm(W[l, h], 1))) - 1)*norm(X[0], max)
+    given skip == 1
+    given bias == none
+    given mask == any
+    given positions == any
+    given softcap == any
+    given qk_norm == any
+    given layernorm == none
+    given mlp == none *)
+Definition statement_alman2025_one_layer : Prop :=
+  forall (N : scored),
+    proper N ->
+    (skip_of N) = 1 ->
+    bias_none N ->
+    layernorm_none N ->
+    mlp_none N ->
+    moved N (layers N) <= (prodf (layers N) (fun l => 1 + sum (heads N) (fun h => norm_1 (W N l h))) - 1) * norm_max
+      (scored_X N 0%nat).
 
 (** barbero2024:4.2 (proved): repeat_gap(X[L]) <= recursion(b, 0, b*(abs(skip) + sum_h(norm(W[l, h], 2)*norm(W_QK[l, h],
       2))*diameter(X[l], 2)**2/(4*sqrt(d_qk))) + sum_h(norm(W[l, h], 2)*repeat_share(P[l, h]))*repeat_reach(X[l]))
@@ -1630,8 +1756,6 @@ Definition statement_zhai2023_3_1 : Prop :=
     dong2021:3.3: layernorm == column
     own:attention-shares: the word top_shares
     own:cluster-speed: its arrays
-    own:consensus-rate: the letter positions
-    own:consensus-second: the letter positions
     own:gaussian-length: its arrays
     own:hardmax-steps: its arrays
     own:late: its arrays
@@ -1639,22 +1763,18 @@ Definition statement_zhai2023_3_1 : Prop :=
     own:mask-rate-symmetric: its arrays
     own:merge-time: its arrays
     own:no-stable-orthogonal: its arrays
-    own:positions-diameter: the letter positions
+    own:positions-diameter: the word turned_range
     own:pre-norm-diameter: layernorm == rms
-    own:second-token: the letter positions
     own:stable-causal-every-n: its arrays
     own:stable-complete-every-n: its arrays
     own:stable-every-rank: its arrays
     own:stable-rank-two-every-n: its arrays
-    own:transport: the letter positions
-    own:transport-skip: the letter positions
     wu2024:3-whole: its arrays
     alcalde2025:4.2: its arrays
-    alman2025:one-layer: the letter positions
     geshkovski2023:late: its arrays
     geshkovski2023:late-printed: its arrays
     karagodin2024:subspace-two: its arrays
     karagodin2025:4.3: its arrays
-    unstated:diameter-rotary: the letter positions
+    unstated:diameter-rotary: a refuted claim about positions, of which Language.v has no single one
     unstated:mask-dichotomy: its arrays
     yudin2025:attention: the word top_shares *)

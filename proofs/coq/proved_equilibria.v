@@ -1,7 +1,8 @@
 (** Registered statements about equilibria with LayerNorm on the sphere, as Statements.v prints them. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
-From Rankmath Require dong2021_ln_sphere own_stable_causal wu_all_n theorem_A theorem_B wu2024_3 wu2024_3_measure wu2024_4_3_1 wu2024_anisotropy.
+From Rankmath Require dong2021_ln_sphere own_stable_causal wu_all_n theorem_A theorem_B wu2024_3 wu2024_3_measure
+  wu2024_4_3_1 wu2024_anisotropy.
 From Rankmath Require Import Definitions Norms Softmax SphereLayer Language LanguageFacts Statements.
 Local Open Scope R_scope.
 
@@ -19,7 +20,8 @@ Proof. intros Hn. split; [intros; now right|]. intros i Hi. exists i. now split.
 Theorem refuted_unstated_ln_sphere : ~ statement_unstated_ln_sphere.
 Proof.
   intro H. destruct dong2021_ln_sphere.ln_sphere_refuted as (M & W & X & U & M0 & F & Mu & _).
-  assert (E : M = no_logits) by (apply functional_extensionality; intro; apply functional_extensionality; intro; apply M0).
+  assert (E : M = no_logits) by (apply functional_extensionality; intro; apply functional_extensionality; intro;
+    apply M0).
   rewrite E in F. assert (K : @is_mask 2 causal).
   { split; [intros i j _ _; unfold causal; destruct (Nat.leb j i); auto|]. intros i Hi. exists i. split; [exact Hi|].
     unfold causal. now rewrite Nat.leb_refl. }
@@ -35,14 +37,16 @@ Proof.
   intro H. destruct (wu_all_n.wu_all_n 2 2 ltac:(lia) ltac:(lia)) as (M & W & Fx & At).
   set (Z := wu_all_n.two_clusters 2) in *.
   assert (Un : @undirected 2 2 Z W M nomask).
-  { split; [reflexivity|split; [reflexivity|]]. intros c Hc. exists 1%nat. split; [exact Hc|]. intros i Hi. exists 1%nat.
+  { split; [reflexivity|split; [reflexivity|]]. intros c Hc. exists 1%nat. split; [exact Hc|]. intros i Hi.
+    exists 1%nat.
     split; [lia|]. exists c. split; [exact Hc|]. split; [unfold nomask; lra|reflexivity]. }
   assert (E : forall i a, (i < 2)%nat -> (a < 2)%nat -> Z i a = eye i a).
   { intros [|[|i]] a Hi _; try lia; reflexivity. }
   refine (H 2%nat 2%nat Z W M nomask ltac:(lia) ltac:(lia) (all_seen 2 ltac:(lia)) Un Z 2%nat _ Fx _ ltac:(lia) At).
   - intros i Hi. rewrite <- (identity_rows 2 i Hi). unfold l2, dot. cbn [sum]. now rewrite !E by lia.
   - destruct (identity_rank 2) as (f & A & B & C). exists f. split; [exact A|split].
-    + intros c Hc. apply (B c). intros a Ha. rewrite <- (Hc a Ha). apply sum_ext; intros j Hj. rewrite E by auto. reflexivity.
+    + intros c Hc. apply (B c). intros a Ha. rewrite <- (Hc a Ha). apply sum_ext; intros j Hj. rewrite E by auto.
+      reflexivity.
     + intros i Hi. destruct (C i Hi) as [c Hc]. exists c. intros a Ha. rewrite E, (Hc a Ha) by assumption.
       apply sum_ext; intros j Hj. rewrite E by auto. reflexivity.
 Qed.
@@ -64,33 +68,42 @@ Proof.
   destruct (theorem_A.theorem_A n m ltac:(lia) (fun i _ => P i) (fun i k L _ => D' i k L)) as (Fx & _ & At).
   destruct (wu2024_3_measure.attracts_limit _ _ _ _ At) as (eta & E0 & L).
   exists m, eye, eta. split; [split; [lia|split; [intros i _; apply P|intros i _; apply D]]|].
-  split; [intros i Hi; now apply identity_rows|]. split; [exact Fx|split; [apply identity_rank|split; [exact E0|exact L]]].
+  split; [intros i Hi; now apply identity_rows|]. split; [exact Fx|split; [apply identity_rank|split;
+    [exact E0|exact L]]].
 Qed.
 
 Theorem proved_wu2024_3 : statement_wu2024_3.
 Proof.
   intros n d sizes w Hn Hd Hw k k1 kn kd. unfold tokens_of in Hw.
   assert (w0 : 0 < w) by (assert (N := le_INR 1 n Hn); simpl in N; lra).
-  set (X := wu2024_3.every_rank n d k w (fun _ => 1)). assert (Sg : forall j : nat, 1 = 1 \/ 1 = -1) by (intro; now left).
+  set (X := wu2024_3.every_rank n d k w (fun _ => 1)). assert (Sg : forall j : nat, 1 = 1 \/ 1 = -1) by (intro;
+    now left).
   exists X, (fun i => wu2024_3.multiple n k i / INR (S i)).
   split; [intros i Hi; now apply wu2024_3.unit_rows|]. split; [apply wu2024_3.rank_shift; auto|].
   assert (I0 : forall i, 0 < INR (S i)) by (intro; apply lt_0_INR; lia). split.
   - intros i Hi. apply Rdiv_lt_0_compat; [|apply I0]. unfold wu2024_3.multiple. destruct Nat.ltb; [apply I0|lra].
   - intros i a Hi Ha. cbv beta. unfold Rdiv at 1.
-    replace (wu2024_3.multiple n k i * / INR (S i) * X i a) with (wu2024_3.multiple n k i * X i a * / INR (S i)) by ring.
+    replace (wu2024_3.multiple n k i * / INR (S i) * X i a) with (wu2024_3.multiple n k i * X i a * / INR (S i)) by
+      ring.
     unfold X at 2. rewrite <- (wu2024_3.telescoped n d k w (fun _ => 1) k1 kn kd w0 i a Hi Ha). fold X.
-    assert (Row : forall j, (j < n)%nat -> softmax n (causal i) (fun _ => 0) j = if Nat.leb j i then / INR (S i) else 0).
+    assert (Row : forall j, (j < n)%nat -> softmax n (causal i) (fun _ => 0) j = if Nat.leb j i then / INR (S i) else
+      0).
     { intros j Hj. unfold softmax, tilt. rewrite exp_0. rewrite (sum_ext n _ (causal i)) by (intros; ring).
-      replace (sum n (causal i)) with (INR (S i)); [unfold causal; destruct (Nat.leb j i); [field; apply Rgt_not_eq, I0|field; apply Rgt_not_eq, I0]|].
+      replace (sum n (causal i)) with (INR (S i)); [unfold causal; destruct (Nat.leb j i); [field;
+        apply Rgt_not_eq, I0|field; apply Rgt_not_eq, I0]|].
       replace n with (S i + (n - S i))%nat by lia. rewrite sum_split.
-      rewrite (sum_ext (S i) _ (fun _ => 1)) by (intros l Hl; unfold causal; destruct (Nat.leb_spec l i); [reflexivity|lia]).
-      rewrite (sum_ext (n - S i) _ (fun _ => 0)) by (intros l _; unfold causal; destruct (Nat.leb_spec (S i + l) i); [lia|reflexivity]).
+      rewrite (sum_ext (S i) _ (fun _ => 1)) by (intros l Hl; unfold causal; destruct (Nat.leb_spec l i);
+        [reflexivity|lia]).
+      rewrite (sum_ext (n - S i) _ (fun _ => 0)) by (intros l _; unfold causal; destruct (Nat.leb_spec (S i + l) i);
+        [lia|reflexivity]).
       rewrite sum_const, sum_zero. ring. }
     unfold vmat at 1. rewrite <- sum_scal_r.
-    rewrite (sum_ext (S i) _ (fun j => sum d (fun b => X j b * shift_values w b a * / INR (S i)))) by (intros; unfold vmat; now rewrite sum_scal_r).
+    rewrite (sum_ext (S i) _ (fun j => sum d (fun b => X j b * shift_values w b a * / INR (S i)))) by (intros;
+      unfold vmat; now rewrite sum_scal_r).
     rewrite sum_swap. apply sum_ext; intros b Hb. unfold vmat.
     replace n with (S i + (n - S i))%nat at 1 by lia. rewrite sum_split.
-    rewrite (sum_ext (n - S i) _ (fun _ => 0)) by (intros l Hl; rewrite Row by lia; destruct (Nat.leb_spec (S i + l) i); [lia|ring]).
+    rewrite (sum_ext (n - S i) _ (fun _ => 0)) by (intros l Hl; rewrite Row by lia;
+      destruct (Nat.leb_spec (S i + l) i); [lia|ring]).
     rewrite sum_zero, Rplus_0_r, <- sum_scal_r. apply sum_ext; intros j Hj. rewrite Row by lia.
     destruct (Nat.leb_spec j i); [ring|lia].
 Qed.
@@ -98,11 +111,13 @@ Qed.
 Theorem proved_wu2024_4_3_1 : statement_wu2024_4_3_1.
 Proof.
   intros w Hw. destruct (wu2024_4_3_1.wu_4_3_1 w Hw) as (_ & Second & Mult).
-  set (s := sqrt (1 - 1 / w ^ 2)). assert (Es : wu2024_4_3_1.s w = s) by (unfold wu2024_4_3_1.s, s; f_equal; field; lra).
+  set (s := sqrt (1 - 1 / w ^ 2)). assert (Es : wu2024_4_3_1.s w = s) by (unfold wu2024_4_3_1.s, s; f_equal; field;
+    lra).
   assert (G : forall x y L l, wu2024_4_3_1.rest w x y L l -> rests_at w x y l).
   { intros x y L l Rs X X0 X1 Ex Ey F. subst x y.
     assert (U : l2 2 (X 1%nat) = 1).
-    { destruct (wu2024_4_3_1.rest_facts w Hw _ _ _ _ Rs) as [Q _]. unfold l2, dot. cbn [sum]. rewrite Rplus_0_l, Q. apply sqrt_1. }
+    { destruct (wu2024_4_3_1.rest_facts w Hw _ _ _ _ Rs) as [Q _]. unfold l2, dot. cbn [sum]. rewrite Rplus_0_l, Q.
+      apply sqrt_1. }
     split; [apply (Second X X0 X1 U); now exists L, l|now apply (Mult X L l)]. }
   assert (A1 : wu2024_4_3_1.rest w 0 1 2 (1 / 2)) by (left; auto).
   assert (A2 : wu2024_4_3_1.rest w (- / w) s 1 (1 + s)) by (rewrite <- Es; right; left; auto).
@@ -117,14 +132,16 @@ Qed.
 (** |X v| <= |X|_2 |v|: the spectral norm from the other side. *)
 Lemma spectral_columns n d (X : matrix n d) v : l2 n (fun i => dot d (X i) v) <= spectral X * l2 d v.
 Proof.
-  set (y := fun i => dot d (X i) v). assert (S0 := spectral_nonneg n d X). assert (V := l2_nonneg d v). assert (Y := l2_nonneg n y).
+  set (y := fun i => dot d (X i) v). assert (S0 := spectral_nonneg n d X). assert (V := l2_nonneg d v).
+    assert (Y := l2_nonneg n y).
   assert (E : dot n y y = dot d (vmat n y X) v).
   { transitivity (sum n (fun i => sum d (fun a => y i * X i a * v a))).
     - apply sum_ext; intros i _. change (y i) with (dot d (X i) v) at 2. unfold dot. rewrite <- sum_scal.
       apply sum_ext; intros; ring.
     - rewrite sum_swap. apply sum_ext; intros a _. unfold vmat. now rewrite sum_scal_r. }
   assert (B := dot_le_l2 d (vmat n y X) v). rewrite <- E in B. apply Rabs_le_between in B. destruct B as [_ B].
-  assert (C := spectral_bound n d X y). assert (Q : dot n y y = l2 n y * l2 n y) by (symmetry; apply sqrt_sqrt, dot_pos).
+  assert (C := spectral_bound n d X y). assert (Q : dot n y y = l2 n y * l2 n y) by (symmetry;
+    apply sqrt_sqrt, dot_pos).
   rewrite Q in B. destruct Y as [Y|Y]; [|rewrite <- Y; now apply Rmult_le_pos].
   apply Rmult_le_reg_l with (l2 n y); [exact Y|]. eapply Rle_trans; [exact B|].
   apply Rle_trans with (spectral X * l2 n y * l2 d v); [now apply Rmult_le_compat_r|right; ring].
@@ -136,9 +153,11 @@ Proof.
   set (X := (fun i => shift_token n k k w sgn (i - (n - k))) : matrix n k).
   assert (EX : X = wu2024_3.every_rank n k k w sgn).
   { apply functional_extensionality; intro i. unfold X, wu2024_3.every_rank, wu2024_3.first_tokens.
-    replace (n - k + 1 - 1)%nat with (n - k)%nat by lia. generalize (i - (n - k))%nat. induction n0 as [|j IH]; [reflexivity|].
+    replace (n - k + 1 - 1)%nat with (n - k)%nat by lia. generalize (i - (n - k))%nat. induction n0 as [|j IH];
+      [reflexivity|].
     cbn [shift_token wu2024_3.tok_at]. rewrite IH. reflexivity. }
-  destruct (wu2024_anisotropy.wu_anisotropy n k k w sgn (spectral X) k2 kn (le_n k) Hw Hs (spectral_nonneg n k X)) as (_ & _ & Low & _).
+  destruct (wu2024_anisotropy.wu_anisotropy n k k w sgn (spectral X) k2 kn (le_n k) Hw Hs (spectral_nonneg n k X)) as
+    (_ & _ & Low & _).
   - intro v. rewrite <- EX. apply spectral_columns.
   - rewrite plus_INR, minus_INR in Low by lia. simpl (INR 1) in Low. change (INR 2) with 2 in Low. lra.
 Qed.
@@ -146,26 +165,32 @@ Qed.
 Theorem proved_own_stable_causal : statement_own_stable_causal.
 Proof.
   intros pr d w0 d2 (Hc & Ha & Hw). set (a := pr 0%nat) in *. set (w := pr 1%nat) in *. set (c := pr 2%nat) in *.
-  destruct (own_stable_causal.stable_causal d a c w d2 Hc Ha w0 ltac:(lra)) as (q & Q & Uq & _ & p0 & pq & Fx & At & J).
+  destruct (own_stable_causal.stable_causal d a c w d2 Hc Ha w0 ltac:(lra)) as (q & Q & Uq & _ & p0 & pq & Fx & At &
+    J).
   exists q. split; [exact Q|split; [exact Uq|]]. cbv zeta. fold a w c. set (p := - (1 + (1 - a) * q) / w) in *.
   assert (T1 : (S (d - 2) < d)%nat) by lia. assert (T0 : (d - 2 < d)%nat) by lia.
   split; [|split; [|split; [exact Fx|split; [exact At|split; [exact J|]]]]].
   - intros i Hi. destruct i as [|[|i]]; [|  |lia].
     + now apply identity_rows.
     + unfold pair_tokens, l2. transitivity (sqrt 1); [|apply sqrt_1]. f_equal. rewrite <- pq.
-      unfold dot. rewrite (sum_ext d _ (fun y => p * p * (eye (d - 2)%nat y * eye (d - 2)%nat y) + q * q * (eye (S (d - 2)) y * eye (S (d - 2)) y)
+      unfold dot. rewrite (sum_ext d _ (fun y => p * p * (eye (d - 2)%nat y * eye (d - 2)%nat y) + q * q * (eye (S (d
+        - 2)) y * eye (S (d - 2)) y)
         + 2 * p * q * (eye (d - 2)%nat y * eye (S (d - 2)) y))) by (intros; ring).
       rewrite !sum_plus, !sum_scal, !sum_eye_l, !eye_same, (eye_diff (S (d - 2)) (d - 2)) by lia. ring.
   - exists (fun j => j). split; [auto|split].
-    + intros k Hk j Hj. assert (A := Hk (d - 2)%nat T0). assert (B := Hk (S (d - 2)) T1). cbn [sum pair_tokens] in A, B.
+    + intros k Hk j Hj. assert (A := Hk (d - 2)%nat T0). assert (B := Hk (S (d - 2)) T1).
+      cbn [sum pair_tokens] in A, B.
       rewrite ?eye_same, ?(eye_diff (S (d - 2)) (d - 2)), ?(eye_diff (d - 2) (S (d - 2))) in A by lia.
       rewrite ?eye_same, ?(eye_diff (S (d - 2)) (d - 2)), ?(eye_diff (d - 2) (S (d - 2))) in B by lia.
       assert (k 1%nat = 0) by (assert (Z : k 1%nat * p = 0) by lra; apply Rmult_integral in Z; tauto).
       destruct j as [|[|j]]; [|assumption|lia]. rewrite H in B. lra.
-    + intros i Hi. exists (eye i). intros y _. destruct i as [|[|i]]; [|  |lia]; cbn [sum]; unfold eye; cbn [Nat.eqb]; ring.
+    + intros i Hi. exists (eye i). intros y _. destruct i as [|[|i]]; [|  |lia]; cbn [sum]; unfold eye; cbn [Nat.eqb];
+      ring.
   - assert (q1 : 0 < (1 + q) / a < 1).
-    { split; [apply Rdiv_lt_0_compat; lra|]. apply Rmult_lt_reg_r with a; [lra|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. lra. }
+    { split; [apply Rdiv_lt_0_compat; lra|]. apply Rmult_lt_reg_r with a; [lra|]. unfold Rdiv.
+      rewrite Rmult_assoc, Rinv_l by lra. lra. }
     assert (c1 : 0 < c / a < 1).
-    { split; [apply Rdiv_lt_0_compat; lra|]. apply Rmult_lt_reg_r with a; [lra|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. lra. }
+    { split; [apply Rdiv_lt_0_compat; lra|]. apply Rmult_lt_reg_r with a; [lra|]. unfold Rdiv.
+      rewrite Rmult_assoc, Rinv_l by lra. lra. }
     repeat split; rewrite Rabs_right; lra.
 Qed.

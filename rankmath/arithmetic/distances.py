@@ -14,11 +14,11 @@ from rankmath.arithmetic.float64 import Float64
 from rankmath.kernels import compiled
 from rankmath.validation import Array, Floats
 
-# From so many rows on, pairs are looked at in single precision first.
+# Compare pairs in single precision first from this many rows.
 _MANY_ROWS = 256
-# … and the short ones are left out, of rows with so many columns at most: with more all are of nearly one length.
+# Leave pairs of short rows out from this many rows, with at most so many columns: wider rows are all about as long.
 _ORDERED_ROWS, _ORDERED_COLUMNS = 1024, 128
-# Parts of the rows for each thread: the first ones have more pairs.
+# Cut the rows into this many parts a thread, because the first rows have more pairs.
 _PARTS = 4
 
 
@@ -42,7 +42,7 @@ def _square_diameter(A: Float64, R: Floats, s: Floats) -> float:
             return best
     ordered = s if order is None else s[order]
     if n >= _MANY_ROWS:
-        # Single precision costs half, and leaves a few rows that may have the farthest one.
+        # Single precision takes half the time, and leaves a few rows that may belong to the farthest pair.
         Y: Array = R.astype(np.float32)
         single = _row_maxima(A, Y if order is None else Y[order], ordered.astype(np.float32), reach, rows)
         # Each of d + 2 terms is rounded thrice and added; their sizes sum to (|R_i| + |R_j|)² at most.

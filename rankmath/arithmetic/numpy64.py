@@ -21,7 +21,7 @@ from rankmath.validation import Array, Bools, Floats
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
-# Doubles of the rows that functions of every row take at a time.
+# Functions of rows take this many doubles at a time.
 _CACHED_ROWS = 2**15
 # Use our thread pool from this many exponentials.
 THREADED_ENTRIES = 2**18
@@ -29,7 +29,7 @@ THREADED_ENTRIES = 2**18
 _COMPILED_MAP = 2**10
 # Sums of products of many small matrices that lie side by side are written out up to this many terms.
 _FEW_TERMS = 16
-# Multiplications of a product from which its rows are shared among our threads.
+# Share the rows of a product among our threads from this many multiplications.
 _SHARED_PRODUCT = 2**24
 # Above this size max and −min beat max of a temporary abs(a).
 _LONG = 2**14
@@ -96,7 +96,7 @@ class NumPy64(Float64):
 
     def threads_for(self, entries: int) -> int:
         """How many threads `in_turn` shares so many exponentials among."""
-        # Other threads, ours among them, work alone: they wait for none, and leave BLAS's threads as they are.
+        # Only the main thread shares work: other threads must not wait for each other, nor change BLAS's threads.
         alone = threading.current_thread() is not threading.main_thread()
         return 1 if alone or entries < THREADED_ENTRIES else self._threads
 

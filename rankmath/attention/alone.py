@@ -7,23 +7,30 @@ layer from arrays, and the next call goes on from there.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.scales import LogScale
-from rankmath.attention.tokens import Tokens
-from rankmath.kernels.runs import Arrays, Run
+from rankmath.attention.close import LINEAR_LOG
+from rankmath.attention.common import UNEVEN_LOG
+from rankmath.attention.tokens import LOG_ZERO, SAFE_LOG, SMALL_LOSS, SUSPICIOUS, Tokens
+from rankmath.kernels.runs import Arrays, Layers, Run
 from rankmath.model.network import Attention, Network
 from rankmath.validation import Array, Floats
 
-#: Makes some layers of tokens x, R in a state, from their arrays and numbers.
-Runs: TypeAlias = Callable[[Array, Array, "Floats | tuple[float, ...]", Arrays, Floats], Run]
+#: What compiled layers are told of ours.
+LIMITS = {
+    "log_zero": LOG_ZERO,
+    "safe_log": SAFE_LOG,
+    "linear_log": LINEAR_LOG,
+    "hardly": SMALL_LOSS,
+    "suspicious": SUSPICIOUS,
+    "uneven_log": UNEVEN_LOG,
+}
 
 
 @dataclass(frozen=True)
@@ -86,7 +93,14 @@ def is_plain(attention: Attention) -> bool:
 
 
 def through_layers(
-    A: Float64, net: Network, alone: AttentionAlone, run: Run, numbers: Floats, more: Runs, most: int
+    A: Float64,
+    net: Network,
+    alone: AttentionAlone,
+    run: Run,
+    numbers: Floats,
+    plan: Layers,
+    most: int,
+    measure: bool,
 ) -> Run | None:
     """All layers as one run, from a first one, `most` of them at once; of a batch that stops None."""
     layers = len(alone.arrays)
@@ -113,7 +127,7 @@ def through_layers(
             rows.append(run.log[:, :-1])
             at_once = min(2 * at_once, most)
         given = slice(l, l + at_once)
-        run = more(*given_to(tokens), alone.arrays[given], numbers[given])
+        run = plan.run(*given_to(tokens), alone.arrays[given], numbers[given], LIMITS, measure=measure)
 
 
 def given_to(tokens: Tokens) -> tuple[Array, Array, Floats | tuple[float, ...]]:

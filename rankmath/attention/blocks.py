@@ -33,6 +33,6 @@ def in_row_blocks(
     parts = min(parts, n)
     if parts <= 1:
         return function(rows, 0)
-    ends = [n * k // parts for k in range(parts + 1)]  # as many, and alike
+    ends = [n * k // parts for k in range(parts + 1)]  # parts of equal size
     tasks = [partial(function, rows[..., start:end, :], start) for start, end in pairwise(ends)]
     return A.concat(list(A.in_turn(tasks, n * columns * batch)), axis=-2)

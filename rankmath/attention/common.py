@@ -20,9 +20,9 @@ from rankmath.attention.tokens import LOG_ZERO, SAFE_LOG, SMALL_LOSS, Scaled, fl
 from rankmath.attention.views import Logits
 from rankmath.validation import Array
 
-# Logarithm of the root-mean-square of E from which on e^E and e^E − 1 are summed with comparable errors.
+# From this logarithm of the root-mean-square of E, sums of e^E are as accurate as sums of e^E − 1.
 _LARGE_LOG_RMS = -4 * math.log(2.0)
-#: Attention below e^this is uneven: then `log_doubt` looks closer.
+#: Attention is uneven if a weight is below e^this: `log_doubt` then computes what rounding may change.
 UNEVEN_LOG = -20.0
 _EPSILON = 2.0**-53
 

@@ -32,11 +32,11 @@ Normed: TypeAlias = Network | HasNetwork
 
 # Steps of this size, relative to the largest entry, are rounding and not movement.
 _REST = 2.0**-40
-# States of an orbit that are not one differ by at least so many tolerances.
+# Two states of an orbit are different if they differ by at least this many tolerances.
 _APART = 1000
 # Checks of convergence lie this many longest periods apart: far enough to see a rate.
 _PERIODS_APART = 2
-# More random starts than this are no estimate any more but a lack of memory; nor are longer periods looked for.
+# We refuse more random starts than this, for lack of memory, and look for no longer periods.
 MOST_SAMPLES = 10**7
 _LONGEST_PERIOD = 10**4
 

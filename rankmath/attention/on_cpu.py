@@ -1,7 +1,7 @@
 """Layers of attention alone on the CPU, and their input: `rankmath.kernels.compiled_network` given our arrays.
 
-What it does not take (masks, position terms, factored weights), and what stops it (uneven attention, logits out of
-range, a center that cancels), `attention_step` makes as everywhere.
+It does not take masks, position terms and factored weights, and stops before uneven attention, logits out of range
+and a center that cancels. `attention_step` makes such a layer from arrays.
 """
 
 from __future__ import annotations
@@ -12,21 +12,17 @@ import numpy as np
 
 from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.scales import LogScale
-from rankmath.attention.alone import attention_alone, given_to, through_layers, tokens_of
-from rankmath.attention.close import LINEAR_LOG
-from rankmath.attention.common import UNEVEN_LOG
+from rankmath.attention.alone import LIMITS, attention_alone, given_to, through_layers, tokens_of
 from rankmath.attention.fused import layer_plan, token_plan
-from rankmath.attention.tokens import LOG_ZERO, SAFE_LOG, SUSPICIOUS, Carried, Tokens
+from rankmath.attention.tokens import Carried, Tokens
 from rankmath.attention.weights import Weights
-from rankmath.kernels.runs import Arrays, Run
+from rankmath.kernels.runs import Run
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import Network
-from rankmath.validation import Array, Floats
+from rankmath.validation import Array
 
-#: Multiply-adds of a call of several layers, some tenths of a second: nobody can interrupt it.
+#: Multiply-adds of a call of several layers, some tenths of a second, because nobody can interrupt it.
 AT_ONCE = 2**32
-# `compiled_layer.LIMITS`.
-_LIMITS = (LOG_ZERO, SAFE_LOG, LINEAR_LOG, SUSPICIOUS, math.exp(UNEVEN_LOG))
 _LOG_2 = math.log(2.0)
 
 
@@ -58,7 +54,7 @@ def layer_on_cpu(
         return None
     skip = 0.0 if carried is None else carried.factor
     numbers = ((weights.heads[0].largest_query, weights.log_root, skip),)
-    run = plan.run(*given_to(tokens), weights.whole, numbers, _LIMITS)
+    run = plan.run(*given_to(tokens), weights.whole, numbers, LIMITS)
     return tokens_of(run) if run.layers else None
 
 
@@ -74,11 +70,7 @@ def layers_on_cpu(A: Float64, net: Network, X: Array, *, measure: bool = True) -
     most = max(1, min(len(alone.arrays), AT_ONCE // (2 * alone.heads * n * (n + d) * d)))
     arrays, numbers = alone.arrays, alone.unmeasured
     first = (arrays, numbers) if most == len(arrays) else (arrays[:most], numbers[:most])
-    run = plan.run(None, np.ascontiguousarray(X), (), *first, _LIMITS, measure=measure)
+    run = plan.run(None, np.ascontiguousarray(X), (), *first, LIMITS, measure=measure)
     if math.isnan(run.log[0, 0, 0]):
         return None
-
-    def more(x: Array, R: Array, state: Floats | tuple[float, ...], arrays: Arrays, numbers: Floats) -> Run:
-        return plan.run(x, R, state, arrays, numbers, _LIMITS, measure=measure)
-
-    return through_layers(A, net, alone, run, numbers, more, most)
+    return through_layers(A, net, alone, run, numbers, plan, most, measure)

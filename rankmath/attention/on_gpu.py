@@ -17,10 +17,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from rankmath.arithmetic.float64 import Float64
-from rankmath.attention.alone import AttentionAlone, attention_alone, given_to, through_layers, tokens_of
-from rankmath.attention.close import LINEAR_LOG
-from rankmath.attention.common import UNEVEN_LOG
-from rankmath.attention.tokens import LOG_ZERO, SAFE_LOG, SMALL_LOSS, SUSPICIOUS, Carried, Tokens, is_wild
+from rankmath.attention.alone import LIMITS, AttentionAlone, attention_alone, given_to, through_layers, tokens_of
+from rankmath.attention.tokens import Carried, Tokens, is_wild
 from rankmath.attention.weights import Weights, matrices_of
 from rankmath.kernels.runs import Run
 from rankmath.linalg.masks import Mask
@@ -29,16 +27,6 @@ from rankmath.validation import Array, Floats
 
 if TYPE_CHECKING:
     from rankmath.kernels.cuda_layer import Plan
-
-_LIMITS = {
-    "log_zero": LOG_ZERO,
-    "safe_log": SAFE_LOG,
-    "linear_log": LINEAR_LOG,
-    "hardly": SMALL_LOSS,
-    "suspicious": SUSPICIOUS,
-    "uneven_log": UNEVEN_LOG,
-}
-
 
 _NOTHING = np.empty((0, 3))
 
@@ -58,8 +46,8 @@ def layer_on_gpu(
     numbers = (weights.heads[0].largest_query, weights.log_root, 0.0 if carried is None else carried.factor)
     x, R, state = given_to(tokens)
     if plan.networks == 1:
-        return plan.one(x, R, state, weights.arrays, numbers, _LIMITS, tokens_of)
-    run = plan.run(x, R, state, weights.arrays, (numbers,), _LIMITS)
+        return plan.one(x, R, state, weights.arrays, numbers, LIMITS, tokens_of)
+    run = plan.run(x, R, state, weights.arrays, (numbers,), LIMITS)
     return tokens_of(run) if run.layers else None
 
 
@@ -95,18 +83,10 @@ def layers_on_gpu(A: Float64, net: Network, X: Array, *, measure: bool = True) -
         return numbers
 
     with layers.largest() as read:
-        run = plan.run(None, A.xp.ascontiguousarray(X), (), layers.alone.arrays, found, _LIMITS, measure=measure)
+        run = plan.run(None, A.xp.ascontiguousarray(X), (), layers.alone.arrays, found, LIMITS, measure=measure)
     if np.isnan(run.log[:, 0, 0]).any() or np.isnan(numbers).any():
         return None
-    return through_layers(
-        A,
-        net,
-        layers.alone,
-        run,
-        numbers,
-        lambda x, R, state, arrays, numbers: plan.run(x, R, state, arrays, numbers, _LIMITS, measure=measure),
-        net.layers,
-    )
+    return through_layers(A, net, layers.alone, run, numbers, plan, net.layers, measure)
 
 
 def centre_on_gpu(A: Float64, X: Array) -> Tokens | None:
@@ -114,7 +94,7 @@ def centre_on_gpu(A: Float64, X: Array) -> Tokens | None:
     plan: Plan | None = _on_gpu().plan_here(X.shape, 0)
     if plan is None:
         return None
-    run = plan.run(None, A.xp.ascontiguousarray(X), (), (), _NOTHING, _LIMITS)
+    run = plan.run(None, A.xp.ascontiguousarray(X), (), (), _NOTHING, LIMITS)
     return None if np.isnan(run.log[:, 0, 0]).any() else tokens_of(run)
 
 

@@ -169,7 +169,7 @@ def path_sums(net: Network, X: ArrayLike, *, backend: Backend | None = None, mem
     >>> bool(np.allclose(path_sums(net, X).total(), forward(net, X), rtol=1e-12))
     True
     """
-    here = backend is None  # and what is wrong with X there shows in the end
+    here = backend is None  # entries of X that are wrong show in the result
     X = _path_input(net, X, look=not here)
     if backend is not None:
         net, X = on_backend(backend, net, X)
@@ -235,7 +235,7 @@ def _compiled_steps(
         if attention.heads != _attention(steps[0]).heads or not is_fused(A, attention, X, masks[id(attention)]):
             break
         layers.append((attention.query, attention.value, bias, 1.0 / math.sqrt(attention.d_qk), sublayer.skip))
-    # Nobody can interrupt a call: some tenths of a second of it, or one layer.
+    # A call takes some tenths of a second, or one layer, because nobody can interrupt it.
     cost = _attention(steps[0]).heads * X.size * (sum(X.shape)) * (S.shape[1] + 1 + len(layers))
     run = path_layers(A, X, S, layers[: max(1, AT_ONCE // cost)]) if layers else None
     if run is None or not run.layers:
@@ -251,7 +251,7 @@ def _compiled_steps(
 def _squares(A: Float64, a: Array) -> Array:
     """Σ a² of each entry of the first axis."""
     rows = A.xp.reshape(a, (a.shape[0], -1))
-    if isinstance(rows, np.ndarray):  # one pass: small networks wait for NumPy's calls
+    if isinstance(rows, np.ndarray):  # one call, because small networks wait for NumPy's calls
         return np.einsum("ij,ij->i", rows, rows)
     return A.xp.sum(rows * rows, axis=1)
 
@@ -324,7 +324,7 @@ def _longer(A: Float64, attention: Attention, X: Array, S: Array, mask: Mask | N
         made = A.matmul(seen, _value_map(attention, h))
         return made[0, ...] if made.shape[0] == 1 else xp.sum(made, axis=0)
 
-    # On a GPU each call costs more than it does: as many heads at once as there is room for.
+    # A call costs a GPU more than its work, so as many heads as fit are made at once.
     together = A.on_gpu and attention.is_bilinear
     some = max(1, A.lone_entries // (n * max(n, k * d))) if together else 1
     heads: list[Head] = [slice(first, first + some) for first in range(0, H, some)] if together else [*range(H)]

@@ -33,7 +33,7 @@ from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array, as_
 #: One head, or a slice of them.
 Head: TypeAlias = int | slice
 
-# Tokens of a CPU that are centred for `forward`: fewer keep the digits of small entries, too, by the definition.
+# `forward` centres tokens on a CPU from this many: with fewer, the definition keeps the digits of small entries.
 _MANY_TOKENS = 64
 
 
@@ -223,7 +223,7 @@ def apply_sublayer(A: Float64, sublayer: Sublayer, X: Array, masks: dict[int, Ma
 
 def _attended(A: Float64, attention: Attention, Y: Array, mask: Mask | None) -> Array:
     """Σ_h P_h Y W_h."""
-    if A.on_gpu and Y.ndim == 2 and attention.is_bilinear:  # few calls: there each costs more than it does
+    if A.on_gpu and Y.ndim == 2 and attention.is_bilinear:  # a call costs a GPU more than its work: make few
         V = attend(A, attention, slice(None), Y, mask, A.matmul(Y, attention.value))
         out = A.xp.sum(V if attention.output is None else A.matmul(V, attention.output), axis=0)
     else:
@@ -262,7 +262,7 @@ def _all_heads(A: Float64, attention: Attention, X: Array, mask: Mask | None) ->
     return run.last.terms[:, 0, :] if fits else None
 
 
-#: From so many tokens on, the queries of all heads are one product, and so are keys and values.
+#: Make the queries of all heads in one product from this many tokens, and keys and values alike.
 _JOINT = 64
 #: Queries, keys and what is added for each key (..., n, 1), of one head.
 Made: TypeAlias = tuple[Array, Array, Array | None] | None
@@ -354,7 +354,7 @@ def attend(
     n, heads = int(X.shape[-2]), 1 if isinstance(h, int) else len(range(attention.heads)[h])
     rows = max(1, A.lone_entries // (heads * n * math.prod(X.shape[:-2])))
     blocks = [slice(start, min(n, start + rows)) for start in range(0, n, rows)]
-    # Each P is used up before the next is made: all in one buffer.
+    # Each P is used before the next is made, so that all share one buffer.
     product = A.passing_product
     parts = [A.matmul(_weights(A, attention, h, X, (keys, added), mask, b, product, made), V) for b in blocks]
     return parts[0] if len(parts) == 1 else A.concat(parts, axis=-2)
@@ -384,7 +384,7 @@ def _weights(
     logits = (product or A.matmul)(queries, A.transpose(keys[0]))
     if keys[1] is not None:
         logits = A.sum_with_temporary(logits, A.transpose(keys[1]))
-    # In place from here on: another n × n matrix costs more to fetch than to fill.
+    # Work in place from here on, because another n × n matrix costs more to fetch than to fill.
     root = math.sqrt(attention.d_qk)
     if attention.position is None and mask is None and attention.softcap is None:
         return softmax(A, logits, root)

@@ -18,9 +18,9 @@ from rankmath.validation import Array
 #: An array and the logarithm of its unit, (..., 1, 1) on the host or 0 (always 0 where exponents are unbounded).
 Scaled: TypeAlias = tuple[Array, Array]
 
-#: A logarithm that stands for "zero" where e^{log} meets other factors; −inf would breed nan.
+#: This logarithm stands for zero where e^{log} is multiplied with other factors: −inf would give nan.
 LOG_ZERO = -1e300
-#: Beyond this an exponential is on the way out of a double's range.
+#: Beyond this the products of an exponential may leave a double's range.
 SAFE_LOG = 300.0
 #: Larger logits are shrunk to this, all alike: the softmax is saturated either way.
 LARGEST_LOG = math.log(1e305)
@@ -28,7 +28,7 @@ LARGEST_LOG = math.log(1e305)
 SUSPICIOUS = 1e-100
 #: The logarithm of ten bits: we do not check whether so few are lost.
 SMALL_LOSS = 10 * math.log(2.0)
-# In place of a zero that something is divided by.
+# We divide by this in place of zero.
 _TINY = 1e-290
 
 

@@ -48,11 +48,11 @@ from rankmath.validation import (
 Scales: TypeAlias = tuple[LogScale, LogScale, LogScale]
 #: With `bits=None` the precision is doubled until every log_residual is known this well, relative to max(1, |log|).
 BALL_TOLERANCE = 1e-12
-#: … and not beyond this.
+#: Upper limit of that doubling, in bits.
 MOST_BITS = 16384
-# Seconds from which on a trace is long.
+# A trace that takes this many seconds is long.
 _LONG = 3.0
-# From so many tokens on, it pays to order them before pairs are looked at.
+# Order tokens by length before comparing pairs from this many tokens.
 _MANY_TOKENS = 64
 
 
@@ -355,13 +355,13 @@ def _trace_float(net: Network, X: Array, norm: ResidualNorm, memory: int | None)
             return _trace_of(net, run.log, run.center)
     X = check_input(net, X) if A.on_gpu else X
     units, found = [], []
-    # From the multiplications on that BLAS would wake threads for: ours share what is large.
+    # BLAS would wake its threads from this many multiplications; our own threads share what is large.
     with A.blas_alone(X.size * max(X.shape)):
         for tokens in layers_centred(A, net, X):
             sigma = tokens.log_residual
             units.append((tokens.log_center, sigma.mantissa, sigma.exponent, to_numpy(tokens.lost_bits)))
             found.append(_measured(A, tokens, norm))
-    # One transfer at the end: what is asked of a GPU on the way makes it wait.
+    # Transfer once, at the end, because every number that is asked for makes a GPU wait.
     sizes = A.unit_of(A.xp.stack(found))
     log = np.concatenate([np.asarray(units)[..., 0, 0], sizes], axis=1)
     return _trace_of(net, log.reshape(*log.shape[:2], -1).transpose(2, 0, 1), tokens.center, norm)

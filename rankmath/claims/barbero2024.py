@@ -61,8 +61,6 @@ def _distances(run: Run, layer: int) -> Array:
 
 @fast("repeat_gap")
 def repeat_gap(run: Run, X: tuple[str, int]) -> Scalar:
-    """ℓ₂ distance of the last token, number n − 1 counted from 0, and of token n: the last one of the input in
-    which it is repeated"""
     found = run.number(unbox(_distances(run, X[1])[..., -1:, :]))
     if run.A.unbounded:
         return found
@@ -74,25 +72,21 @@ def repeat_gap(run: Run, X: tuple[str, int]) -> Scalar:
 
 @fast("repeat_reach")
 def repeat_reach(run: Run, X: tuple[str, int]) -> Scalar:
-    """largest ℓ₂ distance of the repeated last token, number n counted from 0, from another token"""
     return run.number(unbox(run.A.max(_distances(run, X[1]), axis=-2)))
 
 
 @fast("repeat_share")
 def repeat_share(run: Run, P: tuple[str, int, int]) -> Scalar:
-    """what the repeated last token, number n counted from 0, attends to itself"""
     return run.number(unbox(_repeated(run, P[1])[1][P[2]][..., -1:]))
 
 
 @fast("last_share")
 def last_share(run: Run, k: int) -> Scalar:
-    """what the last token attends to token k in the first layer; tokens are counted from 0, so the last is n − 1"""
     return run.number(unbox(run.attention(0, 0)[..., -1:, k : k + 1]))
 
 
 @fast("is_last")
 def is_last(run: Run, k: int) -> Scalar:
-    """1 where token k is the last one, counted from 0 the one with number n − 1, else 0"""
     return run.number(run.A.constant(1) * int(k == int(run.X.shape[-2]) - 1))
 
 

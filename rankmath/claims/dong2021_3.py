@@ -44,8 +44,6 @@ dong2021_3_1 = Statement(
 
 @fast("normalised_norm")
 def normalised_norm(run: Run, W: tuple[str, int, int], p: str) -> Scalar:
-    """norm of v ↦ vWS⁻¹ in ℓ_p, S the diagonal of the column deviations of the first layer's output before
-    LayerNorm"""
     if run.net.norm_kind == "sphere":  # without it the input would be another
         return run.by_text("normalised_norm", (W, p))
     A = run.A

@@ -29,7 +29,6 @@ def exhibit(key: str, make: Callable[[], Kinds]) -> Callable[[], Certificate]:
 
 @fast("about_mean", of="tokens")
 def about_mean(run: Run, X: tuple[str, int]) -> Scalar:
-    """‖·‖_{1,∞} (the root of largest column sum times largest row sum) of the tokens about their mean"""
     A, tokens = run.A, run.tokens[X[1]]
     R = tokens.residual - A.sum(tokens.residual, axis=-2) / tokens.residual.shape[-2]
     size = composite(R, A)

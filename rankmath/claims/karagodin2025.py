@@ -154,7 +154,7 @@ karagodin2025_4_3 = Statement(
     given=("beta > 0", "in_printed_cone(beta, X)"),
     arrays={"beta": ", > 0", "X": "n d, n >= 2"},
     exact=True,
-    title="In a cone of width 1/(100n²β²) the variance of a cluster falls",
+    title="Where all cosines are above 1 − 1/(100n²β²) the variance of a cluster falls",
     source=f"{KARAGODIN_NORMS}, Theorem 4.3 (ii), −d Var/dt of the order of Var, its case of LayerNorm after "
     "the map with Q = K = I, as a public formalisation, fxeqxmulfx/transformer, quotes the hypothesis; that "
     "opposite tokens and β = 1/100 satisfy it, and rest, is that formalisation's remark",
@@ -172,7 +172,7 @@ own_cluster_speed = Statement(
     where={"delta": "cone(X)", "w": "form_size(B)*sqrt(2*delta)"},
     given=("least_value(s) > 0", "most_value(s)*(exp(w) - 1) < least_value(s)*(1 - 3*delta/2)"),
     arrays={"B": "d d", "X": "n d, n >= 2, no zero row", "s": "n"},
-    title="How fast a cluster on the sphere closes: its variance falls at twice the speed of the tokens",
+    title="How fast a cluster on the sphere closes, for tokens of any speeds",
     source=f"{OWN}, after {KARAGODIN_NORMS}, Theorem 4.3 (ii)",
     status="proved",
     truth="proofs/karagodin2025.tex",

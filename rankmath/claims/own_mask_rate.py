@@ -230,9 +230,9 @@ own_mask_rate_symmetric = Statement(
     extremal=two_weights,
     share=0.3,
     notes="Entries of K are e^logit on an edge and 0 elsewhere. The left side is the sum of λ_k², k ≥ 2, all "
-    "real, so it is positive unless K has rank one, and K has not where an edge lacks: λ₂ ≠ 0 for every "
-    "symmetric attention (ALiBi by distance, or W_QK symmetric at consensus) under every incomplete undirected "
-    "mask with self-loops. Two tokens are an equality.",
+    "real, so it is positive unless K has rank one, and K has not where an edge lacks: λ₂ ≠ 0 for symmetric "
+    "logits, such as ALiBi by distance, or rotary positions with W_Q = W_K at consensus, under every incomplete "
+    "undirected mask with self-loops. Two tokens are an equality.",
 )
 
 unstated_mask_dichotomy = Statement(

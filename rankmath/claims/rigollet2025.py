@@ -86,5 +86,5 @@ own_merge_time = Statement(
     "e^{β(1 − u)} ds, u the cosine of the pair at the start, and says that as β grows the pair follows y_i' = "
     "P y_j and merges in finite rescaled time. In that time a pair of one mass comes from u to any v < 1 "
     "within O(1/β), while y_i' = P y_j takes (artanh v − artanh u)/2, 0.384 from 60° to 30°, and never merges. "
-    "With dt = e^{β(1 − c)} ds, c the cosine at the time, it is true for such a pair.",
+    "With dt = e^{β(1 − c)} ds, c the cosine at the time, such a pair does follow it.",
 )

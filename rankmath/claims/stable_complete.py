@@ -12,15 +12,14 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import predicate
-from rankmath.linalg.masks import Mask, MaskLike, as_mask
-from rankmath.linalg.rationals import exact_matrix
-from rankmath.validation import Array, ArrayLike, InvalidArgument, Objects, as_array
+from rankmath.linalg.masks import Mask
+from rankmath.validation import Array, Objects
 from rankmath.verification.draws import Rng
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import DONG, OWN, WU
 from rankmath.verification.statement import Statement
 
-_DATA = {"X": "n d", "W_V": "d d", "W_QK": "d d", "allowed": "n n"}
+_DATA = {"X": "n d, double", "W_V": "d d, double", "W_QK": "d d, double", "allowed": "mask n = complete"}
 _SIGNATURE = "(X: array, W_V: array, W_QK: array, allowed: array)"
 
 
@@ -87,26 +86,6 @@ def none_attracts(run: ArrayRun, X: str, W_V: str, W_QK: str, allowed: str) -> T
     return Truth(False if rank is not None and rank > 1 else None, words)
 
 
-def equilibrium_instance(
-    X: ArrayLike, W_V: ArrayLike, W_QK: ArrayLike, mask: MaskLike = "complete"
-) -> ArrayInstance:
-    """Tokens near an equilibrium of sphere LayerNorm under an undirected mask in one piece, and exact weights."""
-    X = as_array("X", X, ndim=2)
-    n, d = X.shape
-    graph = as_mask(mask, n)
-    if not np.array_equal(graph.allowed, graph.allowed.T):
-        raise InvalidArgument("mask: not symmetric; the conjecture is about undirected masks")
-    if not (graph.has_self_loops and graph.is_strongly_connected):
-        raise InvalidArgument("mask: a token that does not see itself, or several pieces; neither is allowed")
-    weights = {name: as_array(name, W, ndim=2, shape=(d, d)) for name, W in (("W_V", W_V), ("W_QK", W_QK))}
-    return ArrayInstance({"X": X, **weights, "allowed": graph.allowed})
-
-
-def complete_instance(X: ArrayLike, W_V: ArrayLike, W_QK: ArrayLike) -> ArrayInstance:
-    """Tokens near an equilibrium of sphere LayerNorm without a mask, and exact weights."""
-    return equilibrium_instance(X, W_V, W_QK)
-
-
 def draw_stable_complete(rng: Rng, size: int, *, tokens: int) -> ArrayInstance:
     """The stable full-rank equilibrium of n tokens in n dimensions under the complete mask."""
     found = stable_complete(tokens)
@@ -118,7 +97,7 @@ def stable_complete(tokens: int) -> ArrayInstance:
     from rankmath.equilibria.constructions import layernorm_equilibrium
 
     found = layernorm_equilibrium(tokens, tokens, tokens, mask="complete", stable=True)
-    return equilibrium_instance(found.X, found.W_V, found.W_QK, found.mask)
+    return ArrayInstance({"X": found.X, "W_V": found.W_V, "W_QK": found.W_QK, "allowed": found.mask.allowed})
 
 
 def exhibit_equilibrium(key: str, *, tokens: int = 2) -> Certificate:
@@ -139,7 +118,6 @@ own_stable_complete = Statement(
     title="Stable full-rank equilibria under the complete mask",
     source=OWN,
     status="proved",
-    instance=complete_instance,
     draws=tuple(partial(draw_stable_complete, tokens=n) for n in range(2, 8)),
     exhibit=partial(exhibit_equilibrium, "own:stable-complete", tokens=3),
     exhibit_refutes=False,
@@ -158,7 +136,6 @@ wu2024_conjecture = Statement(
     source=f"{WU}, stated there as a conjecture: that there are none; registered is the weaker claim that "
     f"none attracts",
     status="refuted",
-    instance=equilibrium_instance,
     draws=(partial(draw_stable_complete, tokens=2),),
     exhibit=partial(exhibit_equilibrium, "wu2024:conjecture"),
     share=0.0025,
@@ -205,18 +182,6 @@ def resting_scales(X: Array, W_V: Array, allowed: Array) -> list[Fraction] | Non
     return scales
 
 
-def resting_instance(X: ArrayLike, W_V: ArrayLike, mask: MaskLike = "causal") -> ArrayInstance:
-    """Exact unit tokens that rest under uniform attention (W_QK = 0) over the mask and the exact W_V."""
-    tokens, values = (np.asarray(exact_matrix(name, M), dtype=object) for name, M in (("X", X), ("W_V", W_V)))
-    d = tokens.shape[1]
-    if values.shape != (d, d):
-        raise InvalidArgument(f"W_V: shape {values.shape} given; it must be {d} × {d}, as X has {d} columns")
-    allowed = as_mask(mask, len(tokens)).allowed
-    if resting_scales(tokens, values, allowed) is None:
-        raise InvalidArgument("X: not unit tokens at rest; X_i must be A X W_V up to a positive factor, exactly")
-    return ArrayInstance({"X": tokens, "W_V": values, "allowed": allowed})
-
-
 def draw_resting(rng: Rng, size: int) -> ArrayInstance:
     """W3 of full rank in rationals."""
     from rankmath.equilibria.wu2024 import rational_full_rank
@@ -242,14 +207,13 @@ unstated_ln_sphere = Statement(
     "unstated:ln-sphere",
     "collapses(X)",
     given="at_rest(X, W_V, allowed)",
-    arrays={"X": "n d", "W_V": "d d", "allowed": "n n"},
+    arrays={"X": "n d", "W_V": "d d", "allowed": "mask n = causal"},
     exact=True,
     title="LayerNorm that divides each token by its norm plays no role: a claim that nobody makes",
     source=f"{OWN}; nobody states it: section 3.3 of {DONG} means column LayerNorm, for which it is right "
     f"(dong2021:3.3), and {WU} show that it is false of this one",
     status="refuted",
     truth="proofs/wu2024_anisotropy.tex",
-    instance=resting_instance,
     draws=(draw_resting,),
     exhibit=partial(exhibit_equilibrium, "unstated:ln-sphere"),
     share=0.05,

@@ -17,8 +17,7 @@ from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import predicate, quantity
 from rankmath.linalg.masks import Mask, MaskLike, as_mask
-from rankmath.linalg.rationals import exact_matrix
-from rankmath.validation import ArrayLike, InvalidArgument, Number, as_count
+from rankmath.validation import InvalidArgument, Number, as_count
 from rankmath.verification.draws import Rng
 from rankmath.verification.exact import exact_batch, rational
 from rankmath.verification.instance import ArrayInstance
@@ -434,12 +433,6 @@ def collapsing_neighbours(run: ArrayRun, X: str) -> Truth:
     return Truth(bool(full and nearest is not None), f"full rank at distance 2^-{nearest} along a segment, exactly")
 
 
-def orthogonal_instance(X: ArrayLike, W_V: ArrayLike, mask: MaskLike = "complete") -> ArrayInstance:
-    """Exact unit tokens, an exact orthogonal W_V, and a mask."""
-    tokens, values = (np.asarray(exact_matrix(name, M), dtype=object) for name, M in (("X", X), ("W_V", W_V)))
-    return ArrayInstance({"X": tokens, "W_V": values, "allowed": as_mask(mask, len(tokens)).allowed})
-
-
 def draw_orthogonal(rng: Rng, size: int) -> ArrayInstance:
     """Antipodal pairs, at rest under W_V = I and W_QK = βI, turned by a rational reflection."""
     pairs = int(rng.integers(1, 3))
@@ -467,12 +460,11 @@ own_no_stable_orthogonal = Statement(
     "own:no-stable-orthogonal",
     "collapsing_neighbours(X)",
     given="orthogonal_rest(X, W_V, allowed)",
-    arrays={"X": "n d", "W_V": "d d", "allowed": "n n"},
+    arrays={"X": "n d", "W_V": "d d", "allowed": "mask n = complete"},
     exact=True,
     title="With orthogonal values and no more tokens than dimensions only equal tokens attract",
     source=OWN,
     status="proved",
-    instance=orthogonal_instance,
     draws=(draw_orthogonal,),
     share=0.01,
     notes="So no equilibrium of rank above one attracts a neighbourhood there; see own:hemisphere, own:full-rank.",

@@ -47,18 +47,15 @@ def jacobian(run: Run) -> Array:
 
 @fast("jacobian_norm")
 def jacobian_norm(run: Run) -> Scalar:
-    """spectral norm of the derivative of the first layer in its input"""
     return run.number(norms.spectral(jacobian(run), run.A))
 
 
 @fast("influence")
 def influence(run: Run, k: int) -> Scalar:
-    """spectral norm of the derivative of the last token after the first layer in token k (from 0) of the input"""
     return run.number(norms.spectral(block(run, k, int(run.X.shape[-2]) - 1), run.A))
 
 
 @fast("longest", of="tokens")
 def longest(run: Run, X: tuple[str, int]) -> Scalar:
-    """largest ℓ₂ norm of a token"""
     A, Y = run.A, run.plain_tokens(X[1])
     return run.number(unbox(A.sqrt(A.max(A.sum(Y * Y, axis=-1), axis=-2))))

@@ -88,6 +88,7 @@ def fast(name: str, of: Reach = "one line") -> Callable[[Measure], Measure]:
     """
 
     def register(function: Measure) -> Measure:
+        function.__doc__ = ENTRIES[name].meaning
         FAST[name] = (function, of)
         return function
 

@@ -1,4 +1,4 @@
-"""The quantities of the language of claims, each defined once, over any arithmetic.
+"""Fast code for quantities that `rankmath.definitions.quantities` defines and says in words, over any arithmetic.
 
 Sizes of tokens come as logarithms, because they shrink doubly exponentially; in balls every value is an enclosure,
 and a residual's enclosure runs from its dual to its primal bound, so that a verdict follows from the formula alone.
@@ -39,7 +39,6 @@ Place = tuple[str, int, int]
 
 @fast("diameter", of="tokens")
 def diameter(run: Run, X: tuple[str, int], p: str) -> Scalar:
-    """largest ℓ_p distance of two tokens"""
     key = ("diameter", X[1], run.exponent(p))
     if key not in run.memory:
         run.memory[key] = run.from_log(run.log_diameter(X[1], run.exponent(p)))
@@ -48,27 +47,22 @@ def diameter(run: Run, X: tuple[str, int], p: str) -> Scalar:
 
 @fast("residual", of="tokens")
 def residual(run: Run, X: tuple[str, int], norm: ResidualNorm) -> Scalar:
-    """least norm of X − 1xᵀ over all x: 1 (largest column sum of absolute values), ∞ (largest row sum), 1,∞ (the
-    root of the product of these two) or F (Frobenius)"""
     return run.from_log(run.log_residual(X[1], norm))
 
 
 @fast("mu", of="tokens")
 def mu(run: Run, X: tuple[str, int]) -> Scalar:
-    """Frobenius norm of the tokens about their mean"""
     return run.from_log(run.log_residual(X[1], "frobenius"))
 
 
 @fast("centred_norm", of="tokens")
 def centred_norm(run: Run, X: tuple[str, int]) -> Scalar:
-    """spectral norm of the tokens about their mean"""
     A, Y = run.A, run.plain_tokens(X[1])
     return run.number(norms.spectral(Y - A.sum(Y, axis=-2) / Y.shape[-2], A))
 
 
 @fast("moved")
 def moved(run: Run, X: tuple[str, int]) -> Scalar:
-    """largest absolute entry of the difference of the tokens after l layers and of the input"""
     A = run.A
     gap = A.abs(run.plain_tokens(X[1]) - run.plain_tokens(0))
     return run.number(unbox(A.max(A.max(gap, axis=-1), axis=-2)))
@@ -76,7 +70,6 @@ def moved(run: Run, X: tuple[str, int]) -> Scalar:
 
 @fast("cosine", of="tokens")
 def cosine(run: Run, X: tuple[str, int]) -> Scalar:
-    """least cosine of the angle of two tokens"""
     A, Y = run.A, run.plain_tokens(X[1])
     with np.errstate(invalid="ignore", divide="ignore"):  # a zero token has no angle
         unit = Y / A.sqrt(A.sum(Y * Y, axis=-1))
@@ -86,7 +79,6 @@ def cosine(run: Run, X: tuple[str, int]) -> Scalar:
 
 @fast("stable_rank", of="tokens")
 def stable_rank(run: Run, X: tuple[str, int]) -> Scalar:
-    """‖X‖_F²/‖X‖₂²"""
     A, Y = run.A, run.plain_tokens(X[1])
     ratio = norms.frobenius(Y, A) / norms.spectral(Y, A)
     return run.number(ratio * ratio)
@@ -94,7 +86,6 @@ def stable_rank(run: Run, X: tuple[str, int]) -> Scalar:
 
 @fast("longest", of="tokens")
 def longest(run: Run, X: tuple[str, int]) -> Scalar:
-    """largest ℓ₂ norm of a token"""
     A, Y = run.A, run.plain_tokens(X[1])
     return run.number(unbox(A.max(norms.frobenius(Y[..., None, :], A)[..., None], axis=-2)))
 
@@ -104,8 +95,6 @@ def longest(run: Run, X: tuple[str, int]) -> Scalar:
 
 @fast("norm", of="attention")
 def norm(run: Run, M: tuple[str, int, int], p: str) -> Scalar:
-    """norm of a matrix: 1 (largest column sum of absolute values), 2 (spectral), inf (largest row sum), max
-    (largest absolute entry), frobenius, composite (printed 1,∞: the root of the product of 1 and inf)"""
     measure = {
         "1": norms.norm_one,
         "2": norms.spectral,
@@ -145,22 +134,17 @@ def _matrix(run: Run, M: tuple[str, int, int] | tuple[str, int]) -> Array:
 
 @fast("operator_norm", of="weights")
 def operator_norm(run: Run, W: Place, p: str) -> Scalar:
-    """norm of the map v ↦ vW of row vectors in ℓ_p: the largest row sum of |W| for p = 1, the largest column
-    sum for
-    p = inf, the spectral norm for p = 2"""
     return norm(run, W, {1: "inf", math.inf: "1", 2: "2"}[run.exponent(p)])
 
 
 @fast("form_norm", of="weights")
 def form_norm(run: Run, W: Place, p: str) -> Scalar:
-    """sup |uWvᵀ| over the unit ball of ℓ_p (p = inf and d > 12: the sum of |W_ij|, which is larger)"""
     q = run.exponent(p)
     return _of_weight(run, W, f"form {q}", lambda M, A: norms.bilinear_norm(M, q, A).value)
 
 
 @fast("least_singular", of="weights")
 def least_singular(run: Run, W: Place) -> Scalar:
-    """least singular value"""
     A, M = run.A, run.weight(*W)
     least = norms.symmetric_extremes(A.matmul(A.transpose(M), M), A)[0]
     return run.number(scalar_function(A, A.sqrt, least if A.unbounded else np.maximum(least, 0.0)))
@@ -168,7 +152,6 @@ def least_singular(run: Run, W: Place) -> Scalar:
 
 @fast("definiteness", of="weights")
 def definiteness(run: Run, W: Place) -> Scalar:
-    """least |eigenvalue| of the symmetric part where that is definite; not positive where it is not"""
     A, M = run.A, run.weight(*W)
     low, high = norms.symmetric_extremes((M + A.transpose(M)) / 2, A)
     return run.number(np.maximum(low, -high) if not A.unbounded else _larger(run, low, -high))
@@ -180,7 +163,6 @@ def _larger(run: Run, a: Scalar, b: Scalar) -> Scalar:
 
 @fast("product_norm", of="weights")
 def product_norm(run: Run, p: str) -> Scalar:
-    """spectral norm of the product W[0, 0] W[1, 0] ⋯ W[L − 1, 0] of the values of the first heads"""
     A = run.A
     product = run.weight("W", 0, 0)
     for layer in range(1, run.net.layers):
@@ -190,9 +172,6 @@ def product_norm(run: Run, p: str) -> Scalar:
 
 @fast("lipschitz")
 def lipschitz(run: Run, layer: int) -> Scalar:
-    """composite Lipschitz constant of the map after layer l: ‖|W₁||W₂|‖_{1,∞}·sup|φ'| for an MLP x ↦ φ(xW₁ +
-    b₁)W₂ + b₂
-    (plus the identity inside the bars where the map has a skip of its own), 1 where there is none"""
     f, A = run.net.mlp[layer], run.A
     if f is None:
         return Fraction(1)
@@ -207,15 +186,11 @@ def lipschitz(run: Run, layer: int) -> Scalar:
 
 @fast("delta")
 def delta(run: Run, P: Place, center: str) -> Scalar:
-    """largest D_ii = max_j E_ij − min_j E_ij, E = R W_QK Rᵀ/√d_qk, R the tokens about the center that minimises
-    ‖R‖_{1,∞} (composite), or about their mean (mean, with a bar)"""
     return run.from_log(run.about(P[1], P[2], center).log_D)
 
 
 @fast("gamma")
 def gamma(run: Run, P: Place) -> Scalar:
-    """√(Σ_i D_ii · max_j q_j / max_i D_ii), D_ii = max_j E_ij − min_j E_ij, E = R W_QK Rᵀ/√d_qk and q the softmax
-    of the logits' part that all rows share, about the center that minimises ‖R‖_{1,∞}; 0 where all D_ii are 0"""
     at = run.about(P[1], P[2], "composite")
     D = run.from_log(at.log_D)
     total = run.from_log(at.log_sum_D) * run.from_log(at.log_q_max)
@@ -229,14 +204,11 @@ def gamma(run: Run, P: Place) -> Scalar:
 
 @fast("q_max")
 def q_max(run: Run, P: Place, center: str) -> Scalar:
-    """largest entry of q = softmax(c), c_j = R_j W_QKᵀ x/√d_qk plus R_j W_K b_Q/√d_qk, x the center, R the
-    tokens about it (composite: x minimises ‖R‖_{1,∞}; mean, with a bar: x is their mean)"""
     return run.from_log(run.about(P[1], P[2], center).log_q_max)
 
 
 @fast("q_min")
 def q_min(run: Run, P: Place, center: str) -> Scalar:
-    """least entry of q = softmax(c), c as for the largest"""
     return run.from_log(run.about(P[1], P[2], center).log_q_min)
 
 
@@ -257,7 +229,6 @@ def _row_logits(run: Run, P: Place) -> tuple[Array, Array]:
 
 @fast("epsilon", of="attention")
 def epsilon(run: Run, P: Place) -> Scalar:
-    """least attention on an edge of the mask"""
     if P[0] == "P" and run.net.is_one_line:
         return run.from_log(-_row_logits(run, P)[1])
     rows = _matrix(run, P)
@@ -266,13 +237,11 @@ def epsilon(run: Run, P: Place) -> Scalar:
 
 @fast("logit_range")
 def logit_range(run: Run, P: Place) -> Scalar:
-    """largest oscillation of a row of logits over the edges of the mask"""
     return run.number(_row_logits(run, P)[0])
 
 
 @fast("dobrushin", of="attention")
 def dobrushin(run: Run, P: Place) -> Scalar:
-    """largest total variation of two rows of the attention"""
     A, rows = run.A, _matrix(run, P)
     n = rows.shape[-1]
     first, second = np.triu_indices(n, 1)
@@ -292,8 +261,6 @@ def _of_order_one(run: Run, x: Array) -> Scalar:
 
 @fast("top_shares", of="attention")
 def top_shares(run: Run, P: Place) -> Scalar:
-    """p_1(1 − p_1 + p_2) of the two largest entries p_1 ≥ p_2 of a row of the attention, the largest over the
-    rows"""
     A, rows = run.A, _matrix(run, P)
     n = rows.shape[-1]
     if n == 1:
@@ -306,7 +273,6 @@ def top_shares(run: Run, P: Place) -> Scalar:
 
 @fast("entropy", of="attention")
 def entropy(run: Run, P: Place) -> Scalar:
-    """least entropy −Σ_j P_ij log P_ij of a row of the attention"""
     A, rows = run.A, _matrix(run, P)
     # 0 log 0 = 0, also where doubles underflow.
     logs = A.where(run.mask.allowed, A.log(A.nonzero(A.where(run.mask.allowed, rows, 1 + 0 * rows))), 0 * rows)
@@ -319,9 +285,6 @@ _LEAST_CONTRACTION = 1e-290
 
 @fast("contraction")
 def contraction(run: Run, k: int) -> Scalar:
-    """1 − Σ_c min_i (B_k)_ic, B_k = P[rk + r − 1, 0] ⋯ P[rk, 0] the product of the attention of r layers, r
-    the radius of
-    the mask (the last product may be shorter): Doeblin's contraction"""
     A, r = run.A, run.radius
     layers = range(k * r, min(run.net.layers, k * r + r))
     if run.mask.is_complete and len(layers) == 1:
@@ -371,14 +334,11 @@ def _difference_from_first(run: Run, layer: int) -> Array:
 
 @fast("center_count")
 def center_count(run: Run) -> Scalar:
-    """number of centers of the mask: of tokens that reach all others"""
     return Fraction(len(run.mask.centers))
 
 
 @fast("farthest")
 def farthest(run: Run) -> Scalar:
-    """least number of steps, at least 1, in which every center of the mask reaches all tokens; 1 if there is
-    none"""
     return Fraction(run.mask.farthest)
 
 
@@ -387,7 +347,6 @@ def farthest(run: Run) -> Scalar:
 
 @fast("diagonal", of="attention")
 def diagonal(run: Run, P: Place, k: int) -> Scalar:
-    """what token k, counted from 0, attends to itself"""
     if not 0 <= k < run.X.shape[-2]:
         raise InvalidArgument(f"net: diagonal is not defined for its layers; there is no token {k}")
     return run.number(_matrix(run, P)[..., k, k][()])
@@ -395,7 +354,6 @@ def diagonal(run: Run, P: Place, k: int) -> Scalar:
 
 @fast("second_modulus", of="attention")
 def second_modulus(run: Run, P: Place) -> Scalar:
-    """second largest modulus of an eigenvalue of the attention, each as often as it occurs; the largest is 1"""
     rows = _matrix(run, P)
     if rows.shape[-1] == 1:
         return Fraction(0)
@@ -424,7 +382,6 @@ def _on_keys(run: Run, S: Array) -> Array:
 
 @fast("turned_range", of="doubles")
 def turned_range(run: Run, P: Place) -> Scalar:
-    """ℓ₂ diameter of the queries times that of the keys, over √d_qk, with their rotations, biases and norms"""
     queries, keys, _ = turned_rows(run.A, run.attending(P[1]), run.reads(P[1]))[P[2]]
     root = math.sqrt(run.attending(P[1]).d_qk)
     (a, a_top), (b, b_top) = ((diameter_of(side, 2), _lengths(side).max(axis=-1)) for side in (queries, keys))
@@ -434,7 +391,6 @@ def turned_range(run: Run, P: Place) -> Scalar:
 
 @fast("position_range", of="doubles")
 def position_range(run: Run, P: Place) -> Scalar:
-    """largest oscillation of B_ij − B_kj over the keys j that token i sees, B the additive position term"""
     position, n = run.attending(P[1]).position, int(run.X.shape[-2])
     if position is None:
         return Fraction(0)
@@ -445,7 +401,6 @@ def position_range(run: Run, P: Place) -> Scalar:
 
 @fast("consensus_shift", of="doubles")
 def consensus_shift(run: Run, P: Place) -> Scalar:
-    """largest oscillation, over the keys that a token sees, of its logits minus those at consensus"""
     S, S0 = (run.logits(P[1], array)[P[2]] for array in ("P", "P0"))
     with np.errstate(divide="ignore"):
         return _doubtful(_on_keys(run, S - S0), np.log(np.maximum(abs(S), abs(S0)).max(axis=(-2, -1))))
@@ -453,7 +408,6 @@ def consensus_shift(run: Run, P: Place) -> Scalar:
 
 @fast("first_gap", of="tokens")
 def first_gap(run: Run, X: tuple[str, int]) -> Scalar:
-    """ℓ₂ distance of the first two tokens"""
     A, tokens = run.A, run.tokens[X[1]]
     R = tokens.residual
     if R.shape[-2] == 1:
@@ -476,14 +430,12 @@ def _second_map(run: Run, layer: int) -> tuple[Array, Array]:
 
 @fast("second_norm", of="doubles")
 def second_norm(run: Run, layer: int) -> Scalar:
-    """spectral norm of the sum of P_11 W over the heads"""
     M, log_top = _second_map(run, layer)
     return _doubtful(norms.spectral(M, run.A), log_top)
 
 
 @fast("second_least", of="doubles")
 def second_least(run: Run, layer: int) -> Scalar:
-    """least singular value of the sum of P_11 W over the heads"""
     M, log_top = _second_map(run, layer)
     return _doubtful(np.linalg.svd(M, compute_uv=False)[..., -1], log_top)
 
@@ -497,14 +449,12 @@ def _before(run: Run, layer: int) -> LayerNorm:
 
 @fast("least_root", of="doubles")
 def least_root(run: Run, layer: int) -> Scalar:
-    """least root mean square √(|x|²/d + ε) of a token x that layer l norms before its attention"""
     Y, norm = run.plain_tokens(layer), _before(run, layer)
     return run.number(np.sqrt((Y * Y).sum(axis=-1) / Y.shape[-1] + norm.floor).min(axis=-1))
 
 
 @fast("gained_norm", of="doubles")
 def gained_norm(run: Run, W: Place) -> Scalar:
-    """spectral norm of diag(g)W, g the gain of the RMSNorm before the attention of layer l"""
     gain, M = _before(run, W[1]).gain, run.weight(*W)
     return run.number(norms.spectral(M if gain is None else gain[:, None] * M, run.A))
 
@@ -514,9 +464,6 @@ def gained_norm(run: Run, W: Place) -> Scalar:
 
 @fast("mu_before")
 def mu_before(run: Run, l: int) -> Scalar:
-    """Frobenius norm about their mean of Y^l = λX^l + Σ_h P^{l,h}X^lW^{l,h}, what layer l makes before its
-    LayerNorm; with LayerNorm in front of attention and no skip connections these are the tokens after l + 1
-    layers"""
     # The attention of the layer without its LayerNorm, from tokens that keep their digits however close they are.
     (attention,) = (part for part in run.net.sublayers[l] if isinstance(part.map, Attention))
     alone = Network.from_layers([[replace(attention, after=None)]], run.net.tokens)
@@ -527,21 +474,17 @@ def mu_before(run: Run, l: int) -> Scalar:
 
 @fast("height")
 def height(run: Run) -> Scalar:
-    """min_i ⟨X_i, v⟩ of the input, v the direction of its mean token"""
     A = run.A
     return run.number(-unbox(A.max(-run.heights(0, run.pole(0)), axis=-2)))
 
 
 @fast("section")
 def section(run: Run, X: tuple[str, int]) -> Scalar:
-    """ℓ₂ diameter of y_i = X_i/⟨X_i, v_t⟩, v_t = vW[0, 0] ⋯ W[t − 1, 0] and v the direction of the input's
-    mean token"""
     return run.from_log(run.log_section(X[1]))
 
 
 @fast("gram_height", of="tokens")
 def gram_height(run: Run, X: tuple[str, int]) -> Scalar:
-    """(1ᵀ(XXᵀ)⁻¹1)^{−1/2}, positive for tokens of full row rank"""
     A, Y = run.A, run.plain_tokens(X[1])
     if not A.unbounded:
         # By singular values of X: those of XXᵀ are their squares, and twice as many digits are lost.
@@ -571,25 +514,21 @@ def gram_height(run: Run, X: tuple[str, int]) -> Scalar:
 
 @fast("self_loops")
 def self_loops(run: Run) -> Truth:
-    """every token sees itself"""
     return Truth(run.mask.has_self_loops)
 
 
 @fast("quasi_strongly_connected")
 def quasi_strongly_connected(run: Run) -> Truth:
-    """the mask is quasi-strongly connected: some token reaches every other along its edges"""
     return Truth(run.mask.is_quasi_strongly_connected)
 
 
 @fast("strongly_connected")
 def strongly_connected(run: Run) -> Truth:
-    """the mask is strongly connected"""
     return Truth(run.mask.is_strongly_connected)
 
 
 @fast("orthogonal_values", of="multiplied")
 def orthogonal_values(run: Run) -> Truth:
-    """every W[l, h] is exactly orthogonal"""
     d = run.net.dim
     stack = np.ascontiguousarray(run.net.W, dtype=float)
     return Truth(
@@ -616,7 +555,6 @@ def _one_by_one(predicate: Callable[[bytes], bool], matrices: Array) -> bool | B
 
 @fast("definite", of="multiplied")
 def definite(run: Run, W: Place) -> Truth:
-    """the symmetric part of W is positive or negative definite, decided in exact rationals"""
     array, layer, head = W
     stack = run.net.W_QK if array == "W_QK" else run.net.W
     return Truth(_one_by_one(lambda data: _is_definite(data, run.net.dim), np.asarray(stack[layer, head])))
@@ -624,7 +562,6 @@ def definite(run: Run, W: Place) -> Truth:
 
 @fast("invertible", of="multiplied")
 def invertible(run: Run, W: Place) -> Truth:
-    """W is invertible, decided in exact rationals"""
     array, layer, head = W
     stack = run.net.W_QK if array == "W_QK" else run.net.W
     return Truth(_one_by_one(lambda data: _is_invertible(data, run.net.dim), np.asarray(stack[layer, head])))
@@ -670,7 +607,6 @@ def _exact_matrix(data: bytes, d: int) -> fmpq_mat:
 
 @fast("disjoint_blocks")
 def disjoint_blocks(run: Run) -> Truth:
-    """heads read and write disjoint coordinates, and the input is zero where heads and biases write"""
     net, X = run.net, np.asarray(run.X)
     bias = None if net.bias is None else np.asarray(net.bias)
     if X.ndim == 2:

@@ -84,7 +84,7 @@ class Kernel:
 
     def __init__(self, shape: Shape, features: str) -> None:
         self.shape, self._features = shape, features
-        self._engines: list[object] = []  # they own the code
+        self._engines: list[object] = []  # kept, because they own the code
 
     def compiled(self, name: str, code: str, sizes: int, pointers: int) -> Callable[..., None]:
         return self.compiled_all(code, {name: (sizes, pointers)})[0]
@@ -105,7 +105,7 @@ class Kernel:
         self._engines.append(engine)
         found: list[Callable[..., None]] = []
         for name, (sizes, pointers) in functions.items():
-            # ctypes lets other threads run meanwhile.
+            # ctypes releases the interpreter's lock, so that other threads run.
             types = [ctypes.c_int64] * sizes + [ctypes.c_void_p] * pointers
             found.append(ctypes.CFUNCTYPE(None, *types)(engine.get_function_address(name)))
         return found

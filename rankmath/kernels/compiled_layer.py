@@ -18,7 +18,7 @@ from typing import Literal
 
 from rankmath.kernels.compiled import Writer
 
-#: What the code is told, a word each: sizes, addresses, numbers; whether to stop is its answer.
+#: The words that the code reads: sizes, addresses, numbers. It writes `stop`.
 SIZES = ("n", "d", "heads", "tiles", "per", "chunk", "chunks", "at_once", "rounds", "apart", "by_heads")
 RUN = ("layer", "layers", "measured", "unmeasured", "left", "stop", "ready")
 GIVEN = ("given", "first_x", "first_R", "places", "records", "log")
@@ -49,12 +49,12 @@ NUMBERS = (
     *("skip", "of_image", "of_bias", "of_skip", "of_shift", "of_total", "of_residual", "of_center"),
     *("mantissa", "exponent", "log_center"),
 )
-#: … of path sums alone.
+#: Words that path sums alone use.
 OF_PATHS = (
     *("lengths", "cancels", "far", "tokens", "terms", "new_tokens", "new_terms", "pair_of_tokens", "pair_of_terms"),
     *("origin", "zeros"),
 )
-#: Where each of them is.
+#: The index of each word.
 _NAMES = (*SIZES, *RUN, *GIVEN, *ADDRESSES, *LIMITS, *NUMBERS, *OF_PATHS)
 PLACES = {name: place for place, name in enumerate(_NAMES)}
 #: Where counters begin, on a cache line of their own.
@@ -509,7 +509,7 @@ class LayerWriter(Writer):
         tokens, rows = self.spread(real), self.times(n, count)
         sizes = {name: self.at("%words", PLACES[name]) for name in ("of_total", "of_residual", "of_center")}
         self.code.append(f"  call void @llvm.memset.p0.i64(ptr {shift}, i8 0, i64 {self.times(d, 8)}, i1 false)")
-        for j, _ in self.loop("j", "0", n):  # row after row, as they lie
+        for j, _ in self.loop("j", "0", n):  # in the order of memory
             row = self.address(total, self.times(j, d))
             for c, _ in self.loop("c", "0", count):
                 at = self.times(c, lanes)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import ctypes
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from queue import SimpleQueue
 from threading import Lock, Thread
@@ -50,20 +50,20 @@ MEASURED = 4
 _RUN = slice(PLACES[RUN[0]], PLACES[GIVEN[-1]] + 1)
 _LIMITS = slice(PLACES[LIMITS[0]], PLACES[LIMITS[-1]] + 1)
 _LAYER, _READY = PLACES["layer"], PLACES["ready"]
-#: What is ready when all is done.
+#: The leader announces this layer when the run ends.
 END = 2**62
-# Doubles of keys and values of heads beyond one for each thread: half of a second-level cache of 1 MiB.
+# Hold more heads than threads while keys and values take at most this many doubles: half of a 1 MiB cache.
 _HELD = 2**16
-# Doubles of the rows that a thread takes at a time.
+# A thread takes rows of this many doubles at a time.
 _ROWS = 2**14
 # A thread takes this many rows at least: any thread, and one thread alone with wide registers, which read a tile
 # faster than the second-level cache delivers it.
 _FEW_ROWS, _WIDE_ROWS = 48, 128
 # To start a part takes as long as this many rows.
 _BEGIN = 3
-# Doubles of what each head adds, up to which threads share heads, if nearly all have as many, and not rows.
+# Threads share heads, not rows, if all have nearly as many and what the heads add takes at most this many doubles.
 _EACH = 2**22
-# A size up to which tokens are centred.
+# Tokens up to this size are centred.
 _ORDINARY = 1e59
 _INFINITE = math.inf
 
@@ -527,7 +527,7 @@ class LayerPlan:
                 self.told[PLACES[f"second_{name}"]] = self.told[PLACES[name]]
         self.told[PLACES["yield"]] = yielding()
         self.lock = Lock()
-        self._limits: Sequence[float] = ()
+        self._limits: Mapping[str, float] = {}
         self._first: Floats | None = None  # tokens that are centred
         self._at_first = 0
         self._known: _Known | None = None
@@ -539,7 +539,7 @@ class LayerPlan:
         state: Floats | Sequence[float],
         arrays: Arrays,
         numbers: Floats | Sequence[Sequence[float]],
-        limits: Sequence[float],
+        limits: Mapping[str, float],
         *,
         measure: bool = False,
     ) -> Run:
@@ -547,7 +547,7 @@ class LayerPlan:
 
         Without x the tokens are R, and are centred first: ξ is nan where they cannot be. `state` is otherwise ξ,
         mantissa and exponent of σ, and the lost bits; `numbers` are the largest |query| (below zero: it is
-        measured, and so are all weights), log(d_qk)/2 and λ of the skip of each layer; `limits` are `LIMITS`.
+        measured, and so are all weights), log(d_qk)/2 and λ of the skip of each layer.
         """
         with self.lock:
             L, d, missing = len(arrays), R.shape[1], self.d - R.shape[1]
@@ -559,7 +559,9 @@ class LayerPlan:
             memory = aligned(places * apart + (L + 1) * _ROW)
             log, at = memory[places * apart :].reshape(1, L + 1, _ROW), address(memory)
             if limits is not self._limits:
-                self.told.view(np.float64)[_LIMITS] = self._limits = limits
+                given_limits = {**limits, "uneven": math.exp(limits["uneven_log"])}
+                self.told.view(np.float64)[_LIMITS] = [given_limits[name] for name in LIMITS]
+                self._limits = limits
             if x is None:
                 if self._first is None:
                     self._first = aligned(self.n + 1, self.d)
@@ -620,7 +622,7 @@ def lead_and_follow(
             for thread in range(1, threads):
                 jobs.put((follow, thread, start, memory + thread * scratch.strides[0], (words, scratch, held)))
         lead(start, memory)
-    finally:  # also where someone interrupts before: the others wait for it
+    finally:  # the other threads wait for this, also after an interruption
         words[_READY] = END
 
 
@@ -638,7 +640,7 @@ def _serve(jobs: SimpleQueue[Job]) -> None:
     while True:
         follow, thread, words, scratch, held = jobs.get()
         follow(thread, words, scratch)
-        del follow, held  # not before the next one comes
+        del follow, held  # free their memory before we wait for the next job
 
 
 def widened(a: Floats, missing: int, *, both: bool) -> Floats:

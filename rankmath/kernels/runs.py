@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol, TypeAlias
 
 from rankmath.validation import Array, Floats
 
@@ -26,3 +27,22 @@ class Run(NamedTuple):
     @property
     def layers(self) -> int:
         return len(self.log[0]) - 1
+
+
+class Layers(Protocol):
+    """Compiled layers of attention alone for tokens of one size: all that `rankmath.attention` asks of a CPU's
+    `compiled_network.LayerPlan` and a GPU's `cuda_layer.Plan`."""
+
+    def run(
+        self,
+        x: Array | None,
+        R: Array,
+        state: Floats | Sequence[float],
+        arrays: Arrays,
+        numbers: Floats,
+        limits: Mapping[str, float],
+        *,
+        measure: bool = False,
+    ) -> Run:
+        """As many of these layers as can be made of tokens e^ξ 1x + e^σ R, or of R where x is None."""
+        ...

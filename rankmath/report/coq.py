@@ -157,6 +157,8 @@ DATA: Mapping[str, Data] = {
     "zhai2023:3.1": Data("(n d : nat) (X : matrix n d) (W : matrix d d)", _positive("n", "d")),
 }
 _NETWORK = Data("(N : network)", ("proper N",))
+#: Where positions of every kind are allowed, logits are any functions of the tokens that a layer reads.
+_SCORED = Data("(N : scored)", ("proper N",))
 #: Letters of a network: how each is written, and its type.
 _LETTERS = {
     "n": ("tokens N", "nat"),
@@ -215,7 +217,7 @@ def words() -> dict[str, Word]:
     >>> words()["least_length"]
     Word(parameters=(('Y', 'matrix n d'), ('k', 'nat')), value='R')
     """
-    text = (proofs_folder() / "coq" / "Language.v").read_text(encoding="utf-8")
+    text = re.sub(r"\n +", " ", (proofs_folder() / "coq" / "Language.v").read_text(encoding="utf-8"))
     found = {}
     pattern = r"^(?:Definition|Fixpoint) (\w+)((?: \{[^}]*\}| \([^()]*\))*) : ([\w ]+) :="
     for name, binders, value in re.findall(pattern, text, re.MULTILINE):
@@ -255,6 +257,7 @@ class _Printer:
     bound: tuple[str, ...] = ()
     met: list[str] = field(default_factory=list)
     own: set[str] = field(default_factory=set)
+    scored: bool = False
 
     # -- natural numbers -----------------------------------------------------------------------------------
 
@@ -380,7 +383,7 @@ class _Printer:
         return self.applied(term)
 
     def within(self, *names: str) -> _Printer:
-        return _Printer(self.types, self.network, (*self.bound, *names), self.met, self.own)
+        return _Printer(self.types, self.network, (*self.bound, *names), self.met, self.own, self.scored)
 
     def applied(self, term: Call) -> str:
         """A word of Language.v and its arguments."""
@@ -394,8 +397,10 @@ class _Printer:
         parts = []
         places: list[Term] = []  # of X[l] or P[l, h], where the word takes places
         for parameter, kind in words()[name].parameters:
-            if kind == "network":
+            if kind == "scored" or (kind == "network" and not self.scored):
                 parts.append("N")
+            elif kind == "network":
+                raise Unprintable(f"{name} of a network with positions")
             elif parameter in ("center", "r"):
                 self.letter_met(parameter)
                 parts.append(parameter)
@@ -434,6 +439,7 @@ class _Printer:
                 return name
             case Item(array=name, index=index):
                 at = " ".join(_in_nat(self.nat(part) or "") for part in index)
+                name = f"scored_{name}" if self.scored and name in ("X", "P", "P0") else name
                 return f"({name} N {at})" if self.network else f"(row {name} {at})"
         raise Unprintable(str(term))
 
@@ -455,6 +461,9 @@ class _Printer:
                 "bias",
                 "key_bias",
                 "query_bias",
+                "positions",
+                "softcap",
+                "qk_norm",
             ):
                 return self.switch(name, word)
             case Relation(operator=operator, left=left, right=right):
@@ -514,8 +523,11 @@ def proposition(entry: Statement, without: int | None = None) -> str:
     """
     if entry.arrays and entry.key not in DATA:
         raise Unprintable("its arrays")
-    data = DATA[entry.key] if entry.arrays else _NETWORK
-    printer = _Printer(dict(data.types), not entry.arrays)
+    scored = any(str(part) == "positions == any" for part in entry.hypotheses)
+    if scored and entry.status == "refuted":
+        raise Unprintable("a refuted claim about positions, of which Language.v has no single one")
+    data = DATA[entry.key] if entry.arrays else _SCORED if scored else _NETWORK
+    printer = _Printer(dict(data.types), not entry.arrays, scored=scored)
     lets: list[str] = []
     expanded: dict[str, Term] = {}
     for name, meaning in entry.defined.items():

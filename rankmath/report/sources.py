@@ -64,7 +64,7 @@ def coq_modules(key: str) -> list[str]:
     Examples
     --------
     >>> coq_modules("karagodin2024:two-clusters")
-    ['karagodin2024']
+    ['proved_flows', 'karagodin2024']
     """
     return list(dict.fromkeys(entry["name"].split(".")[1] for entry in _theorems() if entry["key"] == key))
 

@@ -13,12 +13,14 @@ from inspect import Parameter, Signature
 import numpy as np
 
 from rankmath.formula.printed import latex_letter
+from rankmath.linalg.masks import as_mask
 from rankmath.linalg.rationals import exact_array
 from rankmath.validation import Array, ArrayLike, InvalidArgument, Number, as_array
 from rankmath.verification.exact import rational
 from rankmath.verification.instance import ArrayInstance
 
 _COMPARED = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
+_NONE = Parameter.empty
 _CONDITION = re.compile(r"(?P<axis>[a-z]?) ?(?P<sign>[<>]=?) (?P<limit>-?\d+)")
 
 
@@ -28,7 +30,8 @@ class Declared:
 
     Each array is declared by its axes and by conditions on its entries: ``"E": "n m"`` is a matrix,
     ``"c": "m, m >= 2"`` a vector of at least two entries with as many entries as E has columns, ``"T": ", > 0"`` a
-    positive number. Other conditions: `whole`, `even`, `stochastic` (rows ≥ 0 that sum to 1),
+    positive number, ``"mask n = causal"`` a mask of n tokens, the causal one where none is given. Other conditions:
+    `double` (also where others are exact), `whole`, `even`, `stochastic` (rows ≥ 0 that sum to 1),
     `no zero row`, `independent rows`.
 
     Examples
@@ -44,18 +47,22 @@ class Declared:
 
     @cached_property
     def __signature__(self) -> Signature:
-        return Signature([Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in self.arrays])
+        kind, texts = Parameter.POSITIONAL_OR_KEYWORD, self.arrays.items()
+        return Signature([Parameter(name, kind, default=text.partition(" = ")[2] or _NONE) for name, text in texts])
 
     def __call__(self, *given: ArrayLike, **named: ArrayLike) -> ArrayInstance:
-        bound = self.__signature__.bind(*given, **named).arguments
+        bound = self.__signature__.bind(*given, **named)
+        bound.apply_defaults()
         lengths: dict[str, int] = {}
-        return ArrayInstance({name: self._checked(name, bound[name], lengths) for name in self.arrays})
+        return ArrayInstance({name: self._checked(name, bound.arguments[name], lengths) for name in self.arrays})
 
     def _checked(self, name: str, value: ArrayLike, lengths: dict[str, int]) -> Array:
-        axes, *conditions = (part.strip() for part in self.arrays[name].split(","))
+        axes, *conditions = (part.strip() for part in self.arrays[name].partition(" = ")[0].split(","))
         letters = axes.split()
+        if "mask" in letters:
+            return as_mask(value, lengths[letters[-1]]).allowed
         shape = tuple(int(letter) if letter.isdigit() else lengths.get(letter) for letter in letters)
-        if not self.exact:
+        if not self.exact or "double" in conditions:
             array = as_array(name, value, ndim=len(shape), shape=shape)
         else:
             array = exact_array(name, value, shape) if shape else rational(name, value)
@@ -77,6 +84,8 @@ class Declared:
             wrong = [f"{axis} = {number}" for number in wrong] if axis else wrong
         elif condition in ("whole", "even"):
             wrong = [number for number in entries if Fraction(number) % (1 + (condition == "even"))]
+        elif condition == "double":
+            wrong = []
         elif condition == "stochastic":
             sums = np.asarray(array).sum(axis=-1).ravel().tolist()
             wrong = [number for number in entries if number < 0] + [total for total in sums if total != 1]

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
 import rankmath as rm
+from rankmath.arithmetic.balls import Balls, precision
+from rankmath.checker.kernel import Evaluator, formula
+from rankmath.checker.rules import RULES
+from rankmath.checker.statements import definitions
 from rankmath.claims import statement
 from rankmath.claims.own_positions import quarter_turn, unstated_diameter_rotary
 from rankmath.decide.battery import verify
+from rankmath.formula.run import Run
 from rankmath.model.network import Network
 from rankmath.model.positions import PositionTable, Rotary
 from rankmath.verification.statement import Statement
@@ -109,3 +115,61 @@ def test_values_that_are_no_multiple_of_one_part_the_bounds_of_the_second_token(
 def test_networks_outside_the_hypotheses_are_told_so(key: str, kind: dict[str, Any]) -> None:
     net = Network.random(4, 2, seed=2, positions="rotary", **kind)
     assert verify(key, net, net.random_input(3)).outcome == Outcome.NOT_APPLICABLE
+
+
+@pytest.mark.parametrize("kind", ["real", "complex", "nilpotent", "defective"])
+def test_the_checker_encloses_the_largest_modulus_of_any_matrix(kind: str) -> None:
+    rng = np.random.default_rng(3)
+    S = np.round(rng.standard_normal((4, 4)) * 64) / 64 + 4 * np.eye(4)
+    middle = {
+        "real": np.diag([-3.0, 2.0, 1.0, 0.5]),
+        "complex": np.block(
+            [[np.array([[1.0, -2.0], [2.0, 1.0]]), np.zeros((2, 2))], [np.zeros((2, 2)), np.eye(2)]]
+        ),
+        "nilpotent": np.eye(4, k=1),
+        "defective": 2 * np.eye(4) + np.eye(4, k=1),
+    }[kind]
+    turned = [[Fraction(x) for x in row] for row in S.T.tolist()]
+    # M S = S middle, exactly: M is similar to `middle`.
+    M = [solved(turned, [Fraction(x) for x in row]) for row in (S @ middle).tolist()]
+    largest = {"real": 3.0, "complex": math.sqrt(5), "nilpotent": 0.0, "defective": 2.0}[kind]
+    found = Evaluator(definitions(RULES), {"M": M}, {}, 256, math.inf).value(formula("largest_modulus(M)"), {})
+    low, high = (found, found) if isinstance(found, Fraction) else (found.lower(), -(-found).lower())
+    assert float(low) - 1e-12 <= largest <= float(high) + 1e-12
+    assert kind == "defective" or high - low < 1e-9  # multiple eigenvalues cost more bits than these
+
+
+def solved(A: list[list[Fraction]], b: list[Fraction]) -> list[Fraction]:
+    """A x = b by Cramer's rule, in fractions."""
+
+    def det(M: list[list[Fraction]]) -> Fraction:
+        terms = (
+            [(-1) ** j * x * det([row[:j] + row[j + 1 :] for row in M[1:]]) for j, x in enumerate(M[0])]
+            if M
+            else []
+        )
+        return sum(terms, Fraction(0)) if M else Fraction(1)
+
+    replaced = [[[*row[:k], y, *row[k + 1 :]] for row, y in zip(A, b, strict=True)] for k in range(len(b))]
+    return [det(M) / det(A) for M in replaced]
+
+
+def test_a_network_without_norms_is_outside_the_hypotheses_of_pre_norm() -> None:
+    net = Network.random(3, 2, 1, 1)
+    verdict = verify("own:pre-norm-diameter", net, net.random_input(seed=1))
+    assert verdict.outcome == Outcome.NOT_APPLICABLE
+    assert "RMSNorm" in verdict.reason
+
+
+def test_layers_repeated_fall_by_the_second_modulus_at_consensus() -> None:
+    """In balls, to eight digits: the factor of a late layer, and |λ₂(P₀)| of the last consensus."""
+    for choices in ({"positions": "rotary", "mask": "causal"}, {"positions": "alibi"}):
+        one = Network.random(4, 2, 1, 1, seed=5, scale=1.5, **choices)
+        query = np.tile(one.query, (40, 1, 1, 1))
+        net = Network.random(4, 2, 1, 40, **choices).replace(query=query, value=np.tile(np.eye(2), (40, 1, 1, 1)))
+        X = np.array([1.0, -0.5]) + 2.0**-8 * one.random_input(seed=6)
+        with precision(512):
+            run = Run(Balls(), net, X)
+            factor = run.log_diameter(40, 2) - run.log_diameter(39, 2)
+            rate = run.by_text("second_modulus", (("P0", 39, 0),))
+            assert abs(factor - rate.log()) < 1e-8

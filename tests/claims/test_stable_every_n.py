@@ -64,9 +64,9 @@ def test_a_spectrum_off_by_a_millionth_is_refused():
 def test_outside_of_the_hypotheses_nothing_is_said():
     rising = here.own_stable_causal_every_n.instance([1, 2])
     assert judge(here.own_stable_causal_every_n, rising, "exact").outcome == Outcome.NOT_APPLICABLE
-    turned = here.orthogonal_instance([[1, 0], [0, 1]], [[1, 1], [0, 1]])
+    turned = here.own_no_stable_orthogonal.instance([[1, 0], [0, 1]], [[1, 1], [0, 1]])
     assert judge(here.own_no_stable_orthogonal, turned, "exact").outcome == Outcome.NOT_APPLICABLE
-    equal = here.orthogonal_instance([[1, 0], [1, 0]], [[1, 0], [0, 1]])
+    equal = here.own_no_stable_orthogonal.instance([[1, 0], [1, 0]], [[1, 0], [0, 1]])
     assert judge(here.own_no_stable_orthogonal, equal, "exact").outcome == Outcome.NOT_APPLICABLE
     with pytest.raises(rm.InvalidArgument, match=r"^mask: "):
         here.path_instance(np.eye(3, dtype=bool), 3)

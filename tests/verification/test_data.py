@@ -23,7 +23,11 @@ def test_drawn_data_are_as_declared(key: str) -> None:
     for instance in (*drawn, *(entry.extremal(rng) if entry.extremal else ())):
         assert isinstance(instance, ArrayInstance)
         arrays = {name: np.asarray(instance[name]) for name in entry.arrays}
-        numbers = {name: (array + 0 if array.dtype == bool else array)[()] for name, array in arrays.items()}
+        plain = {name for name, text in entry.arrays.items() if not text.startswith("mask")}
+        numbers = {
+            name: (array + 0 if array.dtype == bool and name in plain else array)[()]
+            for name, array in arrays.items()
+        }
         found = Declared(entry.arrays, entry.exact)(**numbers)
         assert all((np.asarray(found[name]) == numbers[name]).all() for name in numbers)
 
@@ -61,5 +65,8 @@ def test_a_length_is_one_for_all_arrays() -> None:
     assert made([[1.0, 2.0]], c=[3.0, 4.0])["c"].tolist() == [3.0, 4.0]
     with pytest.raises(InvalidArgument, match=r"^c: shape \(3,\) given; it must be \(2\)"):
         made([[1.0, 2.0]], [3.0, 4.0, 5.0])
+    masked = Declared({"X": "n d", "allowed": "mask n = causal"}, exact=False)
+    assert masked([[1.0], [2.0]])["allowed"].tolist() == [[True, False], [True, True]]
+    assert masked([[1.0], [2.0]], allowed="complete")["allowed"].all()
     with pytest.raises(InvalidArgument, match=r"^X: a matrix given; independent rows is needed"):
         Declared({"X": "n d, independent rows"}, exact=False)([[1.0, 2.0], [2.0, 4.0]])

@@ -113,13 +113,30 @@ def _collapse(model: Model, name: str, X: Floats) -> str:
     if logs[-1] > math.log(_COLLAPSED):
         return said + "no collapse."
     said += _kind(run, logs)
-    if name == "san+norm" and net.attentions[0].mask == "causal" and len(X) > 1:
-        # Under a causal mask attention multiplies token 2 minus token 1 by Σ_h P_22 W_h, whatever the logits.
-        own = float(attention_matrices(net, X)[:, :, 1, 1].mean())
+    if name == "san+norm" and len(X) > 1:
+        moduli = second_moduli(net, X)
         said += (
-            f" P_22, what token 2 pays to itself, is {own:.3f} on average (one head, W = I: the factor's limit)."
+            f" |λ₂(P₀)|, P₀ the attention if all tokens were the first, is {math.exp(np.log(moduli).mean()):.3f} "
+            f"in the geometric mean of all heads, from {moduli.min():.3f} to {moduli.max():.3f} (one layer of one "
+            "head with W = I, repeated: the factor's limit)."
         )
     return said
+
+
+def second_moduli(net: Network, X: Floats) -> Floats:
+    """|λ₂(P₀)| of every layer and head, (L, H): P₀ the attention where every token of the input is the first of X.
+
+    Equal tokens stay equal through attention, LayerNorms and MLPs, so one pass gives all of them.
+
+    Examples
+    --------
+    >>> net = Network.random(tokens=5, dim=2, layers=2, mask="causal")
+    >>> second_moduli(net, net.random_input(seed=1)).round(12).tolist()
+    [[0.5], [0.5]]
+    """
+    P = attention_matrices(net, np.repeat(X[:1], len(X), axis=0))
+    found: Floats = np.abs(np.linalg.eigvals(P[..., 1:, 1:] - P[..., :1, 1:])).max(axis=-1)
+    return found
 
 
 def _kind(run: Trace, logs: Floats) -> str:

@@ -129,9 +129,9 @@ def recomputed_accuracy(
 
 def _one_head(attention: Attention, X: Floats, h: int) -> Floats:
     """P_h X W_h + b with the attention of X itself."""
-    made: Floats = attend(Float64(X), attention, h, X, None, X @ attention.value[h]) @ attention.output[h]
-    shifted: Floats = made + attention.bias
-    return shifted
+    seen = attend(Float64(X), attention, h, X, None, X @ attention.value[h])
+    made: Floats = seen @ attention.output[h] + attention.bias
+    return made
 
 
 def dong_effectiveness(
