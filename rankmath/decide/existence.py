@@ -21,7 +21,7 @@ def negation(statement: Statement) -> Statement:
     Examples
     --------
     >>> some = Statement("mine:x", "exists diameter(X[1], 2) > 2*diameter(X[0], 2) and norm(W[0,0], 2) <= 1")
-    >>> print(negation(some).claim_text, "given", negation(some).given_texts[0])
+    >>> print(negation(some).claim_text, "given", negation(some).given_texts[-1])
     diameter(X[1], 2) <= 2*diameter(X[0], 2) given norm(W[0, 0], 2) <= 1
     """
     whole = statement.expanded
