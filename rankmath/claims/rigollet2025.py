@@ -18,7 +18,7 @@ from rankmath.verification.statement import Statement
 
 @quantity(
     "pair_time(beta: array, u: array, v: array)",
-    latex=r"s({1}\to{2})",
+    latex=r"s({1}\to {2})",
     because="an integral",
     example="pair_time(beta, u, v) >= 0",
 )
