@@ -893,6 +893,7 @@ class Search:
         if key[:2] in self.trying:
             return None
         steps: tuple[Callable[[Poly, Poly, int], FoundLine | None], ...] = (
+            self._plainly,
             self.best,
             self._linear,
             self._cleared,
@@ -901,7 +902,7 @@ class Search:
             self._rooted,
             self._through,
         )
-        for attempt in steps[: 1 if depth >= _DEEPEST else None]:
+        for attempt in steps[: 2 if depth >= _DEEPEST else None]:
             try:
                 found = attempt(left, right, depth)
             except Rejected:
@@ -1013,7 +1014,11 @@ class Search:
         room |= {("right", q): theta for q in right}
         return shares(columns, room, [1.0] * len(cells), frozenset(("left", m) for m in left))
 
-    def _linear(self, left: Poly, right: Poly, depth: int) -> FoundLine | None:
+    def _plainly(self, left: Poly, right: Poly, depth: int) -> FoundLine | None:
+        """A relation of sums as a sum of facts as they are."""
+        return self._linear(left, right, depth, compare=False) if len(left) + len(right) > 2 else None
+
+    def _linear(self, left: Poly, right: Poly, depth: int, *, compare: bool = True) -> FoundLine | None:
         """right − left as a sum of facts: shared out term by term, with facts that are sums themselves."""
         difference = expanded(plus(right, left, -1))
         pos, neg = _splitted(difference)
@@ -1046,29 +1051,30 @@ class Search:
         extra = list(near)[:12]
         pairs = [(m, q) for m in tops for q in bottoms]
         pairs += [(m, q) for m in tops for q in extra] + [(m, q) for m in extra for q in bottoms]
-        if len(tops) * len(bottoms) <= 30 and depth <= 3:
-            for m, q in [pair for pair in pairs[:60] if pair[0] != pair[1]]:
+        if len(tops) * len(bottoms) > 30 or depth > 3:
+            pairs = []
+        # First the facts as they are, which costs little; then with comparisons of single terms.
+        for chosen in ([], pairs[:60]) if compare else ([],):
+            for m, q in [pair for pair in chosen if pair[0] != pair[1]]:
                 a, b = {m: abs(difference.get(m, Fraction(1)))}, {q: abs(difference.get(q, Fraction(1)))}
                 pair = self.bound(a, b, depth + 1)
                 ratio = _above(times(pair.line.right, raised(b, -1))) if pair is not None else None
                 if pair is not None and ratio is not None:
                     columns.append({q: ratio * b[q], m: -a[m]})
                     steps.append((pair, "1"))
-        if not steps:
-            return None
-        signed = frozenset(
-            m
-            for m in {*difference, *(m for column in columns for m in column)}
-            if not self.work._mono_nonnegative(m)
-        )
-        room: dict[Any, Fraction] = dict(difference)
-        found = shares(columns, room, [1.0 + 0.1 * len(c) for c in columns], signed)
-        if found is None:
-            return None
-        of: list[tuple[FoundLine, Fraction | str]] = [
-            (steps[j][0], str(x) if steps[j][1] == "1" else f"{x}*{steps[j][1]}") for j, x in found.items()
-        ]
-        return self._checked(FoundLine(Line(left, right), "sum", of=of))
+            signed = frozenset(
+                m
+                for m in {*difference, *(m for column in columns for m in column)}
+                if not self.work._mono_nonnegative(m)
+            )
+            room: dict[Any, Fraction] = dict(difference)
+            found = shares(columns, room, [1.0 + 0.1 * len(c) for c in columns], signed) if steps else None
+            if found is not None:
+                of: list[tuple[FoundLine, Fraction | str]] = [
+                    (steps[j][0], str(x) if steps[j][1] == "1" else f"{x}*{steps[j][1]}") for j, x in found.items()
+                ]
+                return self._checked(FoundLine(Line(left, right), "sum", of=of))
+        return None
 
     def _weighted(self, rows: set[Mono]) -> Iterator[tuple[FoundLine, Poly, dict[Any, Fraction]]]:
         """Facts about absolute values in the terms that occur, times the rest of the term."""
