@@ -111,14 +111,17 @@ class Trace(Shows):
 
     @property
     def residual_scale(self) -> LogScale:
+        """Residuals of every layer, as numbers with logarithms."""
         return self._scales[0]
 
     @property
     def diameter_scale(self) -> LogScale:
+        """Diameters of every layer, as numbers with logarithms."""
         return self._scales[1]
 
     @property
     def mean_scale(self) -> LogScale:
+        """Lengths of the mean token of every layer, as numbers with logarithms."""
         return self._scales[2]
 
     @cached_property
@@ -130,6 +133,7 @@ class Trace(Shows):
 
     @property
     def log_center(self) -> Array:
+        """The logarithm of the unit of the last mean; None where the tokens were found as they are."""
         return None if isinstance(self.found, tuple) else self._rows[0, -1]
 
     @cached_property

@@ -106,7 +106,7 @@ alcalde2025_4_2 = Statement(
 
 own_hardmax_steps = Statement(
     "own:hardmax-steps",
-    "left_over(g) >= 1 - total(g) and left_over(g) <= exp(-total(g))",
+    "left_over(g) + total(g) >= 1 and left_over(g) <= exp(-total(g))",
     given="proper_steps(g)",
     arrays={"g": "t"},
     title="What hardmax steps leave of the distance to the vertex, by their sum",

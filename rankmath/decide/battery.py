@@ -22,7 +22,7 @@ from rankmath.claims import statement as registered
 from rankmath.claims import statements
 from rankmath.decide import adversary
 from rankmath.decide.adversary import Tell
-from rankmath.decide.prover import FoundProof
+from rankmath.decide.prover.proof import FoundProof
 from rankmath.decide.proving import Proved, Proving
 from rankmath.decide.shrink import rescaled, shrinking
 from rankmath.decide.space import rooms, starts, with_draws
@@ -154,6 +154,7 @@ class Battery(Tally, Shows):
 
     @property
     def tightest(self) -> float:
+        """The largest lhs/rhs of all instances."""
         return ratio(self.log_tightest)
 
     @property

@@ -20,7 +20,8 @@ from rankmath.decide.adversary import Tell, search
 from rankmath.decide.battery import Battery, verify_statement
 from rankmath.decide.closed_forms import constant, function
 from rankmath.decide.existence import negation
-from rankmath.decide.prover import FoundProof, prove, weaker
+from rankmath.decide.prover import prove, weaker
+from rankmath.decide.prover.proof import FoundProof
 from rankmath.decide.prover.reading import lines_of
 from rankmath.decide.shrink import shrinking
 from rankmath.decide.space import rooms, with_draws

@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 
 from rankmath.decide.adversary import Tell
-from rankmath.decide.prover import FoundProof, prove
+from rankmath.decide.prover import prove
+from rankmath.decide.prover.proof import FoundProof
 from rankmath.verification.statement import Statement
 
 #: Seconds of computing that a proof may take.

@@ -663,14 +663,14 @@ class Writer:
         return self.function("pack", f"i64 %m, i64 %K, i64 %count, {pointers}", code)
 
     def sums(self, function: Literal["exp", "expm1"] | None, name: str = "sums") -> list[str]:
-        """The softmax averages of all rows of `left`, %per groups of them at a time:
+        """The softmax averages of all rows of `left`, %per groups of them at a time::
 
-        out = 0, total = 0
-        for some tiles of keys at a time:
-            for each tile, for each group:   m = left · tile            (in registers: rows × vectors sums)
-                                             m = expm1(m) or exp(m), total += m q
-            for each strip of columns, for each group:  out[strip] += m · values[strip]
-        out /= 1 + total (expm1) or total (exp)
+            out = 0, total = 0
+            for some tiles of keys at a time:
+                for each tile, for each group:   m = left · tile            (in registers: rows × vectors sums)
+                                                 m = expm1(m) or exp(m), total += m q
+                for each strip of columns, for each group:  out[strip] += m · values[strip]
+            out /= 1 + total (expm1) or total (exp)
 
         Without a function m is the logit, and nothing is divided. The groups take turns, so that a tile or a strip
         stays in the first-level cache.
@@ -826,13 +826,15 @@ class Writer:
                     self.store(x, place)
 
     def pairs(self, name: str = "pairs") -> list[str]:
-        """For each group of rows from %first to %stop:
+        """For each group of rows from %first to %stop.
 
-        most = −∞
-        for each tile from the group's own to its end:
-            sums = rows · tile
-            most = max(most, squares of the tile − 2 sums)
-        out[i] = the largest lane of most_i
+        In plain steps::
+
+            most = −∞
+            for each tile from the group's own to its end:
+                sums = rows · tile
+                most = max(most, squares of the tile − 2 sums)
+            out[i] = the largest lane of most_i
         """
         rows, vectors, lanes, width = self.shape.rows, self.shape.vectors, self.shape.lanes, self.shape.width
         two = self.splat(-2.0)

@@ -399,15 +399,17 @@ class LayerWriter(Writer):
         return self.function(name, f"i64 %d, i64 %groups, i64 %last, {pointers}", [*self.code, "  ret void"])
 
     def rows(self) -> list[str]:
-        """Part %unit of the rows, of the heads from %h0 to %h1, which are held from %slot on:
+        """Part %unit of the rows, of the heads from %h0 to %h1, which are held from %slot on.
 
-        if h0 = 0:  to = skip · R
-        for each head h:
-            left = R W_QK
-            E not below rounding:          stop if |left_i|² far exceeds the limit;  deviation = sums(expm1)
-            below, n < d:                  deviation = sums(E itself)
-            below, n ≥ d:                  deviation = left, and W holds the covariance
-            to += deviation W;  sizes[unit, h] = the largest |entry| of that
+        In plain steps::
+
+            if h0 = 0:  to = skip · R
+            for each head h:
+                left = R W_QK
+                E not below rounding:          stop if |left_i|² far exceeds the limit;  deviation = sums(expm1)
+                below, n < d:                  deviation = sums(E itself)
+                below, n ≥ d:                  deviation = left, and W holds the covariance
+                to += deviation W;  sizes[unit, h] = the largest |entry| of that
         """
         lanes, width = self.shape.lanes, self.shape.width
         d, chunk, tiles = (self.word(name) for name in ("d", "chunk", "tiles"))

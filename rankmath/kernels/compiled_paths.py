@@ -144,13 +144,15 @@ class PathWriter(NetworkWriter):
         return self.function("pack_matrix", "ptr %words, i64 %m", [*self.code, "  ret void"])
 
     def rows(self) -> list[str]:
-        """Part %unit of the rows:
+        """Part %unit of the rows.
 
-        made = 0
-        for each head:  left = T W_QK;  stop if |left_i|² far exceeds the limit
-                        seen = softmax averages of V by `sums`;  made += seen W
-        V'_k = λ V_k + made_{k−1}   (without a skip made_k);  T' = Σ_k V'_k + b
-        cancels = 1 if Σ_k |V'_k|² + |b|² ≥ 16 |T'|² for a row
+        In plain steps::
+
+            made = 0
+            for each head:  left = T W_QK;  stop if |left_i|² far exceeds the limit
+                            seen = softmax averages of V by `sums`;  made += seen W
+            V'_k = λ V_k + made_{k−1}   (without a skip made_k);  T' = Σ_k V'_k + b
+            cancels = 1 if Σ_k |V'_k|² + |b|² ≥ 16 |T'|² for a row
         """
         lanes, lengths, d, chunk = self.shape.lanes, self.word("lengths"), self.word("d"), self.word("chunk")
         wide, count, square = self.times(d, lengths), self.put(f"udiv i64 {d}, {lanes}"), self.times(d, d)
@@ -240,11 +242,13 @@ class PathWriter(NetworkWriter):
         """Nothing is measured."""
 
     def lead(self) -> list[str]:
-        """What the first thread does:
+        """What the first thread does.
 
-        for each layer, until stopped:  prepare;  announce the layer;  work
-            the layer counts, and there is one length more if it has a skip;  stop if lengths cancel
-        announce the end
+        In plain steps::
+
+            for each layer, until stopped:  prepare;  announce the layer;  work
+                the layer counts, and there is one length more if it has a skip;  stop if lengths cancel
+            announce the end
         """
         for l, _ in self.loop("l", "0", self.word("layers")):
             for _ in self.when(self.goes_on()):

@@ -183,7 +183,7 @@ BROKEN = {
     "own:attention-shares": "jacobian_norm() <= 0.999*norm(W[0,0], 2)*(norm(P[0,0], 2)"
     " + a*kappa*c*(c + norm(X[0], 2)))",
     "alman2025:one-layer": "moved(X[L]) <= 0.999*(prod_l(1 + sum_h(norm(W[l,h], 1))) - 1)*norm(X[0], max)",
-    "own:hardmax-steps": "left_over(g) >= 1 - 0.999*total(g) and left_over(g) <= exp(-1.001*total(g))",
+    "own:hardmax-steps": "left_over(g) + 0.999*total(g) >= 1 and left_over(g) <= exp(-1.001*total(g))",
     "own:cluster-speed": "variance_fall(B, X, s) <= 0.99*2*variance(X)*exp(w)/least_value(s)",
     "own:merge-time": "pair_time(beta, u, v) <= 0.999*(v - u)*(1 + exp(-beta*(1 - u)))/(2*(1 - max(u**2, v**2)))",
     "own:lipschitz": "jacobian_norm() <= 0.999*norm(W[0,0], 2)*(sqrt(c*(1 + (a*R*diameter(X[0], 2)/2)**2))"

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from rankmath.decide.prover.proof import FoundProof, prove, weaker
+from rankmath.decide.prover.proof import prove, weaker
 
-__all__ = ["FoundProof", "prove", "weaker"]
+__all__ = ["prove", "weaker"]
