@@ -694,7 +694,8 @@ def read_claim(statement: Statement, instance: ArrayInstance) -> str:
 
 
 _DATA = re.compile(
-    r"\$(?P<name>.+?)\\in(?P<layers>\(?)\\mathbb\{(?P<kind>[RZ])\}(?:\^\{(?P<axes>[^}]*)\})?(?:\)\^\{t\})?(?P<rest>.*)\$"
+    r"\$(?P<name>.+?)\\in(?P<layers>\(?)(?:\\mathbb\{(?P<kind>[RZ])\}|(?P<binary>\\\{0,1\\\}))"
+    r"(?:\^\{(?P<axes>[^}]*)\})?(?:\)\^\{t\})?(?P<rest>.*)\$"
 )
 
 
@@ -713,6 +714,8 @@ def are(data: list[str], env: dict[str, Any]) -> bool:
             if (int(axis) if axis.isdigit() else lengths.setdefault(axis, length)) != length:
                 return False
         if found["kind"] == "Z" and any(x.denominator != 1 for x in entries):
+            return False
+        if found["binary"] and any(x not in (0, 1) for x in entries):
             return False
         for said in filter(None, re.sub(r"\\text\{([^}]*)\}", r"\1", found["rest"]).split(", ")):
             if not _SAID[said](array) if said in _SAID else not compared(said, entries, lengths):
