@@ -547,6 +547,11 @@ ENOUGH = 40
 MEANT_FOR = {"closing", "closing_usa", "stationary_mean"}
 
 
+#: What a computation raises on arrays that do not fit (the sum over an empty axis is an int, which is no ball).
+#: What a reader of print cannot read is an AssertionError, and is never passed over.
+UNFIT = (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError)
+
+
 def refused(statement: Statement, instance: ArrayInstance) -> bool:
     """Whether the library does not take these arrays: shapes that do not fit, or what a claim is not about."""
     try:
@@ -574,7 +579,7 @@ def parted(name: str, statement: Statement, text: str, drawn: int = 1) -> list[s
                 by_print = meaning({**n, **dict(zip(shown, values, strict=True))})
             except Unclear:
                 continue
-            except Exception:
+            except UNFIT:
                 if refused(statement, instance):
                     continue
                 raise
@@ -763,7 +768,7 @@ def test_a_claim_says_in_print_what_it_is_judged_by(statement: Statement) -> Non
             outcome = judge(statement, instance, "balls").outcome.name
         except Unclear:
             continue
-        except Exception:
+        except UNFIT:
             if refused(statement, instance):
                 continue
             raise
