@@ -128,6 +128,8 @@ def test_every_fast_implementation_measures_what_the_text_says(kind: str) -> Non
                         measure()
                 continue
             by_text, fast = run.by_text(name, arguments), function(run, *arguments)
+            if name == "rank" and number(by_text) % 1:  # balls tell it only up to an interval
+                continue
             if isinstance(by_text, Truth):
                 assert by_text.holds == fast.holds, (name, arguments)
                 continue
