@@ -402,7 +402,7 @@ def _folded(term: Term) -> Term:
 
 
 def _telling_of(name: str) -> list[str]:
-    """Functions with that word as an argument, then those whose meaning has it: `frobenius` is norm(M, frobenius)."""
+    """Functions that take the word as an argument, as norm(M, frobenius), or else those whose meaning has it."""
     by_word = [
         f"{entry.name}({', '.join(name if name in p.words else p.name for p in entry.parameters)})"
         for entry in FUNCTIONS.values()
