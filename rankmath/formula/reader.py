@@ -124,8 +124,8 @@ class _Reader:
 
     def unknown(self, node: ast.AST, what: str, name: str, allowed: Iterable[str]) -> NoReturn:
         choices = sorted(allowed)
-        near = difflib.get_close_matches(name, choices, 3)
         told = _telling_of(name) if what == "function" else []
+        near = difflib.get_close_matches(name, choices, 3, cutoff=0.75 if told else 0.6)
         if near:
             hint = f"did you mean {' or '.join(map(repr, near))}?"
         else:
