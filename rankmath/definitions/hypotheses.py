@@ -27,7 +27,7 @@ SWITCHES: dict[str, dict[str, str]] = {
         "any": "per-token MLPs or none",
         **{activation: f"per-token MLPs with {activation}" for activation in ACTIVATIONS},
     },
-    "bias": {"none": "no bias of values or outputs (b_V W_O + b_O = 0)", **_ANY},
+    "bias": {"none": "no bias of values or outputs (Σ_h b_V W_O + b_O = 0)", **_ANY},
     "query_bias": {"none": "no query biases (b_Q = 0)", **_ANY},
     "positions": {
         "none": "no positions",
