@@ -429,7 +429,7 @@ def positions_break_order_three() -> bool:
 
 
 def grows_faster_than_width() -> bool:
-    """256 tokens, on the page's first machine: a head of width 256 takes more than four times as long as one of 64."""
+    """256 tokens, on the page's first machine: a head of width 256 takes over four times as long as one of 64."""
     text = page("docs/performance.md")
     times = {d: re.search(rf"\| 256 \| {d} \| (\d+) \| 1 \| ([\d.]+) \|", text) for d in (64, 256)}
     narrow, wide = (float(found[2]) / int(found[1]) for found in times.values() if found)
