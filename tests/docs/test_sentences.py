@@ -601,6 +601,17 @@ def test_the_rules_that_are_proved_are_counted() -> None:
     assert said.groups() == (words[count - 1], words[rules_proved - 1])
 
 
+def test_how_near_a_centre_is_to_the_least_is_said_as_it_is_asked_for() -> None:
+    """Coq's files and the checker ask for different factors 1 + 2^−k; both pages have theirs."""
+    written = (ROOT / "rankmath/certificates/coq_claim.py").read_text(encoding="utf-8")
+    asked = (ROOT / "rankmath/definitions/quantities.py").read_text(encoding="utf-8")
+    [in_coq] = set(re.findall(r"\{2\*\*(\d+) \+ 1\} # \{2\*\*\1\}", written))
+    [in_checker] = set(re.findall(r"\(1 \+ 1/2\*\*(\d+)\)", asked))
+    coq, checker = (f"1 + 2⁻{k.translate(str.maketrans('0123456789', '⁰¹²³⁴⁵⁶⁷⁸⁹'))}" for k in (in_coq, in_checker))
+    assert f"factor {coq} (the checker asks for {checker})" in page("docs/machine-checked.md")
+    assert f"factor {checker}" in page("docs/certificates.md")
+
+
 def _coq(name: str) -> str:
     return (ROOT / "proofs" / "coq" / name).read_text(encoding="utf-8")
 
