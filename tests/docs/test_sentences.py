@@ -533,6 +533,15 @@ def test_the_rates_of_the_flow_are_those_that_are_printed() -> None:
         assert f"{found:.{len(printed) - 2}f}" == printed
 
 
+def test_where_the_bound_of_2021_is_true_for_any_number_of_tokens() -> None:
+    """own:gamma-free with q ≤ 1 has √(2 expc(δ)) in place of 4, and expc grows."""
+    said = re.search(r"where all D_ii \(below\) are at most (\d+) at every layer", page("docs/findings.md"))
+    assert said is not None
+    delta = int(said[1])
+    assert math.sqrt(2 * math.expm1(delta) / delta) < 4 < math.sqrt(2 * math.expm1(delta + 1) / (delta + 1))
+    assert "sqrt(2*expc(delta)/d_qk*columns*rows)" in str(statement("own:gamma-free"))
+
+
 def test_the_gain_of_lengths_is_the_one_that_is_printed() -> None:
     exact, printed = gain([1.0, 100.0])
     for text in (page("docs/findings.md"), statement("joudaki2023:isometry").notes):
