@@ -442,7 +442,7 @@ def all_must_be_asked_for() -> bool:
 
 
 def heads_that_cancel() -> bool:
-    """Values 4 and −7/2, of sum ½, in a head that sees itself and in one that sees all: differences grow threefold."""
+    """Values 4 and −7/2, of sum ½, one head sees itself, the other all tokens: differences grow threefold."""
     itself = np.exp(4 * np.eye(3))
     layer = 4 * itself / itself.sum(axis=1, keepdims=True) - 3.5 / 3
     return abs(layer.sum(axis=1)[0] - 0.5) < 1e-12 and bool(abs(np.linalg.eigvals(layer)).max() > 3)
