@@ -503,6 +503,48 @@ def _far_apart(d: int) -> Floats:
     return np.stack([(np.cos(angle) + np.sin(angle)) / np.sqrt(d), first.T * np.ones(d), first * np.ones((d, 1))])
 
 
+def wide_rooms(statement: Statement, found: list[Room]) -> list[Room]:
+    """Of the rooms that a claim allows, a few of two or three tokens in many dimensions, and of many tokens in two."""
+    lawful = _lawful(statement)
+    wide: dict[Room, None] = {}
+    tall: dict[Room, None] = {}
+    for room in sorted(found, key=lambda room: (room.n, room.H, room.L)):
+        if room.n <= 3 and room.d == 2 and not room.orthogonal and not room.kv_heads and room.positions != "rotary":
+            bare = replace(room, key_bias=False, bias=False)
+            many = replace(bare, d=_MOST["d"], d_qk=float(_MOST["d"]) if room.d_qk == room.d else room.d_qk)
+            for rooms_like, one in ((wide, many), (tall, replace(bare, n=_MOST["n"] // 2))):
+                if lawful(one):
+                    rooms_like[one] = None
+    return [*wide][:4] + [*tall][:2]
+
+
+def extremes(room: Room) -> dict[str, Floats]:
+    """Instances, no two alike, on which norms of tokens, of matrices and of attention are far apart.
+
+    Tokens are 0 but for the first or last, or opposite, or units; each layer's values are the identity, all ones, a
+    full row or column, a flat orthogonal matrix or a unit one; attention is uniform or nearly hard.
+    """
+    n, d, L, H = room.n, room.d, room.L, room.H
+    unit, ones, place = np.eye(d)[0], np.ones(d), np.eye(max(n, d))
+    mixed = np.where(np.arange(d) % 2, 1.0, -1.0)
+    first, last = place[:n, :1], place[:n, n - 1 : n]
+    tokens = [side * v for v in (unit, ones, mixed) for side in (first, last, first - last)]
+    turns = np.where(np.arange(n)[:, None] % 2, 1.0, -1.0)
+    tokens += [place[:n, :d] - place[n - 1, :d], turns * unit, turns * ones]
+    matrices = [np.eye(d), np.ones((d, d)), np.outer(unit, unit), *_far_apart(d)]
+    every = [*product(range(len(matrices)), repeat=min(L, 2))]
+    rows = [*product(range(len(tokens)), every, (0.0, 30.0), (True, False) if H > 1 else (True,))]
+    W = np.zeros((len(rows), L, H, d, d))
+    for k, (_, chosen, _, all_heads) in enumerate(rows):
+        for l in range(L):
+            W[k, l, : H if all_heads else 1] = matrices[chosen[l % len(chosen)]]
+    sharp = np.asarray([row[2] for row in rows])[:, None, None, None, None]
+    arrays = {"X": np.stack([tokens[row[0]] for row in rows]), "W": W, "W_QK": sharp * np.eye(d) + 0 * W}
+    if room.norm == "sphere":  # a zero token has no direction
+        arrays["X"] = np.where(arrays["X"].any(axis=-1, keepdims=True), arrays["X"], unit)
+    return arrays | {name: np.zeros((len(rows), *shape)) for name, shape in room.parts().items() if name not in arrays}
+
+
 def _one_hot(rng: Rng, size: int, n: int, d: int) -> Floats:
     """Signed basis vectors, some of them zero."""
     X = np.zeros((size, n, d))
