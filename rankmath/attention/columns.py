@@ -238,16 +238,21 @@ def _ball_gap(X: Array, center: Array, R: Array) -> Number:
     return total * 2 / (n * (n - 1))
 
 
+def _of(metric: Callable[[Array], Number], place: int, *parts: Array) -> Number:
+    """Of the tokens (place 0), or of their residual (2)."""
+    return metric(parts[place])
+
+
 def _of_both(norm: Callable[..., Array], X: Array, center: Array, R: Array) -> Number:
     return size_of(norm, R) / size_of(norm, X)
 
 
 _BALL_METRICS: dict[str, Callable[[Array, Array, Array], Number]] = {
-    **{name: lambda X, c, R, f=f: f(X) for name, f in TOKEN_METRICS.items()},
+    **{name: partial(_of, f, 0) for name, f in TOKEN_METRICS.items()},
     "relative-residual": partial(_of_both, composite),
     "mu-ratio": partial(_of_both, frobenius),
     "high-low-ratio": lambda X, c, R: size_of(frobenius, R) / size_of(frobenius, c + 0 * R),
-    **{name: lambda X, c, R, name=name: TOKEN_METRICS[name](R) for name in (*CENTRED, "dirichlet-energy")},
+    **{name: partial(_of, TOKEN_METRICS[name], 2) for name in (*CENTRED, "dirichlet-energy")},
     "mean-average-distance": _ball_gap,
     "cosine-gap": _ball_gap,
 }
