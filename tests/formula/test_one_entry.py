@@ -178,7 +178,7 @@ def test_a_kind_of_map_is_one_line(kind: str) -> None:
         assert certificate.check().accepted
         silent = judge(Statement("mine", tight[0]), NetworkInstance(net, X_OF_KINDS), "balls")
         assert silent.outcome == Outcome.NOT_APPLICABLE
-        claim = Statement("mine", "norm(X[1], max) <= 1/2", f"{switch} == {name}")
+        claim = Statement("mine", "norm(X[1], max) <= norm(X[0], max)/2", f"{switch} == {name}")
         grows = examine(claim, seconds=0.5, instances=10)
         assert grows.refuted
         assert grows.battery.certificate().check().accepted
