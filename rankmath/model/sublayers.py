@@ -313,7 +313,8 @@ class Attention:
             None if kv_heads == H else kv_heads,
             as_qk_norm(qk_norm, H, kv_heads, k),
             as_softcap(softcap),
-            *biases,
+            b_Q=biases[0],
+            b_K=biases[1],
             cap=as_choice("cap", cap, tuple(CAPS)),
         )
 
