@@ -18,7 +18,7 @@ from generated import write_field
 
 import rankmath as rm
 from rankmath.checker.checker import FORMATS, KINDS
-from rankmath.checker.statements import NETWORK_DATA, ONE_LINE_DATA
+from rankmath.checker.statements import ONE_LINE_DATA, sublayer_data
 from rankmath.claims import statement, statements
 from rankmath.claims.own_mask_rate import FORGETFUL
 from rankmath.claims.own_positions import quarter_turn
@@ -701,7 +701,7 @@ def test_the_page_of_the_format_names_every_field_and_every_rule() -> None:
     assert len(rules) == 11
     for name in (*FORMATS, *KINDS):
         assert f'`"{name}"`' in text, name
-    known = fields(NETWORK_DATA) | fields(ONE_LINE_DATA)
+    known = fields(sublayer_data()) | fields(ONE_LINE_DATA)
     assert {name for name in known if f"`{name}`" not in text and f'"{name}"' not in text} == set()
     assert {name for name in rules if f"`{name}`" not in text} == set()
 
