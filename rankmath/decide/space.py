@@ -507,7 +507,7 @@ def _far_apart(d: int) -> Floats:
 
 
 def wide_rooms(statement: Statement, found: list[Room]) -> list[Room]:
-    """Of the rooms that a claim allows, a few of two or three tokens in many dimensions, and of many tokens in two."""
+    """Of the rooms that a claim allows, a few of two or three tokens in many dimensions, or of many in two."""
     lawful = _lawful(statement)
     wide: dict[Room, None] = {}
     tall: dict[Room, None] = {}
@@ -545,7 +545,8 @@ def extremes(room: Room) -> dict[str, Floats]:
     arrays = {"X": np.stack([tokens[row[0]] for row in rows]), "W": W, "W_QK": sharp * np.eye(d) + 0 * W}
     if room.norm == "sphere":  # a zero token has no direction
         arrays["X"] = np.where(arrays["X"].any(axis=-1, keepdims=True), arrays["X"], unit)
-    return arrays | {name: np.zeros((len(rows), *shape)) for name, shape in room.parts().items() if name not in arrays}
+    absent = {name: shape for name, shape in room.parts().items() if name not in arrays}
+    return arrays | {name: np.zeros((len(rows), *shape)) for name, shape in absent.items()}
 
 
 def _one_hot(rng: Rng, size: int, n: int, d: int) -> Floats:
