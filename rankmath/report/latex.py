@@ -122,8 +122,8 @@ _BETWEEN = re.compile(r" ?(?:(?:\d+|[A-Zb-z](?![A-Za-z])|[()/+=]) ?)*")
 _BEFORE = re.compile(r"(?<![\w\\])(?:[A-Zb-z] = |\d+|[A-Za-z]|[A-Z]{2})\(?$")
 _LEFT = re.compile(r"(?<![\w\\])(?:\d+|[A-Zb-z]) ?$")
 _AFTER = re.compile(r" ?\(?(?:\d+(?:/\d+)?[a-z]?|[A-Zb-z])\)?(?=[\s,;:)]|\.?$|\.\s)")
-_SIGN = r"\\(?:le|ge|ne|approx|to|cdot|times|in)(?![a-z])|[-<>]"
-_OPENS, _CLOSES = re.compile(_SIGN), re.compile(rf"(?:{_SIGN})$")
+_RELATION = r"\\(?:le|ge|ne|approx|to|cdot|times|in)(?![a-z])|[-<>]"
+_OPENS, _CLOSES = re.compile(_RELATION), re.compile(rf"(?:{_RELATION})$")
 _TWICE = re.compile(r"([_^])\{[^{}]*\}\1")
 
 
