@@ -27,6 +27,7 @@ from rankmath.equilibria.certify import certify_design
 from rankmath.equilibria.designs import causal_design, path_design
 from rankmath.model.sublayers import Attention, Sublayer
 from rankmath.report.cite import citation
+from rankmath.verification.papers import FIELD
 from rankmath.verification.verdict import Outcome
 
 ROOT = Path(__file__).parents[2]
@@ -693,6 +694,15 @@ def test_what_was_known_before_us_is_not_called_ours(tmp_path: Path) -> None:
     assert known >= {"own:spectrum", "own:softmax-gradient"}
     assert {key for key, name in whose.items() if name.partition(",")[0] == "classical"} == known
     assert whose["own:received"].startswith("ours, beside Kim")
+
+
+def test_what_names_a_neighbouring_paper_is_in_the_table_of_the_field(tmp_path: Path) -> None:
+    """Once, whatever file its proof is in."""
+    write_field(tmp_path / "field.inc")
+    rows = re.findall(r"`([\w.:-]+)` \|$", (tmp_path / "field.inc").read_text(encoding="utf-8"), flags=re.M)
+    near = {key for key, one in statements().items() if any(paper in one.source for paper in FIELD.values())}
+    assert len(rows) == len(set(rows))
+    assert near - set(rows) == set()
 
 
 def fields(shape: object) -> set[str]:
