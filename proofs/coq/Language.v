@@ -599,15 +599,17 @@ Definition collapses {n d} (X : matrix n d) : Prop := equal_tokens X.
 Definition undirected {n d} (X : matrix n d) (W_V W_QK : matrix d d) (allowed : matrix n n) : Prop :=
   (forall i j, (i < n)%nat -> (j < n)%nat -> allowed i j = allowed j i) /\
   (forall i, (i < n)%nat -> allowed i i = 1) /\ forall c, (c < n)%nat -> exists r, centre n allowed c r.
-(** none_attracts: no equilibrium of rank above one attracts a neighbourhood: refuted by one, not decided by none *)
+(** none_attracts: no equilibrium of rank above one of X ↦ LN(A(X)XW_V) attracts a neighbourhood, A(X) the softmax of
+    XW_QKXᵀ over the pairs of the mask, LN the division of every token by its norm: refuted by one, not decided by none *)
 Definition none_attracts {n d} (X : matrix n d) (W_V W_QK : matrix d d) (allowed : matrix n n) : Prop :=
   forall (Z : matrix n d) (k : nat), unit_rows Z -> fixed n d (sphere_map n d W_QK W_V allowed) Z ->
   has_rank n d Z k -> (1 < k)%nat -> ~ attracts n d (sphere_map n d W_QK W_V allowed) Z.
 (** no_mask: every token sees every token, and there are as many tokens as dimensions *)
 Definition no_mask {n d} (X : matrix n d) (W_V W_QK : matrix d d) (allowed : matrix n n) : Prop :=
   (forall i j, (i < n)%nat -> (j < n)%nat -> allowed i j = 1) /\ n = d.
-(** attracts_at_full_rank: near X there is an equilibrium of full rank that attracts a neighbourhood; proved in balls;
-    here: X itself is one, of unit tokens *)
+(** attracts_at_full_rank: near X there is an equilibrium Z of full rank that attracts a neighbourhood, of Z ↦
+    LN(A(Z)ZW_V), A(Z) the softmax of ZW_QKZᵀ over the pairs of the mask, LN the division of every token by its norm;
+    proved in balls; here: X itself is one, of unit tokens *)
 Definition attracts_at_full_rank {n d} (X : matrix n d) (W_V W_QK : matrix d d) (allowed : matrix n n) : Prop :=
   unit_rows X /\ fixed n d (sphere_map n d W_QK W_V allowed) X /\ has_rank n d X n /\
   attracts n d (sphere_map n d W_QK W_V allowed) X.
@@ -633,11 +635,14 @@ Fixpoint shift_token (n d k : nat) (w : R) (sgn : nat -> R) (j : nat) : vec := m
   | O => eye (d - 1)%nat
   | S l => fun a => if Nat.ltb (S a) d then - (shift_scale n k l / w) * shift_token n d k w sgn l (S a)
       else sgn l * sqrt (1 - (shift_scale n k l / w) ^ 2) end.
-(** shift_tokens: the number n of tokens *)
+(** shift_tokens: the number of tokens, at least 2 *)
 Definition shift_tokens {n k sgn} (w : shift n k sgn) : nat := n.
-(** shift_rank: the rank k of the equilibrium *)
+(** shift_rank: the rank of the equilibrium, from 2 to n *)
 Definition shift_rank {n k sgn} (w : shift n k sgn) : nat := k.
-(** spectral_gap: n − ‖X‖₂² for the equilibrium X of rank k of W_V = I + wS on n tokens *)
+(** spectral_gap: n − ‖X‖₂², X the equilibrium of rank k of n tokens in k dimensions under the causal mask, W_QK = 0
+    and W_V = I + wS, S with ones on the superdiagonal: the first n − k + 1 tokens are (0, …, 0, 1), then one is (−px_1/w,
+    …, −px_{k−1}/w, ±√(1 − p²/w²)), x_0, …, x_{k−1} the entries of the one before it, p = n − k + 1 for the first of these
+    and 1 for the others, with the signs + or by turns − and + *)
 Definition spectral_gap {n k sgn} (w : shift n k sgn) : R :=
   INR n - spectral ((fun i => shift_token n k k w sgn (i - (n - k))) : matrix n k) ^ 2.
 (** two_token_equilibria: beside a first token at (0, 1), under the causal mask, W_QK = 0 and W_V = [[1, w], [0, 1]], the
@@ -660,8 +665,8 @@ Definition decreasing {n} (mu : vector n) : Prop := (2 <= n)%nat /\ positive mu 
 (** The weights of Theorem A: ones above the diagonal; rows μ_0 e_0 and μ_i e_i − μ_{i−1} e_{i−1}. *)
 Definition ones_above : mat := fun a b => if Nat.ltb a b then 1 else 0.
 Definition differences {n} (mu : vector n) : mat := fun i b => mu b * (eye i b - eye i (S b)).
-(** spares_an_open_set: under the causal mask there are weights, those of Theorem A, and a ball of starts that all
-    converge to an equilibrium of rank n ≥ 2; proved in balls *)
+(** spares_an_open_set: under the causal mask there are weights, those of own:stable-causal-every-n, and a ball of
+    starts that all converge to an equilibrium of rank n ≥ 2; proved in balls *)
 Definition spares_an_open_set {n d} (tokens : shape n d) : Prop := exists (mu : vector n) (Z : matrix n n) (eta : R),
   let F := sphere_map n n ones_above (differences mu) causal in
   decreasing mu /\ unit_rows Z /\ fixed n n F Z /\ has_rank n n Z n /\ 0 < eta /\
@@ -796,10 +801,10 @@ Definition symmetric_values {n d e} (V : matrix d d) (Q K : matrix e d) (beta : 
 Definition top_direction {d} (V : matrix d d) (xi : vector d) : Prop := l2 d xi = 1 /\ exists lam,
   (forall a, (a < d)%nat -> times d V xi a = lam * xi a) /\
   forall m (v : vec), 0 < l2 d v -> (forall a, (a < d)%nat -> times d V v a = m * v a) -> m <= lam.
-(** two_clusters: under the causal flow x_k' = P(Σ_{j≤k} a_kj V x_j), a the softmax of β⟨Qx_k, Kx_j⟩, every token tends to
-    ξ or −ξ, ξ the unit eigenvector of the largest eigenvalue of V, from almost every start near X: refuted where an
-    equilibrium near X with a token elsewhere is proved to attract, not decided where none is; here: from some start
-    in every neighbourhood of X, which is less *)
+(** two_clusters: under the causal flow x_k' = P(Σ_{j≤k} a_kj V x_j), a the softmax of β⟨Qx_k, Kx_j⟩, P the projection
+    off x_k, every token tends to ξ or −ξ, ξ the unit eigenvector of the largest eigenvalue of V, from almost every start
+    near X: refuted where an equilibrium near X with a token elsewhere is proved to attract, not decided where none is;
+    here: from some start in every neighbourhood of X, which is less *)
 Definition two_clusters {n d e} (V : matrix d d) (Q K : matrix e d) (beta : R) (X : matrix n d) : Prop :=
   forall xi : vector d, top_direction V xi -> forall eta, 0 < eta -> exists Y : R -> mat,
   flows n d e V Q K beta causal Y /\ within n d eta (fun i a => Y 0 i a - X i a) /\

@@ -618,6 +618,7 @@ Definition statement_own_lambda_skip_lower : Prop :=
     given layernorm == sphere
     given H == 1
     given bias == none
+    given abs(skip) > 0
     given all_l(2*norm(W[l, 0], 2) <= abs(skip))
     given mask == none
     given mlp == none *)
@@ -627,6 +628,7 @@ Definition statement_own_lambda_skip_sphere : Prop :=
     layernorm_sphere N ->
     ((heads N) = 1)%nat ->
     bias_none N ->
+    Rabs (skip_of N) > 0 ->
     (forall l, (l < (layers N))%nat -> 2 * norm_2 (W N l 0%nat) <= Rabs (skip_of N)) ->
     mask_none N ->
     mlp_none N ->

@@ -282,6 +282,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "layernorm == sphere",
             "H == 1",
             "bias == none",
+            "abs(skip) > 0",
             "all_l(2*norm(W[l, 0], 2) <= abs(skip))",
             "mask == none",
             "mlp == none",

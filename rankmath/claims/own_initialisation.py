@@ -18,8 +18,9 @@ from rankmath.verification.statement import Statement
 
 @quantity(
     "gaussian_tail(k: array, t: array)",
-    latex=r"\mathbb P\bigl(\|g\|_2\ge\sqrt{{{0}}}+{1}\bigr)",
-    because="a probability",
+    text="integral(r**(k - 1)*exp(-r**2/2) for r in range(sqrt(k) + t, inf))"
+    "/integral(r**(k - 1)*exp(-r**2/2) for r in range(0, inf))",
+    by_name=True,
     example="gaussian_tail(k, t) <= 1",
 )
 def gaussian_tail(run: ArrayRun, k: str, t: str) -> Scalar:

@@ -85,7 +85,8 @@ def max_of(values: list[Array]) -> Array:
     example="mask_trace(G) >= 1",
 )
 def mask_trace(run: ArrayRun, G: str) -> Scalar:
-    """the trace of uniform attention over the mask: the sum of 1/deg_i, deg_i the tokens that token i sees"""
+    """the trace of uniform attention over the mask: the sum of 1/deg_i over the tokens i that see themselves, deg_i
+    how many tokens token i sees"""
     A, P = run.A, _attention(run, G)
     eye = A.asarray(np.eye(P.shape[-1], dtype=int))
     return run.number(unbox(A.sum(A.sum(P * eye, axis=-1), axis=-2)))

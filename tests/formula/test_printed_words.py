@@ -102,7 +102,7 @@ CONVENTIONS: dict[str, Callable[[Written], bool]] = {
     "LayerNorms anywhere": lambda w: True,
     "no MLP": lambda w: w.activation is None,
     "per-token MLPs or none": lambda w: True,
-    "no bias of values or outputs (b_V W_O + b_O = 0)": no_bias_of_outputs,
+    "no bias of values or outputs (Σ_h b_V W_O + b_O = 0)": no_bias_of_outputs,
     "no query biases (b_Q = 0)": lambda w: w.zero("b_Q"),
     "no positions": lambda w: not {"position", "rotary"} & {*w.choices},
     "any positions": lambda w: True,
