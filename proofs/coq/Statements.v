@@ -217,12 +217,14 @@ Definition statement_dong2021v1_A_3 : Prop :=
     (forall i, (i < n)%nat -> relative_gain c (row E i) <= 2 * osc (row E i)) /\ (forall i, (i < n)%nat -> relative_loss
       c (row E i) <= osc (row E i)).
 
-(** own:alibi-decay (proved): decay_tightness(E, a) <= 1 *)
+(** own:alibi-decay (proved): decay_tightness(E, a) <= 1
+    given n >= 2 *)
 Definition statement_own_alibi_decay : Prop :=
   forall (n : nat) (E : matrix n n) (a : R),
     (0 < n)%nat ->
     (forall i j, (i < n)%nat -> (j < n)%nat -> 0 < E i j) ->
     0 < a < 1 ->
+    (n >= 2)%nat ->
     decay_tightness E a <= 1.
 
 (** own:composite (proved): residual(X[L], composite) <= (2*gamma_star*B/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0],
