@@ -57,10 +57,6 @@ again[l, h] = softmax(longer(l) @ (repeated[l] @ W_QK[l, h] + key_bias[l, h]) / 
 lipschitz_of(s, m, f) = norm(slope_of(f)*(abs(s.maps[m].W_in) @ abs(s.maps[m].W_out))
     + abs(s.maps[m].skip + s.skip)*identity(d), composite) if s.before == none and s.maps[m].W_gate == none
     else undefined
-# sup |f'|, rounded up.
-slope_of(f) = 1 if f == relu or f == tanh else 112890415/100000000 if f == gelu
-    else 112899307/100000000 if f == gelu_tanh else 109983933/100000000 if f == silu or f == quick_gelu
-    else undefined
 # By how much logits differ from those at consensus; the map of values that carries the difference of the first two
 # tokens through layer l under a causal mask.
 moved_logits(l, h) = logits[l, h] - logits_of(attention(l), h, agreed[l])
