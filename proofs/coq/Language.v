@@ -385,8 +385,8 @@ Definition norm_inf {n m} (A : matrix n m) : R := norminf n m A.
 Definition norm_max {n m} (A : matrix n m) : R := maxentry n m A.
 Definition norm_frobenius {n m} (A : matrix n m) : R := frob n m A.
 Definition norm_composite {n m} (A : matrix n m) : R := comp n m A.
-(** operator_norm: norm of the map v ↦ vW of row vectors in ℓ_p: the largest row sum of |W| for p = 1, the largest column sum for p = inf, the
-    spectral norm for p = 2 *)
+(** operator_norm: norm of the map v ↦ vW of row vectors in ℓ_p; it is the largest row sum of |W| for p = 1, the
+    largest column sum for p = ∞, the spectral norm for p = 2 *)
 Definition operator_norm {n m} (A : matrix n m) (p : exponent) : R :=
   match p with p_1 => norminf n m A | p_2 => spectral A | p_inf => norm1 n m A end.
 (** form_norm: largest |uWvᵀ| over u and v of ℓ_p norm at most 1; for p = ∞ and d > 12 the sum of |W_ij|, which is
