@@ -107,7 +107,7 @@ Definition stays_in_repaired_set {d} (x : vector d) (w : R) : Prop := let y := u
 (* ---------- matrices ---------- *)
 (** The spectral norm: the largest l2 norm of v A over |v| <= 1. *)
 Definition spectral {n m} (A : matrix n m) : R := sup_of (fun x => exists v : vec, l2 n v <= 1 /\ x = l2 m (vmat n v A)).
-(** composite: √(‖A‖₁‖A‖_∞): the root of the largest column sum times the largest row sum *)
+(** composite: √(‖A‖₁‖A‖_∞): the root of the largest column sum times the largest row sum of absolute values *)
 Definition composite {n m} (A : matrix n m) : R := comp n m A.
 (** composite_sum: the same of A + B *)
 Definition composite_sum {n m} (A B : matrix n m) : R := comp n m (madd A B).
@@ -602,7 +602,8 @@ Definition undirected {n d} (X : matrix n d) (W_V W_QK : matrix d d) (allowed : 
   (forall i j, (i < n)%nat -> (j < n)%nat -> allowed i j = allowed j i) /\
   (forall i, (i < n)%nat -> allowed i i = 1) /\ forall c, (c < n)%nat -> exists r, centre n allowed c r.
 (** none_attracts: no equilibrium of rank above one of X ↦ LN(A(X)XW_V) attracts a neighbourhood, A(X) the softmax of
-    XW_QKXᵀ over the pairs of the mask, LN the division of every token by its norm: refuted by one, not decided by none *)
+    X W_QK Xᵀ over the pairs of the mask, LN the division of every token by its norm: refuted by one, not decided by none
+    *)
 Definition none_attracts {n d} (X : matrix n d) (W_V W_QK : matrix d d) (allowed : matrix n n) : Prop :=
   forall (Z : matrix n d) (k : nat), unit_rows Z -> fixed n d (sphere_map n d W_QK W_V allowed) Z ->
   has_rank n d Z k -> (1 < k)%nat -> ~ attracts n d (sphere_map n d W_QK W_V allowed) Z.
@@ -610,7 +611,7 @@ Definition none_attracts {n d} (X : matrix n d) (W_V W_QK : matrix d d) (allowed
 Definition no_mask {n d} (X : matrix n d) (W_V W_QK : matrix d d) (allowed : matrix n n) : Prop :=
   (forall i j, (i < n)%nat -> (j < n)%nat -> allowed i j = 1) /\ n = d.
 (** attracts_at_full_rank: near X there is an equilibrium Z of full rank that attracts a neighbourhood, of Z ↦
-    LN(A(Z)ZW_V), A(Z) the softmax of ZW_QKZᵀ over the pairs of the mask, LN the division of every token by its norm;
+    LN(A(Z)ZW_V), A(Z) the softmax of Z W_QK Zᵀ over the pairs of the mask, LN the division of every token by its norm;
     proved in balls; here: X itself is one, of unit tokens *)
 Definition attracts_at_full_rank {n d} (X : matrix n d) (W_V W_QK : matrix d d) (allowed : matrix n n) : Prop :=
   unit_rows X /\ fixed n d (sphere_map n d W_QK W_V allowed) X /\ has_rank n d X n /\
@@ -625,8 +626,9 @@ Definition tokens_of {n d} (sizes : shape n d) : nat := n.
 Definition token_count {n d} (tokens : shape n d) : nat := n.
 (** I + wS, S with ones on the superdiagonal. *)
 Definition shift_values (w : R) : mat := fun a b => eye a b + w * eye (S a) b.
-(** every_rank: under the causal mask, W_QK = 0 and W_V = I + wS (S with ones on the superdiagonal) there is for every 1
-    ≤ k ≤ min(n, d) an X of unit rows and rank k with AXW_V = DX, D > 0 diagonal; by exact algebra *)
+(** every_rank: under the causal mask, W_QK = 0 and W_V = I + wS (S with ones on the superdiagonal) there is for every
+    1 ≤ k ≤ min(n, d) an X of unit rows and rank k with AXW_V = DX, D > 0 diagonal, n and d the two sizes, of tokens and
+    dimensions, A_ij = 1/(i + 1) for j ≤ i; by exact algebra *)
 Definition every_rank {n d} (sizes : shape n d) (w : R) : Prop := forall k, (1 <= k)%nat -> (k <= n)%nat -> (k <= d)%nat ->
   exists (X : matrix n d) (D : vector n), unit_rows X /\ has_rank n d X k /\ positive D /\
   forall i a, (i < n)%nat -> (a < d)%nat ->
@@ -764,10 +766,11 @@ Definition invertible {n m} (W : matrix n m) : Prop := n = m /\ exists V : mat,
 Definition orthogonal_rest {n d} (X : matrix n d) (W_V : matrix d d) (allowed : matrix n n) : Prop :=
   orthogonal d W_V /\ (n <= d)%nat /\ (forall i, (i < n)%nat -> allowed i i = 1) /\
   (exists c r, centre n allowed c r) /\ unit_rows X /\ ~ equal_tokens X.
-(** stable_pair: W_V = cI_{d−2} ⊕ [[a, w], [0, 1]] with the causal mask and W_QK = 0 has the equilibrium of two tokens X_0
-    = e_{d−1}, X_1 = pe_{d−2} + qe_{d−1} of rank two (counted from 0), where w²(1 − q²) = (1 + (1 − a)q)², q < a − 1 and
-    p = −(1 + (1 − a)q)/w; the eigenvalues of its Jacobian on the tangent spaces are a, (1 + q)/a and, for d > 2, c,
-    c/a, all below 1; by exact algebra; here: of the whole Jacobian these and 0, and the equilibrium attracts *)
+(** stable_pair: W_V = cI_{d−2} ⊕ [[a, w], [0, 1]] with the causal mask and W_QK = 0 has the equilibrium of two tokens
+    X_0 = e_{d−1}, X_1 = pe_{d−2} + qe_{d−1} of rank two (counted from 0), where w²(1 − q²) = (1 + (1 − a)q)², q < a − 1
+    and p = −(1 + (1 − a)q)/w; the eigenvalues of its Jacobian on the tangent spaces are a, (1 + q)/a and, for d > 2, c,
+    c/a, all below 1; a, w, c are the parameters, d the dimension; by exact algebra; here: of the whole Jacobian these and
+    0, and the equilibrium attracts *)
 Definition pair_values (e : nat) (a c w : R) : mat := fun x y =>
   eye x y * (if Nat.ltb x e then c else if Nat.eqb x e then a else 1) + w * (eye x e * eye y (S e)).
 Definition pair_tokens (e : nat) (p q : R) : mat := fun i =>

@@ -67,5 +67,5 @@ own_gaussian_length = Statement(
     share=0.1,
     notes="With it collapse at initialisation: with independent Gaussian weights of variance 1/d (queries and "
     "keys, d × m) and σ²/d (values), H heads, L layers, n ≥ 2 tokens and any biases, with probability at least "
-    "1 − HLn⁴e^{−t²/2}/4 every layer has Δ' ≤ Hσ(1 + t/√d)Δ tanh(t(1 + t/√m)Δ²/(4d)), Δ the ℓ₂ diameter.",
+    "1 − HL n⁴ e^{−t²/2}/4 every layer has Δ' ≤ Hσ(1 + t/√d)Δ tanh(t(1 + t/√m)Δ²/(4d)), Δ the ℓ₂ diameter.",
 )

@@ -72,7 +72,7 @@ def no_mask(run: ArrayRun, X: str, W_V: str, W_QK: str, allowed: str) -> Truth:
 )
 def attracts_at_full_rank(run: ArrayRun, X: str, W_V: str, W_QK: str, allowed: str) -> Truth:
     """near X there is an equilibrium Z of full rank that attracts a neighbourhood, of Z ↦ LN(A(Z)ZW_V), A(Z) the
-    softmax of ZW_QKZᵀ over the pairs of the mask, LN the division of every token by its norm; proved in balls"""
+    softmax of Z W_QK Zᵀ over the pairs of the mask, LN the division of every token by its norm; proved in balls"""
     rank, words = _attracting_rank(run)
     return Truth(None if rank is None else rank == min(np.shape(run[X])), words)
 
@@ -83,7 +83,7 @@ def attracts_at_full_rank(run: ArrayRun, X: str, W_V: str, W_QK: str, allowed: s
     because="about all equilibria: refuted by one",
 )
 def none_attracts(run: ArrayRun, X: str, W_V: str, W_QK: str, allowed: str) -> Truth:
-    """no equilibrium of rank above one of X ↦ LN(A(X)XW_V) attracts a neighbourhood, A(X) the softmax of XW_QKXᵀ
+    """no equilibrium of rank above one of X ↦ LN(A(X)XW_V) attracts a neighbourhood, A(X) the softmax of X W_QK Xᵀ
     over the pairs of the mask, LN the division of every token by its norm: refuted by one, not decided by none"""
     rank, words = _attracting_rank(run)
     return Truth(False if rank is not None and rank > 1 else None, words)

@@ -131,7 +131,7 @@ _PATH = (
 )
 def path_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
     """these weights, ν_j the j-th power of the ratio rounded to 24 bits, have near X = I an equilibrium of rank n
-    of X ↦ LN(A(X)XW_V) that attracts a ball of starts, A(X) the softmax of XW_QKXᵀ over the pairs of the mask, LN
+    of X ↦ LN(A(X)XW_V) that attracts a ball of starts, A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, LN
     the division of every token by its norm, with every eigenvalue of the Jacobian within 2⁻²⁴ of ν_k/ν_i, i < k, or
     0; proved in balls"""
     mask, g = Mask(np.asarray(run[allowed], dtype=bool)), _number(run[ratio])
@@ -145,7 +145,7 @@ def path_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
 )
 def every_rank_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
     """this one weight pair, ν_j the j-th power of the ratio rounded to 24 bits, has for every k = 1, …, n an
-    equilibrium of rank k of X ↦ LN(A(X)XW_V) that attracts a ball of starts, A(X) the softmax of XW_QKXᵀ over the
+    equilibrium of rank k of X ↦ LN(A(X)XW_V) that attracts a ball of starts, A(X) the softmax of X W_QK Xᵀ over the
     pairs of the mask, LN the division of every token by its norm: near e_0, …, e_{k−1} and n − k times −e_0; proved
     in balls"""
     mask, g = Mask(np.asarray(run[allowed], dtype=bool)), _number(run[ratio])
@@ -265,7 +265,7 @@ def token_count(run: ArrayRun, tokens: str) -> Fraction:
 
 @predicate(
     "rank_two_attracts(tokens: array)",
-    latex=r"\text{{no mask, }}d=2:\text{{ for some weights an equilibrium of rank two near }}"
+    latex=r"\text{{no mask, }}n={0},\ d=2:\text{{ for some weights an equilibrium of rank two near }}"
     r"n-1\text{{ tokens }}e_0\text{{ and one }}e_1\text{{ attracts a ball of starts}}",
     because="a limit, for every start near by: proved in balls",
 )
@@ -304,8 +304,8 @@ own_stable_rank_two_every_n = Statement(
 
 @predicate(
     "spares_an_open_set(tokens: array)",
-    latex=r"\text{{causal mask, sphere LayerNorm: for some weights the }}X(0)\in(S^{{n-1}})^n\text{{ whose orbits "
-    r"do not converge to rank one have positive measure}}",
+    latex=r"\text{{causal mask, sphere LayerNorm, }}n={0}:\text{{ for some weights the }}X(0)\in(S^{{n-1}})^n"
+    r"\text{{ whose orbits do not converge to rank one have positive measure}}",
     because="a limit, for every start near by: proved in balls",
 )
 def spares_an_open_set(run: ArrayRun, tokens: str) -> Truth:
@@ -348,9 +348,9 @@ def tokens_and_dimensions(run: ArrayRun, sizes: str) -> Truth:
 
 @predicate(
     "causal_ranks_attract(sizes: array)",
-    latex=r"\text{{causal mask, sphere LayerNorm: one pair }}W_{{QK}},W_V\text{{ has for every }}1\le k\le\min(n,d)"
-    r"\text{{ an equilibrium of rank }}k\text{{ that attracts a ball of starts, so that the }}X(0)\in(S^{{d-1}})^n"
-    r"\text{{ whose orbits do not converge to rank one have positive measure}}",
+    latex=r"\text{{causal mask, sphere LayerNorm, }}(n,d)={0}:\text{{ one pair }}W_{{QK}},W_V\text{{ has for "
+    r"every }}1\le k\le\min(n,d)\text{{ an equilibrium of rank }}k\text{{ that attracts a ball of starts, so "
+    r"that the }}X(0)\in(S^{{d-1}})^n\text{{ whose orbits do not converge to rank one have positive measure}}",
     because="a limit, for every start near by: proved in balls",
 )
 def causal_ranks_attract(run: ArrayRun, sizes: str) -> Truth:
@@ -423,7 +423,7 @@ def orthogonal_rest(run: ArrayRun, X: str, W_V: str, allowed: str) -> Truth:
 )
 def collapsing_neighbours(run: ArrayRun, X: str) -> Truth:
     """arbitrarily near X there are tokens of full row rank, which collapse (own:hemisphere) with LN the division of
-    every token by its norm and A(X) the softmax of XW_QKXᵀ over the pairs of the mask, whatever W_QK: det of the
+    every token by its norm and A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, whatever W_QK: det of the
     Gram matrix of X + t(B − X) is a polynomial in t that is not zero at t = 1, so not zero for small t but at
     finitely many"""
     from flint import fmpq, fmpq_mat

@@ -30,6 +30,7 @@ _LETTERS = {
     "in_degree": r"\Delta_{\mathrm{in}}",
     "x_star": "x^*",
     "inf": r"\infty",
+    "pi": r"\pi",
     "Delta": r"\Delta",
     "epsilon": r"\varepsilon",
     "phi": r"\varphi",
@@ -275,8 +276,8 @@ class _Printer:
                 return rf"\sqrt{{{parts[0]}}}"
             case "exp":
                 return f"e^{{{parts[0]}}}"
-            case "log":
-                return rf"\log({parts[0]})"
+            case "log" | "sin" | "cos":
+                return rf"\{name}({parts[0]})"
             case "spectral":
                 return rf"\|{parts[0]}\|_2"
             case "identity":

@@ -36,6 +36,7 @@ _GREEK = {
     "κ": "kappa",
     "λ": "lambda",
     "μ": "mu",
+    "ν": "nu",
     "ξ": "xi",
     "π": "pi",
     "ρ": "rho",
@@ -78,10 +79,13 @@ _SIGNS = {
     "⊕": r"\oplus",
     "Σ": r"\sum",
     "∏": r"\prod",
+    "′": "'",
 }
+# An index or exponent in brackets, which may hold others.
+_BRACED, _BRACKETED = r"\{(?:[^{}]|\{[^{}]*\})*\}", r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 _FORMULA = re.compile(
-    r"√(\w(?:_\w+)?)|√|(?<=[\w‖|)\]∏Σ])([_^])(\{[^{}]*\}|\(−?\w+\)|[A-Za-z0-9]+|[α-ω])"
-    r"|⁻([⁰¹²³⁴-⁹]+)|([ᵀˣ⁻ℓ⟨⟩↦⋯∫⊕Σ∏])",
+    rf"√(\w(?:_\w+)?)|√|(?<=[\w‖|)\]}}∏Σ])([_^])({_BRACED}|{_BRACKETED}|[A-Za-z0-9]+|[α-ω])"
+    r"|⁻([⁰¹²³⁴-⁹]+)|([ᵀˣ⁻ℓ⟨⟩↦⋯∫⊕Σ∏′])",
     re.DOTALL,
 )
 
@@ -107,12 +111,8 @@ def formulas(text: str) -> str:
             letter, _, below = root.partition("_")
             written.append(rf"$\sqrt{{{letter}{f'_{{{below}}}' if below else ''}}}$")
         elif place:
-            raised = re.sub(r"[⁰¹²³⁴-⁹]+", lambda power: f"^{{{power[0].translate(_SUPERSCRIPTS)}}}", index[1:-1])
-            inside = raised if index[0] in "{(" else index
-            signs = (
-                _SIGNS.get(c) or (rf"\{_GREEK[c]} " if _GREEK.get(c) else "-" if c == "−" else c) for c in inside
-            )
-            inner = re.sub(r"_(\w\w+)", r"_{\1}", "".join(signs))
+            inside = formulas(index[1:-1] if index[0] in "{(" else index)
+            inner = re.sub(r"(?<!\\)\$", "", re.sub(r"(?<!\\)\$(?=[A-Za-z])", " ", inside))
             written.append(f"${place}{{{inner}}}$")
         else:
             power = f"$^{{-{inverse.translate(_SUPERSCRIPTS)}}}$" if inverse else r"$\surd$"

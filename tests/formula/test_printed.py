@@ -323,7 +323,7 @@ class Reader:
             case "sqrt":
                 inner = self.group()
                 return lambda env: root(inner(env))
-            case "log" | "tanh":
+            case "log" | "tanh" | "sin" | "cos":
                 inner, function = self.group("(", ")"), getattr(mpmath, token)
                 return lambda env: function(mpmath.mpmathify(inner(env)))
             case "parallel":
@@ -343,6 +343,8 @@ class Reader:
                 return lambda env: abs(inner(env))
             case "infty":
                 return lambda env: mpmath.inf
+            case "pi":
+                return lambda env: +mpmath.pi
             case "int":
                 self.need("_")
                 start = self.group()
@@ -584,16 +586,17 @@ def parted(name: str, statement: Statement, text: str, drawn: int = 1) -> list[s
     shown = [token(parameter) for parameter in names]
     meaning = Reader(printed(text, names, *(latex(Letter(parameter)) for parameter in names))).meaning()
     seen = 0
-    for instance in around(statement, np.random.default_rng(0), 2 * drawn if "integral(" in text else drawn):
+    printed_only = "integral(" in text or "sin(" in text  # no reader of definitions has these
+    for instance in around(statement, np.random.default_rng(0), 3 * drawn if printed_only else drawn):
         run = ArrayRun(Balls(), instance)
-        for given in arguments(name, statement, instance) if seen < (3 if "integral(" in text else ENOUGH) else ():
+        for given in arguments(name, statement, instance) if seen < (3 if printed_only else ENOUGH) else ():
             values = [value_of(instance, part) for part in given]
             n = {"n": Fraction(rows_of(instance))}
             try:
                 coded = entry.evaluate(run, *given)  # type: ignore[misc]
                 by_print = meaning({**n, **dict(zip(shown, values, strict=True))})
                 given_names = {**n, **dict(zip(names, map(lists, values), strict=True))}
-                by_text = by_print if "integral(" in text else Text(Balls(), {}).read(text, given_names)
+                by_text = by_print if printed_only else Text(Balls(), {}).read(text, given_names)
             except Unclear:
                 continue
             except UNFIT:
