@@ -113,7 +113,8 @@ class Written:
 
     def shares(self, Y: Any, h: int) -> Any:
         S = self.logits(Y, h)
-        e = np.where(self.mask, np.exp(S - S.real.max(axis=1, keepdims=True)), 0.0)
+        S = S - np.where(self.mask, S.real, -np.inf).max(axis=1, keepdims=True)
+        e = np.where(self.mask, np.exp(np.where(self.mask, S, 0.0)), 0.0)
         return e / e.sum(axis=1, keepdims=True)
 
     def read(self, X: Any) -> Any:
