@@ -1,4 +1,4 @@
-"""dong2021:3.1, 3.2: with skips and heads that write elsewhere nothing collapses; without such heads nothing is said."""
+"""dong2021:3.1: with skips and heads that write elsewhere nothing collapses; 3.2: maps with a skip of their own."""
 
 from __future__ import annotations
 
