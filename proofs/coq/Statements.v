@@ -217,12 +217,14 @@ Definition statement_dong2021v1_A_3 : Prop :=
     (forall i, (i < n)%nat -> relative_gain c (row E i) <= 2 * osc (row E i)) /\ (forall i, (i < n)%nat -> relative_loss
       c (row E i) <= osc (row E i)).
 
-(** own:alibi-decay (proved): decay_tightness(E, a) <= 1 *)
+(** own:alibi-decay (proved): decay_tightness(E, a) <= 1
+    given n >= 2 *)
 Definition statement_own_alibi_decay : Prop :=
   forall (n : nat) (E : matrix n n) (a : R),
     (0 < n)%nat ->
     (forall i j, (i < n)%nat -> (j < n)%nat -> 0 < E i j) ->
     0 < a < 1 ->
+    (n >= 2)%nat ->
     decay_tightness E a <= 1.
 
 (** own:circle-three (proved): u*exp(beta*(u**2/2 - 1)) <= exp(-beta*u/2)
@@ -629,6 +631,7 @@ Definition statement_own_lambda_skip_lower : Prop :=
     given layernorm == sphere
     given H == 1
     given bias == none
+    given abs(skip) > 0
     given all_l(2*norm(W[l, 0], 2) <= abs(skip))
     given mask == none
     given mlp == none *)
@@ -638,6 +641,7 @@ Definition statement_own_lambda_skip_sphere : Prop :=
     layernorm_sphere N ->
     ((heads N) = 1)%nat ->
     bias_none N ->
+    Rabs (skip_of N) > 0 ->
     (forall l, (l < (layers N))%nat -> 2 * norm_2 (W N l 0%nat) <= Rabs (skip_of N)) ->
     mask_none N ->
     mlp_none N ->

@@ -113,7 +113,8 @@ own:lambda-skip-lower | A λ-skip keeps a share of the diameter at every layer
 own:lambda-skip-sphere | Skips on the sphere, |λ| ≥ 2‖W‖₂: no layer shrinks the diameter by more than a fixed factor
     | all_l(diameter(X[l + 1], 2) >= diameter(X[l], 2)*(abs(skip) - norm(W[l, 0], 2)*tanh(norm(W_QK[l, 0],
     2)*diameter(X[l], 2)**2/(4*sqrt(d_qk))))/(abs(skip) + norm(W[l, 0], 2)))
-    | layernorm == sphere; H == 1; bias == none; all_l(2*norm(W[l, 0], 2) <= abs(skip)); mask == none; mlp == none
+    | layernorm == sphere; H == 1; bias == none; abs(skip) > 0; all_l(2*norm(W[l, 0], 2) <= abs(skip)); mask ==
+    none; mlp == none
 own:lambda-skip-upper | A λ-skip lets the diameter grow by a factor at most
     | diameter(X[L], 2) <= diameter(X[0], 2)*prod_l(abs(skip) + sum_h(norm(W[l, h], 2)*tanh(norm(W_QK[l, h],
     2)*diameter(X[l], 2)**2/(4*sqrt(d_qk)))))

@@ -144,7 +144,7 @@ define(
 define(
     """effective_rank(X, of) = spread_out(singular(X)**2 if of == eigen else singular(X) if of == singular
     else undefined)""",
-    "exp of the entropy of p_i = σ_i/Σσ (singular) or p_i = σ_i²/Σσ² (eigen), σ the singular values of X",
+    "exp of the entropy of p, σ the singular values of X: singular (p_i = σ_i/Σσ), eigen (p_i = σ_i²/Σσ²)",
     words={"of": ("singular", "eigen")},
     latex=r"\operatorname{{erank}}_{{{1}}}({0})",
     example="effective_rank(X[1], eigen) <= effective_rank(X[1], singular)",
@@ -189,8 +189,8 @@ define(
 define(
     """operator_norm(W, p) = norm(W, inf) if p == 1 else norm(W, 1) if p == inf else norm(W, 2) if p == 2 else
     undefined""",
-    "norm of the map v ↦ vW of row vectors in ℓ_p: the largest row sum of |W| for p = 1, the largest column sum for"
-    " p = inf, the spectral norm for p = 2",
+    "norm of the map v ↦ vW of row vectors in ℓ_p; it is the largest row sum of |W| for p = 1, the largest column"
+    " sum for p = ∞, the spectral norm for p = 2",
     words={"p": EXPONENTS},
     latex=r"\|{0}\|_{{\ell_{{{1}}}}}",
     example="operator_norm(W[0, 0], 1) == norm(W[0, 0], inf)",
@@ -371,7 +371,7 @@ define(
 define(
     "diagonal(P, k) = P[k][k] if k < n else undefined",
     "what the token of this number, counted from 0, attends to itself",
-    latex=r"({0})_{{{1}{1}}}",
+    latex=r"({0})_{{{1},{1}}}",
     example="diagonal(P0[0, 0], 0) <= 1",
 )
 define(
@@ -470,8 +470,8 @@ define(
 )
 define(
     "disjoint_blocks() = all(untouched(j) for j in range(d) if written(j))",
-    "heads read and write disjoint coordinates, and the input is zero where heads and biases write",
-    latex=r"\text{{heads read and write disjoint coordinates, and the input is zero where they write}}",
+    "no head takes values where a head or a bias writes, and the input is zero there",
+    latex=r"\text{{no head takes values where a head or a bias writes, and the input is zero there}}",
     truth=True,
 )
 
