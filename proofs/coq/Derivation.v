@@ -4,7 +4,7 @@
 Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Rankmath Require Import IntervalZ.
-From Rankmath Require Import Definitions Functions Norms Softmax Masks Quantities Lemmas_norms Lemmas_tokens Lemmas_attention Lemmas_layer Lemmas_entropy Lemmas_functions Network.
+From Rankmath Require Import Definitions Functions Norms Softmax Masks Quantities Lemmas_norms Lemmas_tokens Lemmas_attention Lemmas_layer Lemmas_entropy Lemmas_functions Lemmas_spread Network.
 Local Open Scope R_scope.
 
 (* ---------- sums, products and extremes over an index ---------- *)
@@ -68,6 +68,7 @@ Ltac word_nonneg := first
   | apply resid_nonneg; intros; first [apply maxf_pos | apply sqrt_pos]
   | apply entropy_nonneg; assumption | left; apply epsilon_pos; assumption
   | unfold stable_rank, Quantities.stable_rank; apply pow2_ge_0
+  | apply first_gap_nonneg | apply participation_nonneg | apply second_nonneg; [apply Pn; assumption|apply P_stochastic; assumption]
   | unfold least_singular, Quantities.least_singular; match goal with Hp : proper ?N |- _ => apply inf_nonneg;
       [exists (l2 (dim N) (vmat (dim N) (eye 0%nat) _)), (eye 0%nat); split; [apply l2_eye, (Pd N Hp)|reflexivity]|intros y [v [_ ->]]; apply l2_nonneg] end
   | unfold operator_norm, form_norm; first [apply maxf_pos | apply spectral_nonneg | unfold form_inf; eapply Rle_trans; [|apply lemma_form_inf_low_max]; apply maxf_pos] ].

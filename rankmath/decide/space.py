@@ -504,7 +504,7 @@ def _far_apart(d: int) -> Floats:
 
 
 def wide_rooms(statement: Statement, found: list[Room]) -> list[Room]:
-    """Of the rooms that a claim allows, a few of two or three tokens in many dimensions, and of many tokens in two."""
+    """Of the rooms that a claim allows, a few of few tokens in many dimensions, and of many tokens in two."""
     lawful = _lawful(statement)
     wide: dict[Room, None] = {}
     tall: dict[Room, None] = {}
@@ -522,7 +522,7 @@ def extremes(room: Room) -> dict[str, Floats]:
     """Instances, no two alike, on which norms of tokens, of matrices and of attention are far apart.
 
     Tokens are 0 but for the first or last, or opposite, or units; each layer's values are the identity, all ones, a
-    full row or column, a flat orthogonal matrix or a unit one; attention is uniform or nearly hard.
+    full row or column, a flat orthogonal matrix or a unit one; attention is uniform, nearly so, or nearly hard.
     """
     n, d, L, H = room.n, room.d, room.L, room.H
     unit, ones, place = np.eye(d)[0], np.ones(d), np.eye(max(n, d))
@@ -533,7 +533,8 @@ def extremes(room: Room) -> dict[str, Floats]:
     tokens += [place[:n, :d] - place[n - 1, :d], turns * unit, turns * ones]
     matrices = [np.eye(d), np.ones((d, d)), np.outer(unit, unit), *_far_apart(d)]
     every = [*product(range(len(matrices)), repeat=min(L, 2))]
-    rows = [*product(range(len(tokens)), every, (0.0, 30.0), (True, False) if H > 1 else (True,))]
+    logits = (0.0, 2.0**-8, 30.0)
+    rows = [*product(range(len(tokens)), every, logits, (True, False) if H > 1 else (True,))]
     W = np.zeros((len(rows), L, H, d, d))
     for k, (_, chosen, _, all_heads) in enumerate(rows):
         for l in range(L):
@@ -542,7 +543,8 @@ def extremes(room: Room) -> dict[str, Floats]:
     arrays = {"X": np.stack([tokens[row[0]] for row in rows]), "W": W, "W_QK": sharp * np.eye(d) + 0 * W}
     if room.norm == "sphere":  # a zero token has no direction
         arrays["X"] = np.where(arrays["X"].any(axis=-1, keepdims=True), arrays["X"], unit)
-    return arrays | {name: np.zeros((len(rows), *shape)) for name, shape in room.parts().items() if name not in arrays}
+    absent = {name: shape for name, shape in room.parts().items() if name not in arrays}
+    return arrays | {name: np.zeros((len(rows), *shape)) for name, shape in absent.items()}
 
 
 def _one_hot(rng: Rng, size: int, n: int, d: int) -> Floats:

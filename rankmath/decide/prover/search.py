@@ -1117,7 +1117,7 @@ class Search:
         out = []
         for step in [*self.facts(where), *self._log_facts(rows)]:
             change = expanded(plus(step.line.right, step.line.left, -1))
-            if len(change) != 2 or any(_is_plain(m) for m in change):
+            if len(change) != 2 or any(_is_plain(m) or not self.work._mono_nonnegative(m) for m in change):
                 outside = [m for m in change if m not in rows and m != ONE]
                 most = 2 if any(m in tops for m in change) else 1
                 if len(outside) <= most and any(m in rows for m in change if m != ONE):
