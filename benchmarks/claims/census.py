@@ -141,10 +141,9 @@ def more_claims() -> Iterator[Claim]:
         for left in ("logit_range(P[0, 0])", "dobrushin(P[0, 0])", "log(n)"):
             rest = [c, "norm(W_QK[0, 0], 2)", a, b, "1/sqrt(d_qk)"]
             yield "logits", "one head", left, rest
-    for a, c in itertools.product(
-        (*SIZES, *LENGTHS, *SPREAD, *RANKS), ("1", "2", "sqrt(2)", "sqrt(n)", "n", "sqrt(d)", "sqrt(2*n)", "d")
-    ):
-        yield "sphere", "sphere", a % 1, [c]
+    sizes = ("1", "2", "sqrt(2)", "sqrt(n)", "n", "sqrt(d)", "sqrt(2*n)", "d")
+    for a, c in itertools.product((*SIZES, *LENGTHS, *SPREAD, *RANKS), sizes):
+        yield "sphere", "sphere", a % 0, [c]
 
 
 class Samples:
