@@ -56,7 +56,7 @@ class Room:
     norm: NormKind | Literal["none"] = "none"
     norm_at: str = "after"
     mlp: Activation | Literal["none"] = "none"
-    softcap: bool = False
+    softcap: str = "none"
     qk_norm: bool = False
     positions: str = "none"
     kv_heads: int = 0  # 0: every head has its own
@@ -112,7 +112,7 @@ class Room:
         """A network of zeros of this shape; its MLPs are activations, plus tokens where LayerNorm is before."""
         zeros, mask = np.zeros((self.H, self.d, self.d)), self.mask_graph()
         f = None if self.mlp == "none" else MLP(np.eye(self.d), np.eye(self.d), activation=self.mlp)
-        if self.norm_at == "after" and self.positions == "none" and not (self.softcap or self.plain_keys):
+        if self.norm_at == "after" and self.positions == "none" and self.softcap == "none" and not self.plain_keys:
             stack = np.broadcast_to(zeros, (self.L, *zeros.shape))
             return Network.from_arrays(
                 stack, stack, self.d_qk, skip=self.skip, mlp=f, norm=self.layernorm, mask=mask
@@ -120,7 +120,8 @@ class Room:
         attention = Attention.from_arrays(
             *(zeros, zeros, self.d_qk),
             mask=mask,
-            softcap=1.0 if self.softcap else None,
+            softcap=None if self.softcap == "none" else 1.0,
+            cap="tanh" if self.softcap == "none" else self.softcap,
             **_positions(self),
         )
         if self.plain_keys:  # keys are the tokens: XW_QK and X are queries and keys of any width up to d
@@ -183,7 +184,8 @@ def rooms(statement: Statement) -> list[Room]:
         "norm": "rms" if norm == "any" else norm,
         "norm_at": "before" if norm_at == "any" else norm_at,
         "mlp": "none" if words.get("mlp", "any") == "any" else words["mlp"],
-        **{name: name in words for name in ("softcap", "qk_norm")},
+        "softcap": "tanh" if words.get("softcap") == "any" else words.get("softcap", "none"),
+        "qk_norm": "qk_norm" in words,
     }
     placed = words.get("positions", "none")
     kinds = ("none", "rotary", "alibi", "relative") if placed == "any" else (placed,)
@@ -211,7 +213,7 @@ def rooms(statement: Statement) -> list[Room]:
     lawful = _lawful(statement)
     beside = {int(number) + step for number in _numbers(statement, "d") for step in (-1, 0, 1)}
     found = set()
-    biased = not no_key_bias and not switched["softcap"] and not switched["qk_norm"] and groups == (0,)
+    biased = not no_key_bias and switched["softcap"] == "none" and not switched["qk_norm"] and groups == (0,)
     every = product(shapes, _skips(statement), masks, sorted(scales), kinds, groups)
     for (n, d, H, L), skip, mask, d_qk, positions, kv_heads in every:
         if (positions == "rotary" and d < 2) or (kv_heads and H % kv_heads):
@@ -402,7 +404,8 @@ def _reads(formula: Formula) -> tuple[str, ...]:
 def _obeyed(hypothesis: Formula, room: Room) -> bool:
     # Sizes and switches without weights: a network of zeros would say the same, more slowly.
     absent = dict.fromkeys(("rotary", "position", "bias", "key_bias", "b_Q"))
-    logits = {"softcap": room.softcap or None, "qk_norm": room.qk_norm or None, **_positions(room)}
+    capped = {"softcap": None if room.softcap == "none" else 1.0, "cap": room.softcap}
+    logits = {**capped, "qk_norm": room.qk_norm or None, **_positions(room)}
     attention = SimpleNamespace(**{**absent, **logits}, heads=room.H, kv_heads=room.kv_heads or None)
     bare: Any = SimpleNamespace(
         dim=room.d,
