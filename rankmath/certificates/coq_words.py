@@ -193,6 +193,8 @@ class Printer:
                 name in _SWITCHES
             ):
                 return "" if word == "any" else f"{name}_{word} N"
+            case ast.Compare(left=ast.Name(id="mask"), comparators=[ast.Call()]):
+                return ""  # a mask with a number: what is proved is proved for any mask
             case ast.Compare(left=left, ops=ops, comparators=rights):
                 sides = [self.term(part) for part in (left, *rights)]
                 signs = [_SIGNS[type(op)] for op in ops]

@@ -530,8 +530,9 @@ def extremes(room: Room) -> dict[str, Floats]:
     n, d, L, H = room.n, room.d, room.L, room.H
     unit, ones, place = np.eye(d)[0], np.ones(d), np.eye(max(n, d))
     mixed = np.where(np.arange(d) % 2, 1.0, -1.0)
+    peak = ones + (np.sqrt(d) - 1) * unit  # of unit length its largest entry times the sum of them is largest
     first, last = place[:n, :1], place[:n, n - 1 : n]
-    tokens = [side * v for v in (unit, ones, mixed) for side in (first, last, first - last)]
+    tokens = [side * v for v in (unit, ones, mixed, peak) for side in (first, last, first - last)]
     turns = np.where(np.arange(n)[:, None] % 2, 1.0, -1.0)
     tokens += [place[:n, :d] - place[n - 1, :d], turns * unit, turns * ones]
     matrices = [np.eye(d), np.ones((d, d)), np.outer(unit, unit), *_far_apart(d)]
