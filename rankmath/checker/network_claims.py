@@ -111,6 +111,25 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         ),
         ("H == 1", "L == 1", "query_bias == none", "mask == none", "layernorm == none", "mlp == none", "skip == 0"),
     ),
+    "own:causal-rate": (
+        "Under a causal mask collapse is exponential, and attention at consensus says how fast",
+        (
+            "reach(X[L]) >= prod_l(diagonal(P0[l, 0], 1)*exp(-consensus_shift(P[l, 0]))*"
+            "least_singular(W[l, 0]))*first_gap(X[0]) and reach(X[L]) <= L**(n - 2)*prod_l(norm(W[l, 0], "
+            "2)*(1/L + (1 - 1/L)*other_share(P0[l, 0])*exp(consensus_shift(P[l, 0]))))*reach(X[0])"
+        ),
+        (
+            "mask == causal",
+            "n >= 2",
+            "H == 1",
+            "positions == any",
+            "softcap == any",
+            "qk_norm == any",
+            "layernorm == none",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
     "own:composite": (
         "Doubly exponential collapse with half of the constant of 2023, any number of heads",
         (
@@ -121,6 +140,19 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         (
             "all_l(max_h(delta(P[l, h], composite)) <= x_star)",
             "mask == none",
+            "layernorm == none",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
+    "own:consensus-derivative": (
+        "At consensus the derivative of attention is R ↦ Σ_h P₀ R W, with the size of what is left out",
+        "all_l(linear_gap(l) <= sum_h(norm(W[l, h], 2)*tanh(consensus_shift(P[l, h])/4))*diameter(X[l], 2))",
+        (
+            "mask == any",
+            "positions == any",
+            "softcap == any",
+            "qk_norm == any",
             "layernorm == none",
             "mlp == none",
             "skip == 0",
@@ -153,6 +185,22 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "mask == causal",
             "n >= 2",
             "H == 1",
+            "positions == any",
+            "softcap == any",
+            "qk_norm == any",
+            "layernorm == none",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
+    "own:consensus-spectrum": (
+        "The rate near consensus lies between the trace and the total variation of attention at consensus",
+        (
+            "all_l(all_h(abs(sum_i(diagonal(P0[l, h], i)) - 1) <= (n - 1)*second_modulus(P0[l, h]) and "
+            "second_modulus(P0[l, h]) <= dobrushin(P0[l, h])))"
+        ),
+        (
+            "mask == any",
             "positions == any",
             "softcap == any",
             "qk_norm == any",
@@ -339,6 +387,34 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         ),
         ("mask == padding", "positions == any", "qk_norm == any", "layernorm == none", "mlp == none", "skip == 0"),
     ),
+    "own:pre-norm-depth": (
+        (
+            "RMSNorm before attention, tokens that grow with depth: the diameter changes by a power of "
+            "the depth at most"
+        ),
+        (
+            "diameter(X[L], 2) >= exp(-max_l(sum_h(gained_norm(W[l, h])*dobrushin(P[l, "
+            "h])))/(least_root(0) - max_l(sum_h(gained_norm(W[l, h])*dobrushin(P[l, h])))) - "
+            "max_l(sum_h(gained_norm(W[l, h])*dobrushin(P[l, h])))/root_growth()*log(1 + root_growth()*"
+            "L/(least_root(0) - max_l(sum_h(gained_norm(W[l, h])*dobrushin(P[l, h]))))))*diameter(X[0], "
+            "2) and diameter(X[L], 2) <= exp(max_l(sum_h(gained_norm(W[l, h])*dobrushin(P[l, "
+            "h])))/least_root(0) + max_l(sum_h(gained_norm(W[l, h])*dobrushin(P[l, h])))/root_growth()*"
+            "log(1 + root_growth()*L/least_root(0)))*diameter(X[0], 2)"
+        ),
+        (
+            "layernorm == rms",
+            "norm_at == before",
+            "skip == 1",
+            "L >= 2",
+            "mask == any",
+            "positions == any",
+            "softcap == any",
+            "qk_norm == any",
+            "root_growth() > 0",
+            "max_l(sum_h(gained_norm(W[l, h])*dobrushin(P[l, h]))) < least_root(0)",
+            "mlp == none",
+        ),
+    ),
     "own:pre-norm-diameter": (
         "With RMSNorm before attention a layer changes the diameter by a share that falls as tokens grow",
         (
@@ -356,6 +432,33 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "all_l(sum_h(gained_norm(W[l, h])*dobrushin(P[l, h]))/least_root(l) < abs(skip))",
             "mlp == none",
         ),
+    ),
+    "own:pre-norm-power": (
+        "Causal attention behind RMSNorm: the exact power of the depth with which the first two directions meet",
+        (
+            "across(X[L]) >= prod_l(1 + gained_norm(W[l, 0])*diagonal(P[l, 0], 1)/largest_root(l))*"
+            "across(X[0]) and across(X[L]) <= prod_l(1 + gained_norm(W[l, 0])*diagonal(P[l, 0], "
+            "1)/least_root(l))*across(X[0])"
+        ),
+        (
+            "layernorm == rms",
+            "norm_at == before",
+            "skip == 1",
+            "H == 1",
+            "n >= 2",
+            "mask == causal",
+            "bias == none",
+            "positions == any",
+            "softcap == any",
+            "qk_norm == any",
+            "scaling_values()",
+            "mlp == none",
+        ),
+    ),
+    "own:relative-shares": (
+        "At consensus a later token gives itself less, with relative positions under a causal mask",
+        "all_l(all_h(diagonal(P0[l, h], n - 1) < diagonal(P0[l, h], 1)))",
+        ("mask == causal", "positions == relative", "n >= 3", "layernorm == none", "mlp == none", "skip == 0"),
     ),
     "own:repeat": (
         "A repeated last token moves by at most 3 − 2√2 of the diameter, times the norm of the values",
@@ -386,6 +489,22 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "positions == any",
             "softcap == any",
             "qk_norm == any",
+            "layernorm == none",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
+    "own:shrinking-values": (
+        "Rotary positions, no mask, values that shrink: the logarithm of the diameter falls like the squared depth",
+        (
+            "diameter(X[L], 2) <= max_l(sum_h(norm(W[l, h], 2)))**(L**2)*(max_l(max_h(lengthening(P[l, "
+            "h])))*longest(X[0])**2)**L*diameter(X[0], 2)"
+        ),
+        (
+            "mask == padding",
+            "positions == rotary",
+            "bias == none",
+            "query_bias == none",
             "layernorm == none",
             "mlp == none",
             "skip == 0",
