@@ -228,9 +228,9 @@ own_consensus_derivative = Statement(
     title="At consensus the derivative of attention is R ↦ Σ_h P₀ R W, with the size of what is left out",
     **_PROVED | {"share": 0.1},
     draws=_draws(KINDS),
-    notes="The shift of the logits goes to zero with the tokens' differences where logits are continuous, so what is "
-    "left out is smaller than the differences: the sum is the derivative. It is 0 on differences, and collapse of "
-    "an order above one, only where the rows of P₀ agree or W removes what they leave.",
+    notes="The shift of the logits goes to zero with the tokens' differences where logits are continuous, so what "
+    "is left out is smaller than the differences: the sum is the derivative. One head with an invertible W: it is "
+    "0 on differences only where the rows of P₀ agree.",
 )
 
 own_consensus_spectrum = Statement(
@@ -242,24 +242,24 @@ own_consensus_spectrum = Statement(
     **_PROVED | {"share": 0.1},
     truth="proofs/own_mask_rate.tex",
     draws=_draws(KINDS[:-1], ((3, 4, 1, 1), (4, 2, 1, 2))),
-    notes="|λ₂(P₀)| is the factor of a layer in the end where one layer of one head with W = 1 is repeated, for almost "
-    "every start near consensus (proofs/own_mask_rate.tex). Both bounds hold for every row-stochastic matrix and are "
-    "classical; for two tokens all three numbers agree.",
+    notes="|λ₂(P₀)| is the factor of a layer in the end where one layer of one head with W = 1 is repeated, for "
+    "almost every start near consensus, if it is positive (proofs/own_mask_rate.tex). Both bounds hold for every "
+    "row-stochastic matrix and are classical; for two tokens all three numbers agree.",
 )
 
 own_causal_rate = Statement(
     "own:causal-rate",
-    "reach(X[L]) >= prod_l(diagonal(P0[l,0], 1)*exp(-consensus_shift(P[l,0]))*least_singular(W[l,0]))*first_gap(X[0])"
-    " and reach(X[L]) <= L**(n - 2)*prod_l(norm(W[l,0], 2)*(1/L + (1 - 1/L)*other_share(P0[l,0])"
+    "reach(X[L]) >= prod_l(diagonal(P0[l,0], 1)*exp(-consensus_shift(P[l,0]))*least_singular(W[l,0]))"
+    "*first_gap(X[0]) and reach(X[L]) <= L**(n - 2)*prod_l(norm(W[l,0], 2)*(1/L + (1 - 1/L)*other_share(P0[l,0])"
     "*exp(consensus_shift(P[l,0]))))*reach(X[0])",
     given=("mask == causal", "n >= 2", "heads == 1", *LOGITS),
     title="Under a causal mask collapse is exponential, and attention at consensus says how fast",
     **_PROVED | {"share": 0.1},
     draws=_draws(CAUSAL, ((2, 2, 1, 1), (3, 4, 1, 2), (4, 2, 1, 2))),
-    notes="Where one layer with W = 1 is repeated the shifts are summable: up to constants and a power of L the distance "
-    "from the first token falls between the L-th powers of two shares at consensus, that of the second token and "
-    "the largest but the first token's. They agree for relative positions and for none (own:relative-shares), "
-    "and then the power of L is not needed.",
+    notes="Where one layer with W = 1 and logits that are Lipschitz is repeated the shifts are summable: up to "
+    "constants and a power of L the distance from the first token lies between the L-th powers of two shares at "
+    "consensus, that of the second token and the largest beside the first token's. They agree for relative "
+    "positions and for none (own:relative-shares), and then the power of L is not needed.",
 )
 
 own_relative_shares = Statement(
@@ -279,10 +279,10 @@ own_shrinking_values = Statement(
     "diameter(X[L], 2) <= s**(L**2)*(c*longest(X[0])**2)**L*diameter(X[0], 2)",
     given=("mask == padding", "positions == rotary", "bias == none", "query_bias == none"),
     where={"s": "max_l(sum_h(norm(W[l,h], 2)))", "c": "max_l(max_h(lengthening(P[l,h])))"},
-    title="Rotary positions, no mask, values that shrink: the logarithm of the diameter falls like the squared depth",
+    title="Rotary positions, no mask, values that shrink: the diameter's logarithm falls like the squared depth",
     **_PROVED | {"share": 0.1},
     draws=_draws(PLAIN[:1]),
-    notes="For s < 1 this is neither exponential nor doubly exponential. It says something once s^L c|X|² is below 1.",
+    notes="For s < 1 the bound is neither exponential nor doubly exponential in L.",
 )
 
 own_pre_norm_depth = Statement(
@@ -301,7 +301,7 @@ own_pre_norm_depth = Statement(
         "nu < least_root(0)",
     ),
     where={"nu": "max_l(sum_h(gained_norm(W[l,h])*dobrushin(P[l,h])))"},
-    title="RMSNorm before attention, tokens that grow with depth: the diameter changes by a power of the depth at most",
+    title="RMSNorm before attention, tokens that grow: the diameter changes by a power of the depth at most",
     **_PROVED | {"share": 0.1},
     draws=_draws(
         (*PLAIN[:2], *KINDS[3:]), ((2, 2, 1, 2), (3, 2, 1, 3)), tokens=long_tokens, values=(0.5, 0.1), **_NORMED
@@ -327,9 +327,10 @@ own_pre_norm_power = Statement(
     title="Causal attention behind RMSNorm: the exact power of the depth with which the first two directions meet",
     **_PROVED | {"share": 0.1},
     draws=_draws(CAUSAL[:2], ((3, 2, 1, 1), (4, 2, 1, 2)), tokens=longer_and_longer, values=(1.0, 0.0), **_NORMED),
-    notes="With the second token's own length in the place of the least and the largest it is an equality. One layer "
-    "repeated, w > 0, tokens that are not parallel and not orthogonal or beyond: lengths grow like w√d·L, so the angle "
-    "falls like the power p − 1 of L, p the share that the second token gives itself at consensus: −1/2 without positions.",
+    notes="With the second token's own root mean square in the place of the least and the largest it is an equality."
+    " One layer repeated, ε = 0, diag(g)W = w·1 with w > 0, logits that are Lipschitz in the normed tokens, first two "
+    "tokens that are independent with a positive inner product: the angle falls like the power p − 1 of L, p the "
+    "share that the second token gives itself at consensus, so like L^(−1/2) without positions.",
 )
 
 unstated_diameter_rotary = Statement(

@@ -218,8 +218,8 @@ def test_gemma_in_a_gguf_file_is_the_same_model_with_its_gains_whole(tmp_path: P
     whole = replace(ours, blocks=tuple(blocks), final_norm=theirs.final_norm)
     for a, b in zip(states(whole, kind), states(theirs, kind), strict=True):
         assert np.abs(a - b).max() < 1e-12
-    large = _config(Path("x.gguf"), {"general.architecture": arch, **{f"{arch}.{key}": value for key, value in
-        (("block_count", 46 if kind == "gemma2" else 62), ("embedding_length", 96), ("attention.head_count", 8))}})  # fmt: skip
+    sizes = {"block_count": 46 if kind == "gemma2" else 62, "embedding_length": 96, "attention.head_count": 8}
+    large = _config(Path(), {"general.architecture": arch} | {f"{arch}.{key}": size for key, size in sizes.items()})
     assert large["query_pre_attn_scalar"] == 12
 
 
