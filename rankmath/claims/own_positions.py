@@ -327,10 +327,10 @@ own_pre_norm_power = Statement(
     title="Causal attention behind RMSNorm: the exact power of the depth with which the first two directions meet",
     **_PROVED | {"share": 0.1},
     draws=_draws(CAUSAL[:2], ((3, 2, 1, 1), (4, 2, 1, 2)), tokens=longer_and_longer, values=(1.0, 0.0), **_NORMED),
-    notes="With the second token's own root mean square in the place of the least and the largest it is an equality."
-    " One layer repeated, ε = 0, diag(g)W = w·1 with w > 0, logits that are Lipschitz in the normed tokens, first two "
-    "tokens that are independent with a positive inner product: the angle falls like the power p − 1 of L, p the "
-    "share that the second token gives itself at consensus, so like L^(−1/2) without positions.",
+    notes="With the second token's own root mean square in the place of the least and the largest it is an "
+    "equality. One layer repeated, ε = 0, diag(g)W = w·1 with w > 0, logits that are Lipschitz in the normed "
+    "tokens, first two tokens that are independent with a positive inner product: the angle falls like the power "
+    "p − 1 of L, p the share that the second token gives itself at consensus: L^(−1/2) without positions.",
 )
 
 unstated_diameter_rotary = Statement(

@@ -413,8 +413,8 @@ define(
 define(
     """linear_gap(l) = sqrt(max(y @ y for y in attended(attention(l), reads[l])
     - attended(attention(l), agreed[l]) - sum(P0[l, h] @ (reads[l] - agreed[l]) @ W[l, h] for h in range(H))))""",
-    "largest ℓ₂ norm of a row of F(X) − F(X*) − Σ_h P0 (X − X*)W, F what the attention of layer l makes of the tokens"
-    " X, X* the tokens if all were the first of X",
+    "largest ℓ₂ norm of a row of F(X) − F(X*) − Σ_h P0 (X − X*)W, F what the attention of layer l makes of X, X*"
+    " the tokens if all were the first of X",
     latex=r"\max_i\Bigl\|\bigl(F_{{{0}}}(X)-F_{{{0}}}(X^*)-\sum_hP_0^{{{0},h}}(X-X^*)W^{{{0},h}}\bigr)_i\Bigr\|_2",
     example="linear_gap(0) <= diameter(X[0], 2)",
 )
