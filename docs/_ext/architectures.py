@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import rankmath as rm
+from rankmath.certificates.certificate import Certificate
 from rankmath.claims.own_positions import quarter_turn
 from rankmath.model.network import Network
 from rankmath.model.positions import Rotary
@@ -30,7 +31,7 @@ DOCS = Path(__file__).parent.parent
 DATA, PAGE = DOCS / "architectures.json", DOCS / "architectures.md"
 #: The parts: a heading, and what a claim says that allows it.
 PARTS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "rotary": ("rotary positions", ("positions == any",)),
+    "rotary": ("rotary positions, angles proportional to the place", ("positions == any",)),
     "qk_norm": ("QK-norm", ("qk_norm == any",)),
     "softcap": ("capped logits", ("softcap == any",)),
     "gain": ("RMSNorm with a gain after each layer", ("layernorm == rms", "norm_at == after")),
@@ -42,8 +43,12 @@ ANY_LOGITS = {
     *("wu2024:1", "wu2024:1-doeblin", "wu2024:2", "wu2024:cor1", "wu2024:cor1-centers", "wu2024:cor1-step"),
     *("wu2024:pre-ln", "own:full-rank", "own:hemisphere", "dong2021:3.1"),
 }
-#: About what attention makes of the tokens that a layer reads, whatever is done to them afterwards.
-OF_ATTENTION = {"own:consensus-spectrum", "own:relative-shares"}
+#: Cells that are proved otherwise: of attention alone, whatever is done to tokens besides; of logits at
+#: consensus that depend on i − j; of maps that write where nothing is read.
+PROVED = {("own:consensus-spectrum", part) for part in ("gain", "before")} | {
+    *(("own:relative-shares", part) for part in PARTS),
+    *(("own:consensus-derivative", "gain"), ("dong2021:3.1", "before")),
+}
 #: What holds in the place of a claim about the diameter of tokens, by the part.
 INSTEAD = {"rotary": "own:positions-diameter", "qk_norm": "own:positions-diameter", "softcap": "own:transport"}
 WITH_SKIP = dict.fromkeys(LOGITS, "own:transport-skip") | {"before": "own:pre-norm-diameter"}
@@ -67,7 +72,8 @@ def allowing(key: str, part: str) -> Statement:
 def is_said(key: str, part: str) -> bool:
     """Whether the theorem speaks of such networks as it is registered."""
     given = rm.statements()[key].given_texts
-    return all(text in given for text in PARTS[part][1]) or (part == "gain" and "layernorm == rms" in given)
+    other = {"gain": "layernorm == rms", "rotary": "positions == rotary"}.get(part)
+    return all(text in given for text in PARTS[part][1]) or other in given
 
 
 def with_part(found: NetworkInstance, part: str) -> NetworkInstance:
@@ -86,7 +92,7 @@ def with_part(found: NetworkInstance, part: str) -> NetworkInstance:
             ones = np.ones(a.query.shape[-1])
             return s.with_attention(key=key, qk_norm=(ones, ones, 1e-6))
         if part == "gain":
-            return replace(s, before=None, after=LayerNorm("rms", 0.0, np.linspace(1.0, 2.0, d)))
+            return replace(s, before=None, after=LayerNorm("rms", 0.0, np.linspace(2.0, 1.0, d)))
         return replace(s, before=LayerNorm("rms", 1e-6), after=None) if part == "before" else s
 
     layers = [[changed(s) for s in layer] for layer in found.net.sublayers]
@@ -94,7 +100,7 @@ def with_part(found: NetworkInstance, part: str) -> NetworkInstance:
 
 
 def instances(key: str, part: str) -> Iterator[NetworkInstance]:
-    """Networks with the part: of the theorem's draws, and two tokens near consensus, one turned by a right angle."""
+    """Networks with the part: those drawn for the theorem, and two near consensus, one turned by 90°."""
     rng, entry = np.random.default_rng(1), rm.statements()[key]
     for draw in entry.draws[:2]:
         found = draw(rng, MEMBERS)
@@ -103,11 +109,22 @@ def instances(key: str, part: str) -> Iterator[NetworkInstance]:
             one = found.select(i)
             if part != "rotary" or one.X.shape[-1] > 1:
                 yield with_part(one, part)
-    for value in (0.375, -0.375):
-        near = quarter_turn(2.0**-7, value, skip=float("skip" in entry.claim_text + str(entry.given_texts)))
-        sphere = "layernorm == sphere" in entry.given_texts
-        layers = [[replace(s, after=LayerNorm("sphere") if sphere else None) for s in near.net.sublayers[0]]]
-        yield with_part(replace(near, net=Network.from_layers(layers, 2)), part)
+    # Values 1, -1 and diag(1, -1) times 3/8: near consensus, opposite tokens near 0, and four layers that attend to
+    # themselves.
+    after = LayerNorm("sphere") if "layernorm == sphere" in entry.given_texts else None
+    skip = float("skip == 0" not in entry.given_texts)
+    for value, slack in ((0.375, 0.0), (-0.375, 0.0), (-0.375, -2.0)):
+        near = quarter_turn(2.0**-7, value, slack, skip=skip)
+        turned = near.net.sublayers[0][0]
+        for layer, X, depth in (
+            (turned, near.X, 1),
+            (turned.with_attention(rotary=None), near.X - [1.0, 0.0], 1),
+            (turned.with_attention(rotary=None, query=8 * np.eye(2)[None]), np.array([[0.6, 0.8], [-0.6, 0.8]]), 4),
+        ):
+            if "orthogonal_values()" in entry.given_texts:
+                layer = layer.with_attention(value=np.sign(layer.attention.value))
+            net = Network.from_layers([[replace(layer, after=after)]] * depth, 2)
+            yield with_part(NetworkInstance(net, X), part)
 
 
 def tried(claim: Statement, found: NetworkInstance, arithmetic: Any = "float64") -> Verdict | None:
@@ -137,18 +154,18 @@ def cell(key: str, part: str) -> dict[str, Any]:
 
 def shown(key: str, part: str, found: dict[str, Any]) -> str:
     """A cell in words."""
-    text = rm.statements()[key].claim_text
-    instead = (WITH_SKIP if "skip" in text + str(rm.statements()[key].given_texts) else INSTEAD).get(part, "")
+    text, given = rm.statements()[key].claim_text, rm.statements()[key].given_texts
+    instead = (INSTEAD if "skip == 0" in given else WITH_SKIP).get(part, "")
     instead = f"; `{instead}`" if instead and instead != key and ("diameter" in text or "residual" in text) else ""
     if is_said(key, part):
         return "verbatim: said"
     if "refuted" in found:
         return f"refuted{instead}"
-    if "undefined" in found:
+    if "undefined" in found or "jacobian_norm" in text or "influence(" in text:  # of layers of attention alone
         return f"not defined{instead}"
-    if (part in LOGITS and key in ANY_LOGITS) or (key in OF_ATTENTION and part not in LOGITS):
+    if (part in LOGITS and key in ANY_LOGITS) or (key, part) in PROVED:
         return "verbatim"
-    return f"open{instead}" if found["held"] else "no network drawn is so"
+    return f"open{instead}"
 
 
 def table(data: dict[str, dict[str, Any]]) -> str:
@@ -170,13 +187,13 @@ def write() -> None:
     )
 
 
-def certificate(key: str, part: str) -> str:
+def certificate(key: str, part: str) -> Certificate:
     """The certificate of the instance that refutes a cell's claim."""
     number = json.loads(DATA.read_text(encoding="utf-8"))[key][part]["refuted"]
     found = next(x for k, x in enumerate(instances(key, part)) if k == number)
     claim = allowing(key, part)
-    return claim.certified(found, judge(claim, found, "balls")).text()
+    return claim.certified(found, judge(claim, found, "balls"))
 
 
 if __name__ == "__main__":
-    print(certificate(*sys.argv[1:])) if len(sys.argv) == 3 else write()
+    print(certificate(*sys.argv[1:]).text()) if len(sys.argv) == 3 else write()

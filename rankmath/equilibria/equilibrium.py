@@ -149,8 +149,8 @@ class Equilibrium(Shows):
 
         With RMSNorm N after attention, N(A(X)) = X for the tokens that are returned. Before it, in X + A(N(X)),
         directions rest and lengths grow: layer by layer token i gets longer by √d D_ii, A X W_V = D X the
-        equilibrium's own equation. Weights are conjugated by the gain (proofs/wu2024_3.tex), so rank, attraction and
-        certificate are those of this equilibrium. Rotary positions turn entries of queries and keys that are
+        equilibrium's own equation. Weights are conjugated by the gain (proofs/wu2024_3.tex), so rank, attraction
+        and certificate are those of this equilibrium. Rotary positions turn entries of queries and keys that are
         added for them, and that are 0 here.
 
         Examples

@@ -7,6 +7,7 @@ import json
 import math
 import re
 import shutil
+import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -93,6 +94,31 @@ def test_the_state_it_opens_with_moves_and_is_certified_to_rest_apart(tmp_path: 
     proof = certificate_of(opening(), tmp_path)
     assert proof["proved"], proof
     assert any("converge" in line for line in proof["claims"])
+
+
+MATHEMATICS = """const f = new Function(process.argv[1] + "; return { layer };")();
+const [X, s] = JSON.parse(process.argv[2]);
+console.log(JSON.stringify(f.layer(X, s)));"""
+
+
+@pytest.mark.needs("node")
+@pytest.mark.parametrize("mask", MASKS)
+def test_a_layer_with_positions_is_a_layer_of_rankmath_without_a_browser(mask: str) -> None:
+    script = (Path(rm.__file__).parent / "cli/page/templates/explore.js").read_text(encoding="utf-8")
+    script = script[script.index("const dot =") : script.index("// ---- bounds")]
+    rng, n, d = np.random.default_rng(len(mask)), 5, 3
+    X, W_V, W_QK = rng.standard_normal((n, d)), rng.standard_normal((d, d)), rng.standard_normal((d, d))
+    weights = {"W_V": W_V.tolist(), "W_QK": W_QK.tolist(), "beta": 1.25, "skip": 0.5}
+    state = {**weights, "mask": mask, "norm": "none", "turn": 37, "slope": 0.4}
+    said = subprocess.run(
+        ["node", "-e", MATHEMATICS, script, json.dumps([X.tolist(), state])], capture_output=True, check=True
+    )
+    turns = Rotary.of_frequencies([math.radians(37)], n)
+    attention = Attention.from_arrays(
+        *(1.25 * W_QK[None], W_V[None], 1), mask=as_mask(mask, n), rotary=turns, position=ALiBi([0.4])
+    )
+    net = rm.Network.from_layers([[Sublayer(attention, 0.5)]])
+    np.testing.assert_allclose(json.loads(said.stdout), rm.forward(net, X), rtol=0, atol=1e-12)
 
 
 # -- the server --------------------------------------------------------------------------------------------

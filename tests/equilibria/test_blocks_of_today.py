@@ -1,4 +1,4 @@
-"""Equilibria in blocks with RMSNorm, a gain and rotary positions: they rest, attract alike, and grow before a norm."""
+"""Equilibria in blocks with RMSNorm, a gain and rotary positions: they rest, attract alike, or grow."""
 
 from __future__ import annotations
 
