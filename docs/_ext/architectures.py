@@ -109,17 +109,19 @@ def instances(key: str, part: str) -> Iterator[NetworkInstance]:
             one = found.select(i)
             if part != "rotary" or one.X.shape[-1] > 1:
                 yield with_part(one, part)
-    # Values 1, -1 and diag(1, -1) times 3/8: near consensus, opposite tokens near 0, and four layers that attend to
-    # themselves.
+    # Values 1, -1 and diag(1, -1) times 3/8: near consensus, opposite tokens near 0, four layers that attend to
+    # themselves, and long tokens with small logits, where a cap is bent.
     after = LayerNorm("sphere") if "layernorm == sphere" in entry.given_texts else None
+    bent = np.array([[0.125, 1.0], [-1.0, 0.125]])
     skip = float("skip == 0" not in entry.given_texts)
     for value, slack in ((0.375, 0.0), (-0.375, 0.0), (-0.375, -2.0)):
         near = quarter_turn(2.0**-7, value, slack, skip=skip)
         turned = near.net.sublayers[0][0]
         for layer, X, depth in (
             (turned, near.X, 1),
-            (turned.with_attention(rotary=None), near.X - [1.0, 0.0], 1),
+            (turned.with_attention(rotary=None), near.X - np.array([1.0 - 2.0**-9, 0.0]), 1),
             (turned.with_attention(rotary=None, query=8 * np.eye(2)[None]), np.array([[0.6, 0.8], [-0.6, 0.8]]), 4),
+            (turned.with_attention(rotary=None, query=bent[None]), near.X + np.array([1.0, 0.0]), 1),
         ):
             if "orthogonal_values()" in entry.given_texts:
                 layer = layer.with_attention(value=np.sign(layer.attention.value))

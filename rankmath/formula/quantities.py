@@ -547,7 +547,8 @@ def root_growth(run: Run) -> Scalar:
 def scaling_values(run: Run) -> Truth:
     norms = [_before(run, l) for l in range(run.net.layers)]
     if any(norm.gain is not None or norm.offset is not None for norm in norms):
-        return run.by_text("scaling_values", ())
+        found: Truth = run.by_text("scaling_values", ())
+        return found
     W = np.asarray(run.net.W[:, 0])
     scales = W[..., :1, :1]
     return Truth(
