@@ -1798,7 +1798,10 @@ Definition statement_zhai2023_3_1 : Prop :=
     dong2021:3.2: the word lipschitz
     dong2021:3.3: layernorm == column
     own:attention-shares: the word top_shares
+    own:causal-rate: the word reach
     own:cluster-speed: its arrays
+    own:consensus-derivative: the word linear_gap
+    own:consensus-spectrum: the word second_modulus
     own:frozen-sign: its arrays
     own:gaussian-length: its arrays
     own:hardmax-steps: its arrays
@@ -1808,7 +1811,11 @@ Definition statement_zhai2023_3_1 : Prop :=
     own:merge-time: its arrays
     own:no-stable-orthogonal: its arrays
     own:positions-diameter: the word turned_range
+    own:pre-norm-depth: the word gained_norm
     own:pre-norm-diameter: layernorm == rms
+    own:pre-norm-power: layernorm == rms
+    own:relative-shares: positions == relative
+    own:shrinking-values: the word lengthening
     own:stable-causal-every-n: its arrays
     own:stable-complete-every-n: its arrays
     own:stable-every-rank: its arrays
