@@ -845,8 +845,9 @@ Definition moved (N : scored) (l : nat) : R :=
 (* ---------- masks near consensus ---------- *)
 (** Every row divided by its sum. *)
 Definition divided {n} (K : matrix n n) : matrix n n := fun i => normalised_sum (row K i).
-(** The second largest modulus of an eigenvalue, with multiplicities, of a matrix whose rows sum to one: the spectral radius
-    of what it does to vectors modulo constants, by Gelfand's formula the least factor at which its powers fall there. *)
+(** second_modulus: second largest modulus of an eigenvalue of the attention, each as often as it occurs; the largest is 1.
+    It is the spectral radius of what the matrix does to vectors modulo constants, so by Gelfand's formula the least factor at
+    which its powers fall there. *)
 Definition second_modulus {n} (P : matrix n n) : R := inf_of (fun q => 0 <= q /\ exists c, 0 <= c /\
   forall t (z : vector n), osc (applied P t z) <= c * q ^ t * osc z).
 (** zero_one: entries are 0 and 1, and every token sees one *)
