@@ -853,3 +853,34 @@ Definition diagonal {n m} (P : matrix n m) (k : nat) : R := P k k.
 (** moved: largest absolute entry of the difference of these tokens and of the input *)
 Definition moved (N : scored) (l : nat) : R :=
   maxentry (tokens N) (dim N) (fun i a => scored_X N l i a - scored_X N 0 i a).
+
+(* ---------- masks near consensus ---------- *)
+(** Every row divided by its sum. *)
+Definition divided {n} (K : matrix n n) : matrix n n := fun i => normalised_sum (row K i).
+(** second_modulus: second largest modulus of an eigenvalue of the attention, each as often as it occurs; the largest is 1.
+    It is the spectral radius of what the matrix does to vectors modulo constants, so by Gelfand's formula the least factor at
+    which its powers fall there. *)
+Definition second_modulus {n} (P : matrix n n) : R := inf_of (fun q => 0 <= q /\ exists c, 0 <= c /\
+  forall t (z : vector n), osc (applied P t z) <= c * q ^ t * osc z).
+(** zero_one: entries are 0 and 1, and every token sees one *)
+Definition zero_one {n} (G : matrix n n) : Prop :=
+  (forall i j, (i < n)%nat -> (j < n)%nat -> G i j = 0 \/ G i j = 1) /\ forall i, (i < n)%nat -> exists j, (j < n)%nat /\ G i j = 1.
+(** mask_trace: the trace of uniform attention over the mask: the sum of 1/deg_i over the tokens i that see themselves, deg_i the
+    number of tokens that i sees *)
+Definition mask_trace {n} (G : matrix n n) : R := sum n (fun i => divided G i i).
+(** mask_second: second largest modulus of an eigenvalue of uniform attention over the mask, with multiplicities *)
+Definition mask_second {n} (G : matrix n n) : R := second_modulus (divided G).
+(** symmetric_weights: K is symmetric, no entry is negative, and those on the diagonal are positive *)
+Definition symmetric_weights {n} (K : matrix n n) : Prop :=
+  (forall i j, (i < n)%nat -> (j < n)%nat -> K i j = K j i /\ 0 <= K i j) /\ forall i, (i < n)%nat -> 0 < K i i.
+(** returns: the sum of all P_ij P_ji, P the matrix K with each row divided by its sum *)
+Definition returns {n} (K : matrix n n) : R := sum n (fun i => sum n (fun j => divided K i j * divided K j i)).
+(** weights_second: second largest modulus, with multiplicities, of an eigenvalue of the matrix K, each row divided by its sum *)
+Definition weights_second {n} (K : matrix n n) : R := second_modulus (divided K).
+(** incomplete_attention: rows sum to 1, no entry is negative, those on the diagonal are positive, and some entry is 0 *)
+Definition incomplete_attention {n} (P : matrix n n) : Prop := Definitions.row_stochastic n n P /\
+  (forall i, (i < n)%nat -> 0 < P i i) /\ exists i j, (i < n)%nat /\ (j < n)%nat /\ P i j = 0.
+(** never_forgets: an eigenvalue of P besides one 1 is not 0: no power of P has equal rows; decided in exact rationals by the
+    power n − 1 *)
+Definition never_forgets {n} (P : matrix n n) : Prop := forall t, exists i j k, (i < n)%nat /\ (j < n)%nat /\ (k < n)%nat /\
+  from_left (fun _ => P) t i j <> from_left (fun _ => P) t k j.

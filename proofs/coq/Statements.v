@@ -717,6 +717,24 @@ Definition statement_own_low_rank_every_input : Prop :=
     dependent X ->
     some_unreachable X.
 
+(** own:mask-rate (proved): mask_trace(G) - 1 <= (n - 1)*mask_second(G)
+    given n >= 2
+    given zero_one(G) *)
+Definition statement_own_mask_rate : Prop :=
+  forall (n : nat) (G : matrix n n),
+    (n >= 2)%nat ->
+    zero_one G ->
+    mask_trace G - 1 <= (INR n - 1) * mask_second G.
+
+(** own:mask-rate-symmetric (proved): returns(K) - 1 <= (n - 1)*weights_second(K)**2
+    given n >= 2
+    given symmetric_weights(K) *)
+Definition statement_own_mask_rate_symmetric : Prop :=
+  forall (n : nat) (K : matrix n n),
+    (n >= 2)%nat ->
+    symmetric_weights K ->
+    returns K - 1 <= (INR n - 1) * (weights_second K) ^ 2.
+
 (** own:mean-field-rate (proved): (1 - v)/(1 + s*v) <= exp(-a*log(s*v))
     given v > 0
     given v <= 1
@@ -1685,6 +1703,14 @@ Definition statement_unstated_ln_sphere : Prop :=
     at_rest X W_V allowed ->
     collapses X.
 
+(** unstated:mask-dichotomy (refuted): never_forgets(P)
+    given incomplete_attention(P) *)
+Definition statement_unstated_mask_dichotomy : Prop :=
+  forall (n : nat) (P : matrix n n),
+    (0 < n)%nat ->
+    incomplete_attention P ->
+    never_forgets P.
+
 (** velickovic2024:2.2 (proved): largest_share(c) <= exp(osc(c))/count(c) and exp(-osc(c))/count(c) <= least_share(c) *)
 Definition statement_velickovic2024_2_2 : Prop :=
   forall (m : nat) (c : vector m),
@@ -1806,8 +1832,6 @@ Definition statement_zhai2023_3_1 : Prop :=
     own:gaussian-length: its arrays
     own:hardmax-steps: its arrays
     own:late: its arrays
-    own:mask-rate: the word zero_one
-    own:mask-rate-symmetric: the word symmetric_weights
     own:merge-time: its arrays
     own:no-stable-orthogonal: its arrays
     own:positions-diameter: the word turned_range
@@ -1829,5 +1853,4 @@ Definition statement_zhai2023_3_1 : Prop :=
     karagodin2024:subspace-two: its arrays
     karagodin2025:4.3: its arrays
     unstated:diameter-rotary: a refuted claim about positions, of which Language.v has no single one
-    unstated:mask-dichotomy: the word incomplete_attention
     yudin2025:attention: the word top_shares *)
