@@ -1,8 +1,8 @@
 """`measure`: metrics of tokens and attention as columns beside a trace, in doubles or in balls.
 
 Tokens come from the centred pass, X = e^ξ 1x + e^σ R, so what vanishes with the residual is measured on R itself
-and
-kept as a logarithm: it has no floor. Ranks and cosines of collapsed tokens are what they are: 1, to the last digit.
+and kept as a logarithm: it has no floor. Ranks and cosines of collapsed tokens are what they are: 1, to the last
+digit.
 """
 
 from __future__ import annotations
@@ -19,15 +19,14 @@ from rankmath.arithmetic.float64 import Float64, to_numpy
 from rankmath.arithmetic.objects import ObjectArithmetic
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.maps import norm_step
-from rankmath.attention.plain import attention_matrices, check_input, check_one_sequence, layer_norm
-from rankmath.attention.rows import Rows
+from rankmath.attention.plain import attention_matrices, check_input, check_one_sequence, layer_norm, logits_of
+from rankmath.attention.softmax import softmax
 from rankmath.attention.tokens import Tokens
 from rankmath.attention.trace import layers_centred
 from rankmath.linalg.masks import Mask
 from rankmath.linalg.metrics import ATTENTION_METRICS, TOKEN_METRICS, dirichlet_energy, size_of
 from rankmath.linalg.norms import composite, frobenius
 from rankmath.model.network import LayerNorm, Network
-from rankmath.model.positions import turned
 from rankmath.validation import Array, ArrayLike, Floats, InvalidArgument, Number, as_choice, as_count
 
 #: Columns by name: metrics of tokens, then of the attention that leads to them (nan at the input).
@@ -103,9 +102,8 @@ def measure(
         logs = {name: np.stack([one.logs[name] for one in found], axis=1) for name in found[0].logs}
         return Columns(values, logs, arithmetic)
     if arithmetic == "float64":
-        with Float64(X).blas_alone(
-            X.size * max(X.shape)
-        ):  # small products: threads of BLAS would wait for each other
+        # Small products: threads of BLAS would wait for each other.
+        with Float64(X).blas_alone(X.size * max(X.shape)):
             return _measured_floats(net, X, metrics, backend or "numpy")
     if backend not in (None, "numpy"):
         raise InvalidArgument(f"backend: {backend!r} given with arithmetic 'balls'; only 'float64' takes it")
@@ -240,12 +238,9 @@ def _ball_gap(X: Array, center: Array, R: Array) -> Number:
     return total * 2 / (n * (n - 1))
 
 
-def _of_tokens(metric: Callable[[Array], Number], X: Array, center: Array, R: Array) -> Number:
-    return metric(X)
-
-
-def _of_residual(metric: Callable[[Array], Number], X: Array, center: Array, R: Array) -> Number:
-    return metric(R)
+def _of(metric: Callable[[Array], Number], place: int, *parts: Array) -> Number:
+    """Of the tokens (place 0), or of their residual (2)."""
+    return metric(parts[place])
 
 
 def _of_both(norm: Callable[..., Array], X: Array, center: Array, R: Array) -> Number:
@@ -253,11 +248,11 @@ def _of_both(norm: Callable[..., Array], X: Array, center: Array, R: Array) -> N
 
 
 _BALL_METRICS: dict[str, Callable[[Array, Array, Array], Number]] = {
-    **{name: partial(_of_tokens, f) for name, f in TOKEN_METRICS.items()},
+    **{name: partial(_of, f, 0) for name, f in TOKEN_METRICS.items()},
     "relative-residual": partial(_of_both, composite),
     "mu-ratio": partial(_of_both, frobenius),
     "high-low-ratio": lambda X, c, R: size_of(frobenius, R) / size_of(frobenius, c + 0 * R),
-    **{name: partial(_of_residual, TOKEN_METRICS[name]) for name in (*CENTRED, "dirichlet-energy")},
+    **{name: partial(_of, TOKEN_METRICS[name], 2) for name in (*CENTRED, "dirichlet-energy")},
     "mean-average-distance": _ball_gap,
     "cosine-gap": _ball_gap,
 }
@@ -267,44 +262,12 @@ def _ball_attentions(
     A: ObjectArithmetic, net: Network, l: int, X: Array, masks: dict[int, Mask | None]
 ) -> Iterator[Array]:
     """Enclosures of the attention matrices of layer l, by the definition."""
-    from flint import arb
-
     first = net.sublayers[l][0]
-    attention = first.attention
-    if attention is None:
+    if first.attention is None:
         raise InvalidArgument("metric: attention in balls needs layers that begin with it")
-    Y = A.asarray(X)
-    if first.before is not None:
-        Y = layer_norm(A, first.before, Y)
-    n = X.shape[0]
-    root = arb(float(attention.d_qk)).sqrt()
-    rows = Rows.of(A, attention, Tokens(0 * Y[:1, :], Y))
-    for h in range(attention.heads):
-        left, right = (A.array(side[h].center + side[h].residual) for side in (rows.queries, rows.keys))
-        if attention.rotary is not None:
-            tables = (A.array(A.asarray(t[:n])) for t in (attention.rotary.cos, attention.rotary.sin))
-            cos, sin = tables
-            left, right = turned(left, cos, sin), turned(right, cos, sin)
-        logits = A.array(A.matmul(A.asarray(left), A.transpose(A.asarray(right))))
-        if attention.key_bias is not None:
-            logits = logits + A.array(A.matmul(Y, A.asarray(attention.key_bias[h][:, None]))).T
-        logits = logits / root
-        if attention.softcap is not None:
-            logits = np.frompyfunc(arb.tanh, 1, 1)(logits / attention.softcap) * attention.softcap
-        if attention.position is not None:
-            exact = np.frompyfunc(lambda x: arb(float(x)), 1, 1)
-            logits = logits + exact(np.asarray(attention.position.block(h, 0, n, n)))
-        mask = masks[id(attention)]
-        weights = np.frompyfunc(lambda x: x.exp(), 1, 1)(logits - _row_maxima(logits))
-        if mask is not None:
-            weights = np.where(mask.allowed, weights, np.full(weights.shape, arb(0), dtype=object))
-        yield weights / np.add.reduce(weights, axis=1, keepdims=True)
-
-
-def _row_maxima(logits: Array) -> Array:
-    """One exact number a row, near its largest logit: any shift leaves softmax alone."""
-    rows = [max((x.mid() for x in row), key=float) for row in logits]
-    return np.asarray(rows, dtype=object)[:, None]
+    Y, mask, nothing = A.asarray(X), masks[id(first.attention)], A.log(A.asarray(np.zeros((1, 1))))
+    for logits in logits_of(A, first.attention, Y if first.before is None else layer_norm(A, first.before, Y)):
+        yield A.array(softmax(A, logits if mask is None else A.where(mask.allowed, logits, nothing)))
 
 
 def _middle(x: Number) -> float:

@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rankmath.attention.plain import forward
 from rankmath.certificates.coq_terms import Untranslatable, Writer, exact, literal, rational
+from rankmath.linalg.rationals import from_flint, to_flint
+from rankmath.model.network import Network
 
 Found = list[tuple[str, str]]
 Rational = list[list[Fraction]]
@@ -41,7 +44,7 @@ def rest(content: Mapping[str, Any]) -> tuple[Writer, Found, list[str]]:
             left_out.append("the eigenvalues (within `within` of `values`) are not stated")
     elif "attracting" in data:
         T, rate = _coordinates(tokens, M, V, mask, d_qk)
-        S, bits = _inverse(T), 200
+        S, bits = from_flint(to_flint(T).inv()), 200
         size = BOX / max(sum(map(abs, row)) for row in T)
         ball, near = size / max(sum(map(abs, row)) for row in S), Fraction(0)
         near = exact(data["radius"], "radius") / max(sum(map(abs, row)) for row in T)
@@ -104,25 +107,16 @@ def _cases(r: int) -> str:
     return f"destruct k as {k}; try lia; destruct q as {q}; try lia; simpl; lia."
 
 
-def _layer(X: NDArray[np.float64], M: Any, V: Any, mask: Any, d_qk: float) -> NDArray[np.float64]:
-    logits = X @ M @ X.T / math.sqrt(d_qk)
-    P = mask * np.exp(logits - logits.max(axis=1, keepdims=True))
-    Y = P @ X @ V
-    return np.asarray(Y / np.linalg.norm(Y, axis=1, keepdims=True))
-
-
 def _coordinates(
     tokens: Rational, M: Rational, V: Rational, mask: Rational, d_qk: Fraction
 ) -> tuple[Rational, Fraction]:
     """Coordinates in which the derivative at the tokens has small rows: its eigenvectors."""
     X, m, v, seen = (np.array([[float(x) for x in row] for row in A]) for A in (tokens, M, V, mask))
     size, step = X.size, 2.0**-17
-    J = np.empty((size, size))
-    for k in range(size):
-        move = np.zeros(size)
-        move[k] = step
-        up, down = (_layer(X + s * move.reshape(X.shape), m, v, seen, float(d_qk)) for s in (1, -1))
-        J[:, k] = (up - down).ravel() / (2 * step)
+    net = Network.from_arrays(m[None, None], v[None, None], float(d_qk), norm="sphere", mask=seen > 0)
+    moves = step * np.eye(size).reshape(size, *X.shape)
+    up, down = forward(net, X + moves), forward(net, X - moves)
+    J = (up - down).reshape(size, size).T / (2 * step)
     values, vectors = np.linalg.eig(J)
     T = np.real(vectors)
     for k in range(size):
@@ -144,16 +138,3 @@ def _schur(J: NDArray[np.float64]) -> NDArray[np.float64]:
 
     _, Q = schur(J)
     return np.asarray(Q * 0.05 ** np.arange(len(J)))
-
-
-def _inverse(T: Rational) -> Rational:
-    n = len(T)
-    rows = [[*row, *(Fraction(i == j) for j in range(n))] for i, row in enumerate(T)]
-    for k in range(n):
-        pivot = next(i for i in range(k, n) if rows[i][k])
-        rows[k], rows[pivot] = rows[pivot], rows[k]
-        rows[k] = [x / rows[k][k] for x in rows[k]]
-        for i in range(n):
-            if i != k and rows[i][k]:
-                rows[i] = [x - rows[i][k] * y for x, y in zip(rows[i], rows[k], strict=True)]
-    return [row[n:] for row in rows]

@@ -65,6 +65,11 @@ _QKVO = ("W_Q", "W_K", "W_V", "W_O", "b_Q", "b_K", "b_V", "b_O")
 _ABSENT: dict[str, Json] = {**dict.fromkeys(_STACKS), "skip": 0.0, "mlp": (), "norm": None, "mask": None}
 
 
+def _of_every_layer(name: str) -> cached_property[Array]:
+    """An array of the attention of every layer, stacked."""
+    return cached_property(lambda net: net._stacked(name))
+
+
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Network(Shows):
     """Layers of sublayers; build it with `from_layers`, `from_arrays`, `from_qkvo`, `random` or `load`.
@@ -440,43 +445,26 @@ class Network(Shows):
         modern: dict[str, Any] = {"softcap": softcap, **given}
         if not (qk_norm or groups < H or norm_at == "before") and all(part is None for part in modern.values()):
             return cls._assemble(query, key, value, output, width, key_bias, bias, skip, mlp, norm, mask, tokens=n)
+        make: Callable[..., Attention]
+        of_layer: dict[str, Array]
         if key is None:
             if biases and ("rotary" in given or softcap is not None):
                 raise InvalidArgument("biases: given with rotary or capped logits of fused heads; pass head_dim")
-            attentions = [
-                Attention.from_arrays(
-                    query[l],
-                    value[l],
-                    width,
-                    None if key_bias is None else key_bias[l],
-                    None if bias is None else bias[l],
-                    mask=mask,
-                    **modern,
-                )
-                for l in range(L)
-            ]
+            make, of_layer = Attention.from_arrays, {"W_QK": query, "W": value, "key_bias": key_bias, "bias": bias}
+            modern["d_qk"] = width
         else:
             if qk_norm:
                 modern["qk_norm"] = (np.ones(width), np.ones(width), 1e-6)
             b_Q, b_K = (
-                size * rng.standard_normal((L, count, width)) / math.sqrt(d) if biases else [None] * L
+                size * rng.standard_normal((L, count, width)) / math.sqrt(d) if biases else None
                 for count in (H, groups)
             )
-            attentions = [
-                Attention.from_qkvo(
-                    query[l],
-                    key[l],
-                    value[l],
-                    None if output is None else output[l],
-                    b_Q[l],
-                    b_K[l],
-                    None,
-                    None if bias is None else bias[l],
-                    mask=mask,
-                    **modern,
-                )
-                for l in range(L)
-            ]
+            make, of_layer = Attention.from_qkvo, {"W_Q": query, "W_K": key, "W_V": value, "W_O": output}
+            of_layer |= {"b_Q": b_Q, "b_K": b_K, "b_O": bias}
+        attentions = [
+            make(**{name: a[l] for name, a in of_layer.items() if a is not None}, mask=mask, **modern)
+            for l in range(L)
+        ]
         return cls._of_attentions(attentions, skip, mlp, norm, norm_at, n)
 
     @classmethod
@@ -600,29 +588,12 @@ class Network(Shows):
             return self.value
         return next(s.weights for layer in self.sublayers for s in layer if s.map is not None)
 
-    @cached_property
-    def query(self) -> Array:
-        return self._stacked("query")
-
-    @cached_property
-    def key(self) -> Array:
-        return self._stacked("key")
-
-    @cached_property
-    def value(self) -> Array:
-        return self._stacked("value")
-
-    @cached_property
-    def output(self) -> Array:
-        return self._stacked("output")
-
-    @cached_property
-    def key_bias(self) -> Array:
-        return self._stacked("key_bias")
-
-    @cached_property
-    def bias(self) -> Array:
-        return self._stacked("bias")
+    query = _of_every_layer("query")
+    key = _of_every_layer("key")
+    value = _of_every_layer("value")
+    output = _of_every_layer("output")
+    key_bias = _of_every_layer("key_bias")
+    bias = _of_every_layer("bias")
 
     def _stacked(self, name: str) -> Array:
         if any(sum(s.attention is not None for s in layer) != 1 for layer in self.sublayers):
@@ -770,7 +741,7 @@ def _one_line_layers(
     """The sublayers of the one-line form; their arrays are views of the stacks."""
     layers: list[tuple[Sublayer, ...]] = []
     for l, f in enumerate(mlp):
-        arrays = {name: None if stack is None else stack[l, ...] for name, stack in stacks.items()}
+        arrays: dict[str, Any] = {name: None if a is None else a[l, ...] for name, a in stacks.items()}
         attention = Attention(**arrays, d_qk=float(d_qk), mask=mask)
         if f is None:
             layers.append((Sublayer(attention, skip, after=norm),))
@@ -877,7 +848,7 @@ def _map_in_words(f: Attention | MLP) -> str:
     if f.qk_norm is not None:
         about.append("QK-norm")
     if f.softcap is not None:
-        about.append(f"logits capped at {f.softcap:g}")
+        about.append(f"logits capped at {f.softcap:g}{'' if f.cap == 'tanh' else f' by {f.cap}'}")
     return f"attention ({', '.join(about)})"
 
 

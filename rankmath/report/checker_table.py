@@ -7,59 +7,29 @@ committed, for it is what the checker will believe a key to mean. A test holds t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from importlib import reload
 from pathlib import Path
+from textwrap import fill
 
 from rankmath.checker import network_claims
 from rankmath.files import write
 
 #: Columns of a line, as the formatter has them.
 _WIDTH = 116
-_HEAD = '''"""Registered claims about networks: key -> what it says, the claim, its hypotheses, as text.
-
-The library writes the same claims as formulas; a test holds the two against each other.
-"""
-
-from __future__ import annotations
-
-NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
-'''
+_BEGIN, _END = 'TABLE = """\n', '"""\n\n\ndef'
 
 
 def table() -> str:
     """The text of `rankmath/checker/network_claims.py` for the statements as they are."""
     from rankmath.claims import statements
 
-    parts = [_HEAD]
+    before, rest = Path(network_claims.__file__).read_text(encoding="utf-8").split(_BEGIN)
+    parts = []
     for key, entry in statements().items():
         if not entry.arrays:
-            claim = f"        {_literal(entry.title, 8)},\n        {_literal(entry.claim_text, 8)},\n"
-            parts.append(f'    "{key}": (\n{claim}        {_listed(entry.given_texts, 8)},\n    ),\n')
-    return "".join([*parts, "}\n"])
-
-
-def _listed(texts: Sequence[str], indent: int) -> str:
-    """A tuple of strings, on one line where it fits."""
-    line = ", ".join(f'"{text}"' for text in texts) + ("," if len(texts) == 1 else "")
-    if len(line) + indent + len("(),") <= _WIDTH:
-        return f"({line})"
-    pad = " " * indent
-    return "(\n" + "".join(f"{pad}    {_literal(text, indent + 4)},\n" for text in texts) + f"{pad})"
-
-
-def _literal(text: str, indent: int) -> str:
-    """A string, in parts of a line each where it is long."""
-    if len(text) + indent + len('"",') <= _WIDTH:
-        return f'"{text}"'
-    lines, room = [], 100 - indent
-    while len(text) > room:
-        cut = 1 + max(text.rfind(mark, 0, room) for mark in " *+")
-        lines.append(text[:cut])
-        text = text[cut:]
-    lines.append(text)
-    pad = " " * indent
-    return "(\n" + "".join(f'{pad}    "{line}"\n' for line in lines) + f"{pad})"
+            texts = f"{key} | {entry.title}", f"    | {entry.claim_text}", f"    | {'; '.join(entry.given_texts)}"
+            parts += [fill(text, _WIDTH, subsequent_indent=" " * 4, break_on_hyphens=False) for text in texts]
+    return before + _BEGIN + "\n".join(parts) + "\n" + _END + rest.split(_END, 1)[1]
 
 
 def reference() -> str:
@@ -67,7 +37,7 @@ def reference() -> str:
     from rankmath.checker import checker, statements
     from rankmath.checker.rules import RULES
     from rankmath.definitions.entries import ENTRIES
-    from rankmath.definitions.layer import LAYER
+    from rankmath.definitions.layer import layer_text
     from rankmath.definitions.quantities import HELPERS
 
     lines = ["### Claims about networks", "", "| key | claim | given |", "|---|---|---|"]
@@ -98,7 +68,7 @@ def reference() -> str:
         lines += [""]
     lines += ["### Definitions", "", "Of the rules, of norms and graphs, and of a network:", ""]
     quantities = "".join(entry.line for name, entry in ENTRIES.items() if name != "norm")
-    parts = (RULES, statements.COMMON, LAYER, HELPERS, quantities)
+    parts = (RULES, statements.COMMON, layer_text(), HELPERS, quantities)
     lines += ["```text", *(part.strip() for part in parts), "```", ""]
     formats = " and ".join(f"`{name}`" for name in checker.FORMATS)
     lines += [f"The formats are {formats}; a changed definition needs a new one.", ""]
