@@ -747,11 +747,7 @@ Definition statement_own_off_grid : Prop :=
       0], mean))*norm(W_QK[l, 0], 2)/sqrt(d_qk)*mu(X[l])**3)
     given H == 1
     given n >= 2
-    given d_qk >= d
-    given diameter(X[0], 2) > 0
     given all_l(definite(W_QK[l, 0]))
-    given all_l(invertible(W[l, 0]))
-    given max_l(norm(W[l, 0], 2)*norm(W_QK[l, 0], 2))*diameter(X[0], 2)**2/(4*sqrt(d_qk)) < 1
     given all_l(definiteness(W_QK[l, 0])/min(n - 1, d)*sqrt(q_min(P[l, 0], mean)/q_max(P[l, 0], mean)) - (exp(delta(P[l,
       0], mean)) - 1)*norm(W_QK[l, 0], 2) > 0)
     given mask == none
@@ -763,12 +759,7 @@ Definition statement_own_order : Prop :=
     proper N ->
     ((heads N) = 1)%nat ->
     ((tokens N) >= 2)%nat ->
-    (d_qk N) >= INR (dim N) ->
-    diameter (X N 0%nat) p_2 > 0 ->
     (forall l, (l < (layers N))%nat -> definite (W_QK N l 0%nat)) ->
-    (forall l, (l < (layers N))%nat -> invertible (W N l 0%nat)) ->
-    largest (layers N) (fun l => norm_2 (W N l 0%nat) * norm_2 (W_QK N l 0%nat)) * (diameter (X N 0%nat) p_2) ^ 2 / (4 *
-      sqrt (d_qk N)) < 1 ->
     (forall l, (l < (layers N))%nat -> definiteness (W_QK N l 0%nat) / Rmin (INR (tokens N) - 1) (INR (dim N)) * sqrt
       (q_min_mean N l 0%nat / q_max_mean N l 0%nat) - (exp (delta_mean N l 0%nat) - 1) * norm_2 (W_QK N l 0%nat) > 0) ->
     mask_none N ->
