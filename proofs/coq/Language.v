@@ -485,6 +485,12 @@ Definition longest {n d} (Y : matrix n d) : R := rowmax n (l2 d) Y.
 (** jacobian_norm: spectral norm of the derivative of the first layer in its input *)
 Definition jacobian_norm (N : network) : R := sup_of (fun x => exists H : mat, frob (tokens N) (dim N) H <= 1 /\
   x = frob (tokens N) (dim N) (fun i b => Derive (fun t => sent N 0 (fun p q => X N 0 p q + t * H p q) i b) 0)).
+(** top_shares: p_1(1 − p_1 + p_2) of the two largest entries p_1 ≥ p_2 of a row of the attention, the largest over the rows;
+    0 where there is one token *)
+Definition top_shares {n m} (P : matrix n m) : R := sup_of (fun x => exists i j k, (i < n)%nat /\ (j < m)%nat /\ (k < m)%nat /\
+  j <> k /\ x = P i j * (1 - P i j + P i k)).
+(** centred_norm: spectral norm of the tokens about their mean *)
+Definition centred_norm {n d} (Y : matrix n d) : R := spectral (centred Y (mean n Y) : matrix n d).
 
 (* ---------- sums over paths ---------- *)
 (** [stack t k n m] is t layers of k heads with an n x m matrix each. *)

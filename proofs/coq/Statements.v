@@ -225,6 +225,33 @@ Definition statement_own_alibi_decay : Prop :=
     0 < a < 1 ->
     decay_tightness E a <= 1.
 
+(** own:attention-shares (proved): jacobian_norm() <= norm(W[0, 0], 2)*(norm(P[0, 0], 2) + a*kappa*c*(c + norm(X[0],
+      2)))
+    given H == 1
+    given L == 1
+    given query_bias == none
+    given mask == none
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where a = norm(W_QK[0, 0], 2)/sqrt(d_qk)
+    where kappa = top_shares(P[0, 0])
+    where c = centred_norm(X[0]) *)
+Definition statement_own_attention_shares : Prop :=
+  forall (N : network),
+    proper N ->
+    let a := norm_2 (W_QK N 0%nat 0%nat) / sqrt (d_qk N) in
+    let kappa := top_shares (P N 0%nat 0%nat) in
+    let c := centred_norm (X N 0%nat) in
+    ((heads N) = 1)%nat ->
+    ((layers N) = 1)%nat ->
+    query_bias_none N ->
+    mask_none N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    jacobian_norm N <= norm_2 (W N 0%nat 0%nat) * (norm_2 (P N 0%nat 0%nat) + a * kappa * c * (c + norm_2 (X N 0%nat))).
+
 (** own:circle-three (proved): u*exp(beta*(u**2/2 - 1)) <= exp(-beta*u/2)
     given beta >= -2/3
     given u > 0
@@ -1763,6 +1790,30 @@ Definition statement_wu2025_4_4 : Prop :=
     (n >= 2)%nat ->
     decay_constant E a <= spread E / (1 + a).
 
+(** yudin2025:attention (proved): jacobian_norm() <= norm(W[0, 0], 2)*(norm(P[0, 0], 2) + 2*a*kappa*norm(X[0], 2)**2)
+    given H == 1
+    given L == 1
+    given query_bias == none
+    given mask == none
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where a = norm(W_QK[0, 0], 2)/sqrt(d_qk)
+    where kappa = top_shares(P[0, 0]) *)
+Definition statement_yudin2025_attention : Prop :=
+  forall (N : network),
+    proper N ->
+    let a := norm_2 (W_QK N 0%nat 0%nat) / sqrt (d_qk N) in
+    let kappa := top_shares (P N 0%nat 0%nat) in
+    ((heads N) = 1)%nat ->
+    ((layers N) = 1)%nat ->
+    query_bias_none N ->
+    mask_none N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    jacobian_norm N <= norm_2 (W N 0%nat 0%nat) * (norm_2 (P N 0%nat 0%nat) + 2 * a * kappa * (norm_2 (X N 0%nat)) ^ 2).
+
 (** yudin2025:softmax (proved): softmax_slope(c, T) <= top_share(c, T, 1)*(1 - top_share(c, T, 1) + top_share(c, T,
       2))/T
     given T > 0 *)
@@ -1784,7 +1835,6 @@ Definition statement_zhai2023_3_1 : Prop :=
 (* Without a proposition, and the first word that stands in the way:
     dong2021:3.2: the word lipschitz
     dong2021:3.3: layernorm == column
-    own:attention-shares: the word top_shares
     own:cluster-speed: its arrays
     own:frozen-sign: its arrays
     own:gaussian-length: its arrays
@@ -1809,5 +1859,4 @@ Definition statement_zhai2023_3_1 : Prop :=
     karagodin2024:subspace-two: its arrays
     karagodin2025:4.3: its arrays
     unstated:diameter-rotary: a refuted claim about positions, of which Language.v has no single one
-    unstated:mask-dichotomy: the word incomplete_attention
-    yudin2025:attention: the word top_shares *)
+    unstated:mask-dichotomy: the word incomplete_attention *)
