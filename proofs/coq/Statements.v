@@ -130,6 +130,26 @@ Definition statement_dong2021_3_1 : Prop :=
     mlp_none N ->
     residual_frobenius (X N (layers N)) >= residual_frobenius (X N 0%nat).
 
+(** dong2021:3.3 (proved): all_p(diameter(X[1], p) <= sum_h(normalised_norm(W[0, h], p)*tanh(form_norm(W_QK[0, h],
+      p)*diameter(X[0], p)**2/(4*sqrt(d_qk))))*diameter(X[0], p))
+    given layernorm == column
+    given L == 1
+    given mask == none
+    given mlp == none
+    given skip == 0 *)
+Definition statement_dong2021_3_3 : Prop :=
+  forall (N : network) (eps : R),
+    proper N ->
+    0 <= eps ->
+    layernorm_column N ->
+    ((layers N) = 1)%nat ->
+    mask_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    forall p : exponent, diameter (column_X N eps 1%nat) p <= sum (heads N) (fun h => normalised_norm N (W N 0%nat h) p
+      * tanh (form_norm (W_QK N 0%nat h) p * (diameter (column_X N eps 0%nat) p) ^ 2 / (4 * sqrt (d_qk N)))) * diameter
+      (column_X N eps 0%nat) p.
+
 (** dong2021:A.3 (proved): all_i(relative_gain(c, E[i]) <= 2*osc(E[i])) and all_i(relative_loss(c, E[i]) <= osc(E[i]))
     given all_i(osc(E[i]) <= x_star) *)
 Definition statement_dong2021_A_3 : Prop :=
@@ -756,6 +776,16 @@ Definition statement_own_mean_field_rate : Prop :=
     a >= 0 ->
     a <= 1 ->
     (1 - v) / (1 + s * v) <= exp (- a * ln (s * v)).
+
+(** own:no-stable-orthogonal (proved): collapsing_neighbours(X)
+    given orthogonal_rest(X, W_V, allowed) *)
+Definition statement_own_no_stable_orthogonal : Prop :=
+  forall (n d : nat) (X : matrix n d) (W_V : matrix d d) (allowed : matrix n n),
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    is_mask allowed ->
+    orthogonal_rest X W_V allowed ->
+    collapsing_neighbours X.
 
 (** own:off-grid (proved): C*exp(C*eta)*eta*(eta + 1)*eta < eta/2 - eta**3/48
     given C >= 1
@@ -1834,7 +1864,6 @@ Definition statement_zhai2023_3_1 : Prop :=
 
 (* Without a proposition, and the first word that stands in the way:
     dong2021:3.2: the word lipschitz
-    dong2021:3.3: layernorm == column
     own:cluster-speed: its arrays
     own:frozen-sign: its arrays
     own:gaussian-length: its arrays
@@ -1843,7 +1872,6 @@ Definition statement_zhai2023_3_1 : Prop :=
     own:mask-rate: the word zero_one
     own:mask-rate-symmetric: the word symmetric_weights
     own:merge-time: its arrays
-    own:no-stable-orthogonal: its arrays
     own:positions-diameter: the word turned_range
     own:pre-norm-diameter: layernorm == rms
     own:stable-causal-every-n: its arrays
