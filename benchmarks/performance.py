@@ -748,7 +748,8 @@ def others_table(results: list[Row]) -> list[Row]:
     chosen = (
         ("the definition in mpmath, digits for the same accuracy / `trace`", "mpmath", "mpmath/centred", "L"),
         ("all paths one by one / `path_sums`", "paths", "one by one/sums", "paths"),
-        ("a loop over 4096 networks / one call", "batch", "loop on the CPU/one call", "n"),
+        ("a loop over 4096 networks on the CPU / one call", "batch", "loop on the CPU/one call", "n"),
+        ("one call on 16 cores for 4096 networks / one on the GPU", "batch", "one call on the CPU/one call", "n"),
         (
             "Newton's method from 1000 starts, one by one / at once",
             "searches",

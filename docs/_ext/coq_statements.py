@@ -6,7 +6,9 @@ import re
 import tomllib
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+from rankmath.checker.rules import RULES
 from rankmath.files import proofs_folder
 from rankmath.report.coq import identifier, propositions
 from rankmath.report.sources import slug
@@ -146,6 +148,51 @@ def page(known: dict[str, Statement]) -> str:
             ]
         cells = "\n".join(f"{mark} {_indented(cell)}" for mark, cell in (("* -", left), ("  -", right)))
         parts += [f"## [{key}]({slug(key)}.md)", f"````{{list-table}}\n:widths: 45 55\n\n{cells}\n````"]
+    return "\n\n".join(parts) + "\n"
+
+
+def rule_texts() -> dict[str, str]:
+    """The words that the checker's rules define, each with its text.
+
+    Examples
+    --------
+    >>> rule_texts()["log_by"]
+    'log_by(t) = between(1 - 1/t, t - 1)'
+    """
+    lines = [line for line in RULES.splitlines() if line and not line.startswith("#")]
+    texts = re.findall(r"^\S.*(?:\n .*)*", "\n".join(lines), re.MULTILINE)
+    return {re.split(r"\W", text)[0]: text for text in texts}
+
+
+@cache
+def rules() -> tuple[dict[str, Any], ...]:
+    """The table of the checker's rules: words, theorems, and what is left."""
+    return tuple(tomllib.loads((coq() / "rules.toml").read_text(encoding="utf-8"))["rule"])
+
+
+def rules_page() -> str:
+    """Every rule of the checker as its text has it, and the theorems of Coq by which it holds."""
+    texts = rule_texts()
+    parts = [
+        "# The rules of the checker, as theorems",
+        (
+            "Above, the text that the checker evaluates (`rankmath/checker/rules.py`); below, what Coq has proved "
+            "of it. That a formula which evaluates to true is then true, in intervals that are rounded outward, is "
+            "the theorem `acceptance` of `Acceptance.v`; the intervals are those of `Dyadic.v`."
+        ),
+        f"```coq\n{statement('Rankmath.Acceptance.acceptance')}\n```",
+    ]
+    for rule in rules():
+        parts += [
+            "## " + ", ".join(f"`{word}`" for word in rule["words"]),
+            "```text\n" + "\n".join(texts[word] for word in rule["words"]) + "\n```",
+        ]
+        for name in rule["theorems"]:
+            parts.append(f"`{name}`:\n\n```coq\n{statement(f'Rankmath.{name}')}\n```")
+        if not rule["theorems"]:
+            parts.append("Shorthand for lists of numbers: nothing to prove.")
+        if "left" in rule:
+            parts.append(f"Not proved in Coq: {rule['left']}.")
     return "\n\n".join(parts) + "\n"
 
 

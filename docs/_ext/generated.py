@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from coq_statements import page as coq_page
+from coq_statements import rules_page
 from notebooks import write_pages as write_notebooks
 from pictures import Sample, write
 from proof_text import proof, theorem
@@ -184,7 +185,8 @@ def write_gallery(folder: Path) -> None:
     if rows:
         raise ValueError(f"gallery: no heading for {', '.join(rows)}")
     (folder / "coq.md").write_text(coq_page(statements()), encoding="utf-8")
-    names = "\n".join(("coq", *(slug(key) for key in statements())))
+    (folder / "rules.md").write_text(rules_page(), encoding="utf-8")
+    names = "\n".join(("coq", "rules", *(slug(key) for key in statements())))
     parts.append(f"```{{toctree}}\n:hidden:\n:maxdepth: 1\n\n{names}\n```")
     (folder / "index.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 

@@ -29,6 +29,8 @@ _SIGNS = _GREEK | {
     "⌋": r"\rfloor",
     "⌈": r"\lceil",
     "⌉": r"\rceil",
+    "⟨": r"\langle",
+    "⟩": r"\rangle",
     "‖": r"\|",
     "∏": r"\prod",
     "→": r"\to",
@@ -44,8 +46,8 @@ _PLAIN = "+=<>/,()[]|"
 _LOW = dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True))
 _HIGH = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ˡ", "0123456789-+l", strict=True))
 _ACCENTS = {"\N{COMBINING MACRON}": r"\bar", "\N{COMBINING CIRCUMFLEX ACCENT}": r"\hat"}
-_FUNCTIONS = re.compile("tanh|sinh|cosh|softmax|diag|log|exp|max|min|mean|Var|LN|rank|res|det|tr|binom")
-_OPEN, _CLOSE = "([{⌊⌈", ")]}⌋⌉"
+_FUNCTIONS = re.compile("tanh|sinh|cosh|softmax|diag|log|exp|max|min|mean|Var|LN|rank|res|det|deg|tr|binom")
+_OPEN, _CLOSE = "([{⌊⌈⟨", ")]}⌋⌉⟩"
 _STRONG = re.compile(r"[‖√ᵀ₀-₉⁰¹²³⁴-⁹⁻½¼¾⌊⌈∞]|\w_[\w{*]|\w\^|[)\]}‖]\^|[" + "".join(_GREEK) + "]")
 _OPERATOR = re.compile(r"[=<>≤≥+−·±×≈∈→]")
 _WEAK = re.compile(r"[A-Za-z]|−?\d+([.,]\d+)?(/\d+)?[A-Za-z]?")
@@ -65,6 +67,8 @@ def tex(text: str) -> str:
     '\\| W_{QK}\\| _{2}\\le \\sqrt{n/2}\\varepsilon ^{2r}'
     >>> tex("max_j E_ij − 1xᵀ")
     '\\operatorname{max} _{j}E_{ij}-1x^{\\mathsf T}'
+    >>> tex("⟨x₁, y⟩ ≤ Σ 1/deg_i")
+    '\\langle x_{1},y\\rangle \\le \\Sigma 1/\\operatorname{deg} _{i}'
     >>> tex("the norm")
     Traceback (most recent call last):
     ...

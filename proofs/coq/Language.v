@@ -387,8 +387,8 @@ Definition norm_composite {n m} (A : matrix n m) : R := comp n m A.
     spectral norm for p = 2 *)
 Definition operator_norm {n m} (A : matrix n m) (p : exponent) : R :=
   match p with p_1 => norminf n m A | p_2 => spectral A | p_inf => norm1 n m A end.
-(** form_norm: sup |uWvᵀ| over the unit ball of ℓ_p (p = inf and d > 12: the sum of |W_ij|, which is larger); here it is the
-    supremum for every d, of which the other is an upper bound *)
+(** form_norm: largest |uWvᵀ| over u and v of ℓ_p norm at most 1; for p = ∞ and d > 12 the sum of |W_ij|, which is
+    no less; here it is the supremum for every d, of which the other is an upper bound *)
 Definition form_norm {n m} (A : matrix n m) (p : exponent) : R := sup_of (fun x => exists u v : vec,
   length_of n p u <= 1 /\ length_of n p v <= 1 /\ x = Rabs (bil n u A v)).
 (** mu: Frobenius norm of the tokens about their mean *)
@@ -426,12 +426,13 @@ Definition q_max_mean (N : network) (l h : nat) : R :=
 (** q_min: least entry of q = softmax(c), c as for the largest *)
 Definition q_min_mean (N : network) (l h : nat) : R :=
   least (tokens N) (centred_shares N (mean (tokens N) (X N l)) l h).
-(** gamma: √(Σ_i D_ii · max_j q_j / max_i D_ii), D_ii = max_j E_ij − min_j E_ij, E = R W_QK Rᵀ/√d_qk and q the softmax of the logits' part that all
-    rows share, about the center that minimises ‖R‖_{1,∞}; 0 where all D_ii are 0 *)
+(** gamma: √(Σ_i D_ii · max_j q_j / max_i D_ii), 0 where all D_ii are 0; D_ii = max_j E_ij − min_j E_ij, E = R W_QK
+    Rᵀ/√d_qk, q the softmax of (x W_QK + k)Rᵀ/√d_qk, R the tokens less a row x that minimises ‖R‖_{1,∞} *)
 Definition gamma (N : network) (center : nat -> vec) (l h : nat) : R :=
   if Req_EM_T (delta_composite N center l h) 0 then 0 else
   sqrt (sum (tokens N) (oscillation N (center l) l h) * q_max_composite N center l h / delta_composite N center l h).
-(** about_mean: ‖·‖_{1,∞} (the root of largest column sum times largest row sum) of the tokens about their mean *)
+(** about_mean: ‖·‖_{1,∞} of the tokens about their mean: root of largest column sum times largest row sum of absolute
+    values *)
 Definition about_mean {n d} (Y : matrix n d) : R := comp n d (centred Y (mean n Y)).
 
 (* ---------- masks ---------- *)
@@ -463,15 +464,15 @@ Definition orthogonal_values (N : network) : Prop := forall l h, (l < layers N)%
 (** product_norm: spectral norm of the product W[0, 0] W[1, 0] ⋯ W[L − 1, 0] of the values of the first heads *)
 Definition product_norm_2 (N : network) : R :=
   spectral (values (dim N) (fun l => W N l 0%nat) (layers N) : matrix (dim N) (dim N)).
-(** contraction: 1 − Σ_c min_i (B_k)_ic, B_k = P[rk + r − 1, 0] ⋯ P[rk, 0] the product of the attention of r layers, r
-    the radius of the mask (the last product may be shorter): Doeblin's contraction *)
+(** contraction: 1 − Σ_c min_i (B_k)_ic, B_k = P^{m,0} ⋯ P^{rk,0}, m the lesser of rk + r − 1 and L − 1: Doeblin's
+    contraction *)
 Definition contraction (N : network) (r k : nat) : R := 1 - doeblin (tokens N)
   (Definitions.steps (tokens N) (fun l => P N l 0) (r * k) (Nat.min (layers N) (r * k + r) - r * k)).
 (** height: min_i ⟨X_i, v⟩ of the input, v the direction of its mean token *)
 Definition pole (N : network) : vec := sphere (dim N) (mean (tokens N) (X N 0)).
 Definition height (N : network) : R := least (tokens N) (fun i => dot (dim N) (X N 0 i) (pole N)).
-(** section: ℓ₂ diameter of y_i = X_i/⟨X_i, v_t⟩, v_t = vW[0, 0] ⋯ W[t − 1, 0] and v the direction of the input's
-    mean token *)
+(** section: largest ℓ₂ distance of two of y_i = X^l_i/⟨X^l_i, vW^{0,0} ⋯ W^{l−1,0}⟩, v the direction of the mean of
+    the tokens X^0_i *)
 Definition section (N : network) (l : nat) : R := diam (tokens N) (l2 (dim N)) (fun i a => X N l i a /
   dot (dim N) (X N l i) (vmat (dim N) (pole N) (values (dim N) (fun l => W N l 0%nat) l))).
 (** cosine: least cosine of the angle of two tokens *)
@@ -690,12 +691,13 @@ Definition climb {d} (lam : vector d) (B : matrix d d) (x : vector d) (m : R) : 
   y 0%nat - dot d u y * u 0%nat.
 
 (* ---------- one token of a network ---------- *)
-(** last_share: what the last token attends to token k in the first layer; tokens are counted from 0, so the last is n −
-    1 *)
+(** last_share: what the last token, number n − 1 counted from 0, attends to the token of this number in the first
+    layer *)
 Definition last_share (N : network) (k : nat) : R := P N 0 0 (tokens N - 1)%nat k.
-(** is_last: 1 where token k is the last one, counted from 0 the one with number n − 1, else 0 *)
+(** is_last: 1 where this is the number of the last token, n − 1 counted from 0, else 0 *)
 Definition is_last (N : network) (k : nat) : R := eye k (tokens N - 1)%nat.
-(** influence: spectral norm of the derivative of the last token after the first layer in token k (from 0) of the input *)
+(** influence: spectral norm of the derivative of the last token, number n − 1 counted from 0, after the first layer
+    in the token of this number of the input *)
 Definition influence (N : network) (k : nat) : R := sup_of (fun x => exists v : vec, l2 (dim N) v <= 1 /\
   x = l2 (dim N) (fun b => Derive (fun t => laid N (sent N 0 (fun p q => X N 0 p q + t * (eye k p * v q)))
     (tokens N - 1)%nat b) 0)).
@@ -704,8 +706,8 @@ Definition with_last_repeated (N : network) : network := {| tokens := S (tokens 
   layers := layers N; d_qk := d_qk N; skip_of := skip_of N; lnorm := lnorm N; W := W N; W_QK := W_QK N;
   key_bias := key_bias N; bias := bias N; edges := causal;
   input := fun i => input N (Nat.min i (tokens N - 1)) |}.
-(** repeat_gap: ℓ₂ distance of the last token, number n − 1 counted from 0, and of token n: the last one of the input in
-    which it is repeated *)
+(** repeat_gap: ℓ₂ distance of the last token, number n − 1 counted from 0, and of token n, if the last token of the
+    input is repeated behind it *)
 Definition repeat_gap (N : network) (l : nat) : R :=
   l2 (dim N) (vsub (X N l (tokens N - 1)%nat) (X (with_last_repeated N) l (tokens N))).
 (** repeat_share: what the repeated last token, number n counted from 0, attends to itself *)
@@ -713,8 +715,8 @@ Definition repeat_share (N : network) (l h : nat) : R := P (with_last_repeated N
 (** repeat_reach: largest ℓ₂ distance of the repeated last token, number n counted from 0, from another token *)
 Definition repeat_reach (N : network) (l : nat) : R := let Y := X (with_last_repeated N) l in
   largest (tokens N) (fun i => l2 (dim N) (vsub (Y (tokens N)) (Y i))).
-(** mu_before: Frobenius norm about their mean of Y^l = λX^l + Σ_h P^{l,h}X^lW^{l,h}, what layer l makes before its
-    LayerNorm; with LayerNorm in front of attention and no skip connections these are the tokens after l + 1 layers *)
+(** mu_before: Frobenius norm about their mean of the tokens Y^l that layer l makes before its LayerNorm; with
+    LayerNorm in front of attention and no skip connections these are the tokens after l + 1 layers *)
 Definition mu_before (N : network) (l : nat) : R := Definitions.mu (tokens N) (dim N) (sent N l (X N l)).
 (** disjoint_blocks: heads read and write disjoint coordinates, and the input is zero where heads and biases write *)
 Definition written (N : network) (b : nat) : Prop := exists l, (l < layers N)%nat /\
@@ -822,22 +824,22 @@ Definition first_gap {n d} (X : matrix n d) : R := l2 d (vsub (X 0%nat) (X 1%nat
 (** The sum of P_11 W over the heads of layer l. *)
 Definition second_matrix (N : scored) (l : nat) : matrix (dim N) (dim N) := fun a b =>
   sum (heads N) (fun h => scored_P N l h 1%nat 1%nat * W N l h a b).
-(** second_least: least singular value of the sum of P_11 W over the heads, P_11 what the second token, number 1 counted
-    from 0, attends to itself in a head of layer l *)
+(** second_least: least singular value of Σ_h P^{l,h}_11 W^{l,h}, P_11 what the second token, number 1 counted from 0, attends to
+    itself *)
 Definition second_least (N : scored) (l : nat) : R := least_singular (second_matrix N l).
-(** second_norm: spectral norm of the sum of P_11 W over the heads, P_11 what the second token, number 1 counted from 0,
-    attends to itself in a head of layer l *)
+(** second_norm: spectral norm of Σ_h P^{l,h}_11 W^{l,h}, P_11 what the second token, number 1 counted from 0, attends to itself
+    *)
 Definition second_norm (N : scored) (l : nat) : R := spectral (second_matrix N l).
 (** All tokens equal to the first of those that layer l reads, and the attention there. *)
 Definition consensus (N : scored) (l : nat) : mat := fun _ => scored_X N l 0%nat.
 Definition scored_P0 (N : scored) (l h : nat) : matrix (tokens N) (tokens N) := scored_attention N l h (consensus N l).
-(** consensus_shift: largest oscillation, over the keys that a token sees, of the difference of its logits and of those at
-    consensus: all tokens equal to the first *)
+(** consensus_shift: largest oscillation, over the keys that a token sees, of the difference of its logits and of
+    those where all tokens that layer l reads are the first of them *)
 Definition consensus_shift (N : scored) (l h : nat) : R := sup_of (fun x => exists i j k,
   (i < tokens N)%nat /\ (j < tokens N)%nat /\ (k < tokens N)%nat /\ edges N i j = 1 /\ edges N i k = 1 /\
   let g := fun j => score N l h (scored_X N l) i j - score N l h (consensus N l) i j in x = g j - g k).
-(** diagonal: what token k, counted from 0, attends to itself *)
+(** diagonal: what the token of this number, counted from 0, attends to itself *)
 Definition diagonal {n m} (P : matrix n m) (k : nat) : R := P k k.
-(** moved: largest absolute entry of the difference of the tokens after l layers and of the input *)
+(** moved: largest absolute entry of the difference of these tokens and of the input *)
 Definition moved (N : scored) (l : nat) : R :=
   maxentry (tokens N) (dim N) (fun i a => scored_X N l i a - scored_X N 0 i a).

@@ -225,6 +225,17 @@ Definition statement_own_alibi_decay : Prop :=
     0 < a < 1 ->
     decay_tightness E a <= 1.
 
+(** own:circle-three (proved): u*exp(beta*(u**2/2 - 1)) <= exp(-beta*u/2)
+    given beta >= -2/3
+    given u > 0
+    given u <= 1 *)
+Definition statement_own_circle_three : Prop :=
+  forall (beta u : R),
+    beta >= - 2 / 3 ->
+    u > 0 ->
+    u <= 1 ->
+    u * exp (beta * (u ^ 2 / 2 - 1)) <= exp (- beta * u / 2).
+
 (** own:composite (proved): residual(X[L], composite) <= (2*gamma_star*B/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0],
       composite)**(3**L)
     given all_l(max_h(delta(P[l, h], composite)) <= x_star)
@@ -701,6 +712,34 @@ Definition statement_own_low_rank_every_input : Prop :=
     (n >= 2)%nat ->
     dependent X ->
     some_unreachable X.
+
+(** own:mean-field-rate (proved): (1 - v)/(1 + s*v) <= exp(-a*log(s*v))
+    given v > 0
+    given v <= 1
+    given tau > 0
+    given a >= 0
+    given a <= 1
+    where s = exp(2*tau) - 1 *)
+Definition statement_own_mean_field_rate : Prop :=
+  forall (v tau a : R),
+    let s := exp (2 * tau) - 1 in
+    v > 0 ->
+    v <= 1 ->
+    tau > 0 ->
+    a >= 0 ->
+    a <= 1 ->
+    (1 - v) / (1 + s * v) <= exp (- a * ln (s * v)).
+
+(** own:off-grid (proved): C*exp(C*eta)*eta*(eta + 1)*eta < eta/2 - eta**3/48
+    given C >= 1
+    given eta > 0
+    given 8*C*exp(C)*eta <= 1 *)
+Definition statement_own_off_grid : Prop :=
+  forall (C eta : R),
+    C >= 1 ->
+    eta > 0 ->
+    8 * C * exp C * eta <= 1 ->
+    C * exp (C * eta) * eta * (eta + 1) * eta < eta / 2 - eta ^ 3 / 48.
 
 (** own:order (proved): all_l(least_singular(W[l, 0])*q_min(P[l, 0], mean)/sqrt(d_qk)*(definiteness(W_QK[l, 0])/min(n -
       1, d)*sqrt(q_min(P[l, 0], mean)/q_max(P[l, 0], mean)) - (exp(delta(P[l, 0], mean)) - 1)*norm(W_QK[l, 0],
@@ -1756,11 +1795,12 @@ Definition statement_zhai2023_3_1 : Prop :=
     dong2021:3.3: layernorm == column
     own:attention-shares: the word top_shares
     own:cluster-speed: its arrays
+    own:frozen-sign: its arrays
     own:gaussian-length: its arrays
     own:hardmax-steps: its arrays
     own:late: its arrays
-    own:mask-rate: its arrays
-    own:mask-rate-symmetric: its arrays
+    own:mask-rate: the word zero_one
+    own:mask-rate-symmetric: the word symmetric_weights
     own:merge-time: its arrays
     own:no-stable-orthogonal: its arrays
     own:positions-diameter: the word turned_range
@@ -1769,12 +1809,14 @@ Definition statement_zhai2023_3_1 : Prop :=
     own:stable-complete-every-n: its arrays
     own:stable-every-rank: its arrays
     own:stable-rank-two-every-n: its arrays
+    own:until-collapse: its arrays
     wu2024:3-whole: its arrays
     alcalde2025:4.2: its arrays
     geshkovski2023:late: its arrays
     geshkovski2023:late-printed: its arrays
+    geshkovski2024:until-collapse: its arrays
     karagodin2024:subspace-two: its arrays
     karagodin2025:4.3: its arrays
     unstated:diameter-rotary: a refuted claim about positions, of which Language.v has no single one
-    unstated:mask-dichotomy: its arrays
+    unstated:mask-dichotomy: the word incomplete_attention
     yudin2025:attention: the word top_shares *)

@@ -1,4 +1,4 @@
-(** The five rules by which the certificate checker decides, as theorems: acceptance means what they say.
+(** Five of the rules by which the certificate checker decides, as theorems; [checker_rules.v] has the others.
     1. [rule_exact]     a relation between fractions, decided on integers;
     2. [rule_interval]  a relation that holds for all members of two intervals;
     3. [rule_dual]      weights >= 0 on rows and columns bound every norm of X - 1 x^T from below;

@@ -27,6 +27,9 @@ _GATES: dict[str, tuple[Fraction, Fraction, bool]] = {
     "quick_gelu": (Fraction(851, 1000), Fraction(0), False),
 }
 
+#: The activations that have code here.
+CODED_ACTIVATIONS = frozenset(["relu", "tanh", "gelu", *_GATES])
+
 
 def activate(A: System, activation: str, u: Array, grow: Array = 1) -> Array:
     """act(grow·u), for relu and gelu over grow; nobody else holds u."""

@@ -29,6 +29,9 @@ from rankmath.attention.tokens import (
 from rankmath.model.network import MLP, LayerNorm
 from rankmath.validation import Array, InvalidArgument
 
+#: The LayerNorms that have code here.
+CODED_NORMS = frozenset(["sphere", "rms", "standard", "column"])
+
 
 def mlp_step(A: System, f: MLP, tokens: Tokens, carried: Carried | None = None) -> Tokens:
     """f(x + R_i) − f(x), by divided differences of the activation, and what a skip carries past it."""

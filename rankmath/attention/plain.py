@@ -15,11 +15,12 @@ from array_api_compat import array_namespace, is_cupy_array
 
 from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.protocol import Arithmetic, System
-from rankmath.attention.activations import activate
+from rankmath.attention.activations import CODED_ACTIVATIONS, activate
 from rankmath.attention.alone import is_plain, tokens_of
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.blocks import in_row_blocks
 from rankmath.attention.fused import fused_softmax, fuses_heads, path_layers
+from rankmath.attention.maps import CODED_NORMS
 from rankmath.attention.on_cpu import layers_on_cpu
 from rankmath.attention.on_gpu import layers_on_gpu
 from rankmath.attention.softmax import softmax
@@ -37,10 +38,24 @@ Head: TypeAlias = int | slice
 _MANY_TOKENS = 64
 
 
-def check_input(net: Network, X: ArrayLike, *, look: bool = True) -> Array:
-    """X as a float64 array (..., n, d) that fits the network; without `look` entries on a GPU may be anything."""
+def uncoded(net: Network) -> str:
+    """The activation, cap or LayerNorm of a network for which there is no code: what is known of it is its text."""
+    parts = [part for layer in net.sublayers for part in layer]
+    norms = {norm.kind for part in parts for norm in (part.before, part.behind, part.after) if norm is not None}
+    activations = {f.activation for part in parts for f in part.maps if isinstance(f, MLP)}
+    caps = {attention.cap for attention in net.attentions} - {"tanh"}
+    return min(norms - CODED_NORMS | activations - CODED_ACTIVATIONS | caps, default="")
+
+
+def check_input(net: Network, X: ArrayLike, *, look: bool = True, coded: bool = True) -> Array:
+    """X as a float64 array (..., n, d) that fits the network; without `look` entries on a GPU may be anything.
+
+    Where it must be `coded`, kinds of maps that the text alone has are refused.
+    """
     if not isinstance(net, Network):
         raise InvalidArgument(f"net: a {type(net).__name__} given; a rankmath.Network is needed")
+    if coded and (name := uncoded(net)):
+        raise InvalidArgument(f"net: {name!r} has no code, only its text; `reference_trace` reads that")
     X = as_array("X", X, min_ndim=2, shape=(None, net.dim), look=look or not is_cupy_array(X))
     if type(X) is not type(net.weights):
         same_library(X=X, W=net.weights)
@@ -67,9 +82,9 @@ def check_input(net: Network, X: ArrayLike, *, look: bool = True) -> Array:
     return X if shape == X.shape else array_namespace(X).broadcast_to(X, shape)
 
 
-def check_one_sequence(net: Network, X: ArrayLike, taker: str, *, look: bool = True) -> Array:
+def check_one_sequence(net: Network, X: ArrayLike, taker: str, *, look: bool = True, coded: bool = True) -> Array:
     """`check_input` for what takes one network and one sequence (n, d)."""
-    X = check_input(net, X, look=look)
+    X = check_input(net, X, look=look, coded=coded)
     if net.batch_shape:
         raise InvalidArgument(f"net: a stack of networks given; {taker} takes one network")
     if X.ndim != 2:

@@ -13,7 +13,9 @@ from flint import arb
 
 from rankmath.arithmetic.balls import ball
 from rankmath.certificates.coq_network import Network, euclid, largest, product, softmax, total, transpose
+from rankmath.certificates.coq_statement import Reader
 from rankmath.certificates.coq_terms import SIGNS, Term, Undecided, Untranslatable, Writer, constant, fold, relation
+from rankmath.definitions.entries import ENTRIES
 
 SWITCHES = ("mask", "layernorm", "mlp", "bias", "query_bias")
 
@@ -272,7 +274,38 @@ class Claim:
                 return self.term(x, at).call("ln", lambda b: b.log())
             case "abs", [x]:
                 return self.term(x, at).call("Rabs", abs)
-        raise Untranslatable(f"{name}(…) is not written in Coq")
+        return self.by_text(name, args, at)
+
+    # -- what has no function of its own in proofs/coq -------------------------------------------------------------
+    def by_text(self, name: str, args: list[ast.expr], at: dict[str, Any]) -> Term:
+        """A quantity as its definition says, unrolled over the entries of its arrays."""
+        if name not in ENTRIES or ENTRIES[name].truth:
+            raise Untranslatable(f"{name}(…) is not written in Coq")
+        values: list[Any] = []
+        for parameter, node in zip(ENTRIES[name].parameters, args, strict=True):
+            if parameter.kind == "word":
+                word = self.word(node, at)
+                values.append(int(word) if word.isdigit() else word)
+            elif parameter.by_place:
+                raise Untranslatable(f"{name}(…) is not written in Coq: it speaks of more than an array's entries")
+            elif parameter.kind in ("number", "layer"):
+                values.append(self.index(node, at))
+            else:
+                values.append(self.entries(self.matrix(node, at)))
+        net = self.net
+        held = {"n": net.n, "d": net.d, "L": net.L, "H": max(net.H)}
+        found = Reader.over(self.out, {**held, "edges": [[int(x) for x in row] for row in net.edges]})
+        try:
+            value = found.apply(name, values)
+        except Undecided:
+            raise
+        except Untranslatable as why:
+            raise Untranslatable(f"{name}(…) is not written in Coq: {why}") from None
+        return value if isinstance(value, Term) else constant(value)
+
+    def entries(self, name: str) -> list[list[Term]]:
+        rows = enumerate(self.net.balls[name])
+        return [[Term(f"({name} {i}%nat {j}%nat)", x) for j, x in enumerate(row)] for i, row in rows]
 
     def form_inf(self, name: str) -> Term:
         """max over signs u of |u A|_1: the largest u A v with |u|, |v| <= 1 in every entry."""

@@ -27,7 +27,11 @@ from rankmath.certificates.coq_terms import (
     fold,
     relation,
 )
+from rankmath.checker.kernel import WORDS
 from rankmath.checker.statements import COMMON, STATEMENTS, definitions
+from rankmath.definitions.entries import ENTRIES, Entry
+from rankmath.definitions.layer import GRAPHS, layer_text
+from rankmath.definitions.quantities import HELPERS
 
 Found = list[tuple[str, str]]
 LONG = 160  # characters of a term that gets a name of its own
@@ -37,6 +41,11 @@ OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
 }
+
+
+@functools.lru_cache(maxsize=4)
+def _definitions(layer: str, entries: tuple[Entry, ...]) -> dict[str, tuple[tuple[str, ...], ast.expr]]:
+    return definitions(GRAPHS + layer + HELPERS + "".join(entry.line for entry in entries))
 
 
 class Reader:
@@ -75,6 +84,14 @@ class Reader:
         if "X" in self.held and "d" not in self.held:
             self.held["d"] = len(self.held["X"][0])
         self.out.at = "p 16%nat 16%nat"
+
+    @classmethod
+    def over(cls, out: Writer, held: dict[str, Any]) -> Reader:
+        """The definitions of quantities over arrays that are written already, as terms that name their entries."""
+        made = cls.__new__(cls)
+        made.defined = _definitions(layer_text(), tuple(ENTRIES.values()))
+        made.out, made.held, made.memo, made.left_out = out, held, {}, []
+        return made
 
     def named(self, name: str, value: Any) -> Any:
         """The data as terms that name their entries."""
@@ -150,9 +167,9 @@ class Reader:
             return at[name]
         if name in self.held:
             return self.held[name]
-        if name in self.defined:
+        if name in self.defined and not self.defined[name][0]:
             return self.apply(name, [])
-        if name in ("inf", "max", "frobenius", "composite"):
+        if name in WORDS or name in self.defined:
             return name
         raise Untranslatable(f"{name} is not written in Coq")
 

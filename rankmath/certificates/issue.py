@@ -201,6 +201,7 @@ def _sublayer(part: Sublayer, masks: Mapping[int, Mask | None], n: int) -> dict[
 def _attention(a: Attention, mask: Mask | None, n: int) -> dict[str, Data]:
     names = ("query", "key", "value", "output", "key_bias", "bias", "d_qk", "softcap", "b_Q", "b_K")
     found = {name: getattr(a, name) for name in names}
+    found["cap"] = None if a.softcap is None or a.cap == "tanh" else a.cap
     found["mask"] = None if mask is None else mask.allowed.astype(int)
     found["position"] = None if a.position is None else [a.position.block(h, 0, n, n) for h in range(a.heads)]
     found["rotary"] = None if a.rotary is None else {"cos": a.rotary.cos[:n], "sin": a.rotary.sin[:n]}

@@ -340,8 +340,7 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "advice": lambda work, kind, *values: work.each("round", advice(kind, work.bits, work.tick, *values)),
 }
 WORDS = {"inf", "one", "composite", "frobenius", "max", "mean", "none", "sphere", "standard", "column", "rms"}
-WORDS |= {"relu", "gelu", "gelu_tanh", "silu", "quick_gelu", "after", "attending", "tokenwise", "eigen"}
-WORDS |= {*ADVISORS}
+WORDS |= {"after", "attending", "tokenwise", "eigen", *ADVISORS}
 READERS = {"sum", "prod", "max", "min", "all", "any"}  # of loops: what they give is no loop
 NAMES: dict[type[ast.AST], str] = {ast.USub: "minus", ast.Not: "not", ast.MatMult: "@", ast.Pow: "**"}
 NAMES |= {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from rankmath.checker.intervals import Rejected, Undecided
-from rankmath.checker.kernel import MAX_FORMULA, PRECISIONS, Evaluator, formula
+from rankmath.checker.kernel import MAX_FORMULA, PRECISIONS, WORDS, Evaluator, formula
 from rankmath.checker.reading import demand, in_time, read, short
 from rankmath.checker.statements import (
     CLAIM_ARRAYS,
@@ -23,10 +23,12 @@ from rankmath.checker.statements import (
     CLAIM_NUMBERS,
     CLAIM_REACH,
     NETWORK_HINTS,
+    defined_network,
     network_data,
 )
 from rankmath.definitions.entries import ENTRIES, Parameter
 from rankmath.definitions.hypotheses import DEFAULTS, MASKS, SWITCHES, UNPRINTED, allowed, mask_of
+from rankmath.definitions.layer import ACTIVATIONS, CAPS, LAYERNORMS
 
 _ALIASES = {"tokens": "n", "dim": "d", "heads": "H", "layers": "L"}
 
@@ -135,14 +137,16 @@ def network(data: dict[str, Any], sizes: dict[str, int]) -> dict[str, Any]:
             all(x == (j <= i) for i, row in enumerate(edges) for j, x in enumerate(row)),
         )
         result["mask"] = "complete" if full else "causal" if causal else "other"
-    for name in ("softcap", "qk_norm"):
-        result[name] = "none" if all(a[name] == "none" for a in attentions) else "some"
+    caps = {"none" if a["softcap"] == "none" else a["cap"] for a in attentions}
+    result["softcap"] = caps.pop() if len(caps) == 1 else "some"
+    result["qk_norm"] = "none" if all(a["qk_norm"] == "none" for a in attentions) else "some"
     result["positions"] = frozenset.intersection(*map(_positions, attentions))
     result["kv_heads"] = Fraction(max(len(a["value"]) for a in attentions))
     result["biases"] = [a["bias"] for a in attentions]
     sides = [a[name] for a in attentions for name in ("key_bias", "b_Q") if a[name] != "none"]
     result["key_biases"] = [row for rows in sides for row in rows]
-    return {**result, **{alias: result[letter] for alias, letter in _ALIASES.items()}}
+    words = {*ACTIVATIONS, *CAPS, *LAYERNORMS} - {*WORDS, *defined_network()}
+    return {**{word: word for word in words}, **result, **{alias: result[of] for alias, of in _ALIASES.items()}}
 
 
 def _positions(a: dict[str, Any]) -> frozenset[str]:
@@ -185,8 +189,8 @@ def _sublayer(part: dict[str, Any], n: int, d: int) -> dict[str, Any]:
     for side in sides:
         if filled[side] != "none":
             kind, eps = filled[side]["kind"], filled[side]["eps"]
-            scaled = kind in ("standard", "rms")
-            demand(eps >= 0 and (eps == 0 or kind != "sphere"), f"data.layers.{side}.eps: not for this LayerNorm")
+            scaled, floored = (kind != "column" and field in LAYERNORMS[kind] for field in ("N.gain", "N.eps"))
+            demand(eps >= 0 and (eps == 0 or kind == "column" or floored), f"data.layers.{side}.eps: it has none")
             demand(scaled or not {"gain", "offset"} & {*filled[side]}, f"data.layers.{side}: it has no gain")
             ones, zeros = [Fraction(1)] * d, [Fraction(0)] * d
             filled[side] = {"gain": ones, "offset": zeros, **filled[side]}
@@ -203,7 +207,7 @@ def _map(f: dict[str, Any], n: int, d: int) -> dict[str, Any]:
         return {"kind": "tokenwise", **gate, **f["mlp"]}
     a = f["attention"]
     names = ("key", "output", "key_bias", "position", "rotary", "qk_norm", "softcap", "b_Q", "b_K")
-    absent = dict.fromkeys(names, "none")
+    absent = {"cap": "tanh", **dict.fromkeys(names, "none")}
     found = {"kind": "attending", **absent, "bias": [Fraction(0)] * d, "mask": [[Fraction(1)] * n] * n, **a}
     H, groups = len(a["query"]), len(a["value"])
     counts = {"key": groups, "output": H, "key_bias": H, "position": H, "b_Q": H, "b_K": groups}

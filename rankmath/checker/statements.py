@@ -16,8 +16,7 @@ from rankmath.checker.kernel import FUNCTIONS, OPERATIONS, Definitions, formula
 from rankmath.checker.reading import MAX_SIDE, demand
 from rankmath.checker.rules import RULES
 from rankmath.definitions.entries import ENTRIES, Entry, lines
-from rankmath.definitions.hypotheses import ACTIVATIONS
-from rankmath.definitions.layer import GRAPHS, LAYER
+from rankmath.definitions.layer import ACTIVATIONS, CAPS, GRAPHS, LAYERNORMS, layer_text
 from rankmath.definitions.quantities import HELPERS
 
 MAX_LAYERS = 128
@@ -99,7 +98,6 @@ ONE_LINE_DATA = {
     ],
 }
 # Any sequence of sublayers: the fields that `rankmath.definitions.layer` names, those with "?" where they are.
-_NORM = {"kind": ("sphere", "standard", "rms", "column"), "eps": "number", "gain?": "d", "offset?": "d"}
 _ATTENTION = {
     "query": ["d k", MAX_HEADS],
     "key?": ["d k", MAX_HEADS],
@@ -116,22 +114,21 @@ _ATTENTION = {
     "b_K?": ["k", MAX_HEADS],
     "softcap?": "number",
 }
-_MAP = {
-    "attention?": _ATTENTION,
-    "mlp?": {**_MLP, "activation": ACTIVATIONS, "W_gate?": "d m", "b_gate?": "m"},
-}
-_SUBLAYER = {"maps?": [_MAP, MAX_MAPS], "skip": "number", "before?": _NORM, "behind?": _NORM, "after?": _NORM}
-NETWORK_DATA = {
-    "X": "n d",
-    "centers?": ["d", MAX_LAYERS],
-    "layers": [[_SUBLAYER, MAX_SUBLAYERS], MAX_LAYERS],
-}
+
+
+def sublayer_data() -> dict[str, Any]:
+    """The shape of the data of a network of sublayers, with the kinds of maps that the tables have by now."""
+    norm = {"kind": (*LAYERNORMS, "column"), "eps": "number", "gain?": "d", "offset?": "d"}
+    mlp = {**_MLP, "activation": tuple(ACTIVATIONS), "W_gate?": "d m", "b_gate?": "m"}
+    maps = [{"attention?": {**_ATTENTION, "cap?": tuple(CAPS)}, "mlp?": mlp}, MAX_MAPS]
+    sublayer = {"maps?": maps, "skip": "number", "before?": norm, "behind?": norm, "after?": norm}
+    return {"X": "n d", "centers?": ["d", MAX_LAYERS], "layers": [[sublayer, MAX_SUBLAYERS], MAX_LAYERS]}
 
 
 def network_data(data: Any) -> dict[str, Any]:
     """The shape of these data of a network; the mask of the one-line form is a matrix, or the word "complete"."""
     if type(data) is not dict or "layernorm" not in data:
-        return NETWORK_DATA
+        return sublayer_data()
     return {**ONE_LINE_DATA, "mask": ("complete",)} if type(data.get("mask")) is str else ONE_LINE_DATA
 
 
@@ -1112,14 +1109,13 @@ STATEMENTS |= {
 
 _SHARED = definitions(RULES + COMMON)
 DEFINED = {key: definitions(statement.define, _SHARED) for key, statement in STATEMENTS.items()}
-_NETWORK = definitions(LAYER + HELPERS, _SHARED)
 
 
 def defined_network() -> Definitions:
     """All that a claim about a network may rest on: the layer, and every quantity that has an entry by now."""
-    return _defined_network(tuple(entry for entry in ENTRIES.values() if entry.name != "norm"))
+    return _defined_network(tuple(entry for entry in ENTRIES.values() if entry.name != "norm"), layer_text())
 
 
 @functools.lru_cache(maxsize=4)
-def _defined_network(entries: tuple[Entry, ...]) -> Definitions:
-    return definitions("".join(entry.line for entry in entries), _NETWORK)
+def _defined_network(entries: tuple[Entry, ...], layer: str) -> Definitions:
+    return definitions(layer + HELPERS + "".join(entry.line for entry in entries), _SHARED)

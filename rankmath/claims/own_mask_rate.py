@@ -1,5 +1,5 @@
-"""own:mask-rate: what an incomplete mask leaves of collapse: exponential at best for equal or symmetric logits, and
-not for all."""
+"""own:mask-rate: what an incomplete mask leaves of collapse: exponential at best for equal logits, and for
+symmetric ones under an undirected mask, but not for all."""
 
 from __future__ import annotations
 
@@ -85,7 +85,8 @@ def max_of(values: list[Array]) -> Array:
     example="mask_trace(G) >= 1",
 )
 def mask_trace(run: ArrayRun, G: str) -> Scalar:
-    """the trace of uniform attention over the mask: the sum of 1/deg_i, deg_i the tokens that token i sees"""
+    """the trace of uniform attention over the mask: the sum of 1/deg_i over the tokens i that see themselves, deg_i
+    the number of tokens that i sees"""
     A, P = run.A, _attention(run, G)
     eye = A.asarray(np.eye(P.shape[-1], dtype=int))
     return run.number(unbox(A.sum(A.sum(P * eye, axis=-1), axis=-2)))
@@ -214,7 +215,7 @@ own_mask_rate = Statement(
     share=0.3,
     notes="With self-loops the trace is above 1 unless every token sees every token. So equal logits with "
     "W = I multiply the residual in the end by |λ₂| ≥ (Σ 1/deg_i − 1)/(n − 1) > 0 a layer, for almost every "
-    "start: exponential, and not doubly exponential. Two causal tokens are an equality.",
+    "start: exponential at best, and not doubly exponential. Two causal tokens are an equality.",
 )
 
 own_mask_rate_symmetric = Statement(
@@ -247,8 +248,8 @@ unstated_mask_dichotomy = Statement(
     draws=(draw_forgetful,),
     share=0.02,
     notes="[[1/2, 1/2, 0], [1/6, 1/6, 2/3], [1/3, 1/3, 1/3]]: token 0 does not see token 2, and every start is "
-    "at consensus after two layers. It holds for equal logits, for symmetric ones (own:mask-rate-symmetric), "
-    "where Σ_i P_ii ≠ 1, and under a mask whose only cycles are self-loops, such as the causal one: there the "
-    "eigenvalues are the P_ii. Three tokens are the least: for two, λ₂ is P_00 + P_11 − 1, and an incomplete "
-    "mask makes one of them 1.",
+    "at consensus after two layers. It holds for equal logits, for symmetric ones under an undirected mask "
+    "(own:mask-rate-symmetric), where Σ_i P_ii ≠ 1, and under a mask whose only cycles are self-loops, such as the "
+    "causal one: there the eigenvalues are the P_ii. Three tokens are the least: for two, λ₂ is P_00 + P_11 − 1, "
+    "and an incomplete mask makes one of them 1.",
 )

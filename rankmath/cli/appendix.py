@@ -22,7 +22,7 @@ from rankmath.cli.app import as_json, complete_keys
     help="report.json of `rankmath verify`, for what is measured; its figures are taken along.",
 )
 @click.option("--all", "everything", is_flag=True, help="All statements: some ninety pages.")
-@click.option("--fragment", is_flag=True, help="For \\\\input in a paper of yours; rankmath.sty lies beside it.")
+@click.option("--fragment", is_flag=True, help="For \\input in a paper of yours; rankmath.sty lies beside it.")
 @as_json
 def appendix(
     what: tuple[str, ...], output: str, report_path: str | None, everything: bool, fragment: bool, as_json: bool

@@ -16,7 +16,7 @@ from typing import TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rankmath.decide.space import Room, rooms, score_of, scores, starts
+from rankmath.decide.space import Room, extremes, rooms, score_of, scores, starts, wide_rooms
 from rankmath.formula.terms import Letter, walk
 from rankmath.validation import Array
 from rankmath.verification.draws import Rng
@@ -31,8 +31,9 @@ Tell: TypeAlias = Callable[[int, float], None]
 
 # Starts in a small room; larger rooms have fewer.
 _STARTS = 512
-# So many rooms are entered before any of them is searched.
+# So many rooms are entered before any of them is searched, and so many before extreme instances are tried.
 _FIRST_ROOMS = 48
+_SMALL_ROOMS = 12
 _POPULATION = 96
 # From so many seconds an instance is slow to judge: a quantity without fast code.
 _SLOW = 2e-3
@@ -142,6 +143,7 @@ def search(
 
     try:
         waiting = rooms(statement)
+        wide = wide_rooms(statement, waiting)
         shortcuts = any(isinstance(term, Letter) and term.name == "composite" for term in walk(statement.expanded))
         # At least one room is entered, however short the time.
         while (waiting or camps) and (not camps or time.perf_counter() - began <= seconds):
@@ -154,6 +156,14 @@ def search(
                     if (verdict := _violation(statement, instance)) is not None:
                         return done(Found(cast(NetworkInstance, instance), math.nan, verdict, 0, 0.0))
                 known = None
+            if wide and (len(camps) >= _SMALL_ROOMS or not waiting):
+                for room in wide:
+                    arrays = extremes(room)
+                    camp = _Camp(room, arrays, pace.scores(room, arrays), np.zeros(0))
+                    spent += len(camp.score)
+                    if camp.best > _SUSPECT and (refuting := _confirmed(statement, camp)) is not None:
+                        return done(refuting)
+                wide = []
             # Open new rooms at first, then return to the promising ones.
             if waiting and (len(camps) < _FIRST_ROOMS or rng.random() < 0.3):
                 camp, cost = _new_camp(pace, waiting.pop(0), rng)

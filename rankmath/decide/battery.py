@@ -370,7 +370,8 @@ def _draw_all(
     battery.comparison = {
         name: math.exp(min(700.0, float(np.median(logs)))) for name, logs in comparisons.items() if logs
     }
-    if not statement.exact:
+    refuted = statement.status == "open" and battery.violations  # then `_hunt` looks for a smaller one
+    if not statement.exact and not refuted:
         for instance, verdict in uphill(
             statement, battery.tightest_instance, battery.tightest, seed=seed, steps=search
         ):

@@ -575,7 +575,7 @@ print(f"smaller side {{np.exp(verdict.log_lhs):.12g}}, larger side {{np.exp(verd
 def _built(instance: NetworkInstance) -> str:
     net, head = instance.net, "import numpy as np\nimport rankmath as rm\n"
     instance = replace(instance, X=np.asarray(instance.X) + 0.0)  # no −0
-    if not net.is_one_line:
+    if not net.is_one_line or any(net.mlp):
         layers = [[_sublayer_in_python(part, len(instance.X)) for part in layer] for layer in net.sublayers]
         made = ", ".join(f"[{', '.join(layer)}]" for layer in layers)
         head += "from rankmath.model.network import MLP, Attention, LayerNorm, Sublayer\n"
@@ -609,7 +609,7 @@ def _sublayer_in_python(part: Sublayer, n: int) -> str:
     if isinstance(f, Attention):
         mask = f.mask_for(n)
         parts = [f"np.array({np.asarray(W).tolist()})" for W in (f.query, f.value)]
-        parts += named(f, "d_qk key_bias bias softcap")
+        parts += named(f, "d_qk key_bias bias softcap" + " cap" * (f.cap != "tanh"))
         parts += [] if mask is None else [f"mask=np.array({mask.allowed.tolist()})"]
         if f.position is not None:
             table = [np.asarray(f.position.block(h, 0, n, n)).tolist() for h in range(f.heads)]

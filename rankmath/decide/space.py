@@ -56,7 +56,7 @@ class Room:
     norm: NormKind | Literal["none"] = "none"
     norm_at: str = "after"
     mlp: Activation | Literal["none"] = "none"
-    softcap: bool = False
+    softcap: str = "none"
     qk_norm: bool = False
     positions: str = "none"
     kv_heads: int = 0  # 0: every head has its own
@@ -112,7 +112,7 @@ class Room:
         """A network of zeros of this shape; its MLPs are activations, plus tokens where LayerNorm is before."""
         zeros, mask = np.zeros((self.H, self.d, self.d)), self.mask_graph()
         f = None if self.mlp == "none" else MLP(np.eye(self.d), np.eye(self.d), activation=self.mlp)
-        if self.norm_at == "after" and self.positions == "none" and not (self.softcap or self.plain_keys):
+        if self.norm_at == "after" and self.positions == "none" and self.softcap == "none" and not self.plain_keys:
             stack = np.broadcast_to(zeros, (self.L, *zeros.shape))
             return Network.from_arrays(
                 stack, stack, self.d_qk, skip=self.skip, mlp=f, norm=self.layernorm, mask=mask
@@ -120,7 +120,8 @@ class Room:
         attention = Attention.from_arrays(
             *(zeros, zeros, self.d_qk),
             mask=mask,
-            softcap=1.0 if self.softcap else None,
+            softcap=None if self.softcap == "none" else 1.0,
+            cap="tanh" if self.softcap == "none" else self.softcap,
             **_positions(self),
         )
         if self.plain_keys:  # keys are the tokens: XW_QK and X are queries and keys of any width up to d
@@ -183,7 +184,8 @@ def rooms(statement: Statement) -> list[Room]:
         "norm": "rms" if norm == "any" else norm,
         "norm_at": "before" if norm_at == "any" else norm_at,
         "mlp": "none" if words.get("mlp", "any") == "any" else words["mlp"],
-        **{name: name in words for name in ("softcap", "qk_norm")},
+        "softcap": "tanh" if words.get("softcap") == "any" else words.get("softcap", "none"),
+        "qk_norm": "qk_norm" in words,
     }
     placed = words.get("positions", "none")
     kinds = ("none", "rotary", "alibi", "relative") if placed == "any" else (placed,)
@@ -211,7 +213,7 @@ def rooms(statement: Statement) -> list[Room]:
     lawful = _lawful(statement)
     beside = {int(number) + step for number in _numbers(statement, "d") for step in (-1, 0, 1)}
     found = set()
-    biased = not no_key_bias and not switched["softcap"] and not switched["qk_norm"] and groups == (0,)
+    biased = not no_key_bias and switched["softcap"] == "none" and not switched["qk_norm"] and groups == (0,)
     every = product(shapes, _skips(statement), masks, sorted(scales), kinds, groups)
     for (n, d, H, L), skip, mask, d_qk, positions, kv_heads in every:
         if (positions == "rotary" and d < 2) or (kv_heads and H % kv_heads):
@@ -402,7 +404,8 @@ def _reads(formula: Formula) -> tuple[str, ...]:
 def _obeyed(hypothesis: Formula, room: Room) -> bool:
     # Sizes and switches without weights: a network of zeros would say the same, more slowly.
     absent = dict.fromkeys(("rotary", "position", "bias", "key_bias", "b_Q"))
-    logits = {"softcap": room.softcap or None, "qk_norm": room.qk_norm or None, **_positions(room)}
+    capped = {"softcap": None if room.softcap == "none" else 1.0, "cap": room.softcap}
+    logits = {**capped, "qk_norm": room.qk_norm or None, **_positions(room)}
     attention = SimpleNamespace(**{**absent, **logits}, heads=room.H, kv_heads=room.kv_heads or None)
     bare: Any = SimpleNamespace(
         dim=room.d,
@@ -501,6 +504,49 @@ def _far_apart(d: int) -> Floats:
     angle = 2 * np.pi * np.outer(np.arange(d), np.arange(d)) / d
     first = np.eye(d)[:1]
     return np.stack([(np.cos(angle) + np.sin(angle)) / np.sqrt(d), first.T * np.ones(d), first * np.ones((d, 1))])
+
+
+def wide_rooms(statement: Statement, found: list[Room]) -> list[Room]:
+    """Of the rooms that a claim allows, a few of two or three tokens in many dimensions, or of many in two."""
+    lawful = _lawful(statement)
+    wide: dict[Room, None] = {}
+    tall: dict[Room, None] = {}
+    for room in sorted(found, key=lambda room: (room.n, room.H, room.L)):
+        if room.n <= 3 and room.d == 2 and not room.orthogonal and not room.kv_heads and room.positions != "rotary":
+            bare = replace(room, key_bias=False, bias=False)
+            many = replace(bare, d=_MOST["d"], d_qk=float(_MOST["d"]) if room.d_qk == room.d else room.d_qk)
+            for rooms_like, one in ((wide, many), (tall, replace(bare, n=_MOST["n"] // 2))):
+                if lawful(one):
+                    rooms_like[one] = None
+    return [*wide][:4] + [*tall][:2]
+
+
+def extremes(room: Room) -> dict[str, Floats]:
+    """Instances, no two alike, on which norms of tokens, of matrices and of attention are far apart.
+
+    Tokens are 0 but for the first or last, or opposite, or units; each layer's values are the identity, all ones, a
+    full row or column, a flat orthogonal matrix or a unit one; attention is uniform or nearly hard.
+    """
+    n, d, L, H = room.n, room.d, room.L, room.H
+    unit, ones, place = np.eye(d)[0], np.ones(d), np.eye(max(n, d))
+    mixed = np.where(np.arange(d) % 2, 1.0, -1.0)
+    first, last = place[:n, :1], place[:n, n - 1 : n]
+    tokens = [side * v for v in (unit, ones, mixed) for side in (first, last, first - last)]
+    turns = np.where(np.arange(n)[:, None] % 2, 1.0, -1.0)
+    tokens += [place[:n, :d] - place[n - 1, :d], turns * unit, turns * ones]
+    matrices = [np.eye(d), np.ones((d, d)), np.outer(unit, unit), *_far_apart(d)]
+    every = [*product(range(len(matrices)), repeat=min(L, 2))]
+    rows = [*product(range(len(tokens)), every, (0.0, 30.0), (True, False) if H > 1 else (True,))]
+    W = np.zeros((len(rows), L, H, d, d))
+    for k, (_, chosen, _, all_heads) in enumerate(rows):
+        for l in range(L):
+            W[k, l, : H if all_heads else 1] = matrices[chosen[l % len(chosen)]]
+    sharp = np.asarray([row[2] for row in rows])[:, None, None, None, None]
+    arrays = {"X": np.stack([tokens[row[0]] for row in rows]), "W": W, "W_QK": sharp * np.eye(d) + 0 * W}
+    if room.norm == "sphere":  # a zero token has no direction
+        arrays["X"] = np.where(arrays["X"].any(axis=-1, keepdims=True), arrays["X"], unit)
+    absent = {name: shape for name, shape in room.parts().items() if name not in arrays}
+    return arrays | {name: np.zeros((len(rows), *shape)) for name, shape in absent.items()}
 
 
 def _one_hot(rng: Rng, size: int, n: int, d: int) -> Floats:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 _ANY = {"any": ""}
-ACTIVATIONS = ("relu", "tanh", "gelu", "gelu_tanh", "silu", "quick_gelu")
 #: For each switch the words it is compared with, and what a reader is told; nothing where that says nothing.
 SWITCHES: dict[str, dict[str, str]] = {
     "mask": {
@@ -22,12 +21,8 @@ SWITCHES: dict[str, dict[str, str]] = {
         "any": "any LayerNorm",
     },
     "norm_at": {"after": "", "before": "LayerNorm before every map", "any": "LayerNorms anywhere"},
-    "mlp": {
-        "none": "no MLP",
-        "any": "per-token MLPs or none",
-        **{activation: f"per-token MLPs with {activation}" for activation in ACTIVATIONS},
-    },
-    "bias": {"none": "no bias of values or outputs (b_V W_O + b_O = 0)", **_ANY},
+    "mlp": {"none": "no MLP", "any": "per-token MLPs or none"},  # and every activation of `layer`
+    "bias": {"none": "no bias of values or outputs (Σ_h b_V W_O + b_O = 0)", **_ANY},
     "query_bias": {"none": "no query biases (b_Q = 0)", **_ANY},
     "positions": {
         "none": "no positions",

@@ -2,10 +2,52 @@
 
 A layer is a sequence of sublayers X -> after(skip X + behind(the sum of its maps at before(X))). Records have
 fields: of a sublayer s, s.maps, s.skip and the LayerNorms s.before, s.behind, s.after; what is missing is the
-word none.
+word none. An activation, a cap of logits and a LayerNorm of single tokens are a line of a table each.
 """
 
 from __future__ import annotations
+
+from rankmath.definitions.hypotheses import SWITCHES
+
+#: Activations x -> f(x), and of each a number that |f'| does not exceed.
+ACTIVATIONS = {
+    "relu": ("max(0, x)", "1"),
+    "tanh": ("tanh(x)", "1"),
+    "gelu": ("x*(1 + erf(x/sqrt(2)))/2", "112890415/100000000"),
+    "gelu_tanh": ("x*(1 + tanh(sqrt(2/pi())*(x + 44715*x**3/1000000)))/2", "112899307/100000000"),
+    "silu": ("x/(1 + exp(0 - x))", "109983933/100000000"),
+    "quick_gelu": ("x/(1 + exp(0 - 1702*x/1000))", "109983933/100000000"),
+}
+#: Caps of a logit x, with a number c > 0.
+CAPS = {"tanh": "c*tanh(x/c)"}
+#: LayerNorms N of a token y; those that name the gain and the offset of N take them.
+LAYERNORMS = {
+    "sphere": "y / length(y, 2)",
+    "standard": "evenly(y - sum(y)/len(y), N.eps) * N.gain + N.offset",
+    "rms": "evenly(y, N.eps) * N.gain + N.offset",
+}
+
+
+def add_activation(name: str, term: str, slope: str = "undefined") -> None:
+    """Add an activation to the language: x -> `term`; claims may say ``mlp == name``."""
+    ACTIVATIONS[name] = term, slope
+    SWITCHES["mlp"][name] = f"per-token MLPs with {name}"
+
+
+def add_cap(name: str, term: str) -> None:
+    """Add a cap of logits: x -> `term` with a number c > 0; claims may say ``softcap == name``."""
+    CAPS[name] = term
+    SWITCHES["softcap"][name] = f"logits x capped to {term}, c > 0"
+
+
+def add_norm(name: str, term: str) -> None:
+    """Add a LayerNorm of single tokens: y -> `term`, N its eps, gain and offset; claims: ``layernorm == name``."""
+    LAYERNORMS[name] = term
+    SWITCHES["layernorm"][name] = f"LayerNorm {name.replace('_', ' ')}"
+
+
+SWITCHES["mlp"] |= {name: f"per-token MLPs with {name}" for name in ACTIVATIONS}
+SWITCHES["softcap"] |= {name: f"logits x capped to {term}, c > 0" for name, term in CAPS.items()}
 
 # Norms of vectors, stochastic matrices, graphs.
 GRAPHS = """
@@ -35,7 +77,7 @@ mapped(f, Y) = attended(f, Y) if f.kind == attending else fed(f, Y) if f.kind ==
 # Attention. Head h takes its keys and values from the group it belongs to.
 attended(a, Y) = sum(weights(a, h, Y) @ Y @ value_of(a, h) for h in range(len(a.query))) + [a.bias for y in Y]
 weights(a, h, Y) = [softmax(logits_of(a, h, Y)[i], a.mask[i]) for i in range(len(Y))]
-logits_of(a, h, Y) = capped(a.softcap, scores(a, h, Y)) + (0 if a.position == none else a.position[h])
+logits_of(a, h, Y) = capped(a.softcap, a.cap, scores(a, h, Y)) + (0 if a.position == none else a.position[h])
 scores(a, h, Y) = (queries(a, h, Y) @ T(keys(a, h, Y)) + (0 if a.key_bias == none else
     [Y @ a.key_bias[h] for y in Y])) / sqrt(a.d_qk)
 queries(a, h, Y) = turned(a.rotary, evened(a, 0, h, Y))
@@ -43,9 +85,8 @@ keys(a, h, Y) = turned(a.rotary, evened(a, 1, group(a, h), Y))
 group(a, h) = floor(h * len(a.value) / len(a.query))
 value_of(a, h) = a.value[group(a, h)] if a.output == none else a.value[group(a, h)] @ a.output[h]
 form_of(a, h) = a.query[h] if a.key == none else a.query[h] @ T(a.key[group(a, h)])
-# Logits soft-capped; queries (side 0) and keys (side 1) of even size, each head by itself or all as one (QK-norm);
+# Queries (side 0) and keys (side 1) of even size, each head by itself or all as one (QK-norm);
 # rotary positions turn the pairs of entries 2j and 2j + 1.
-capped(c, S) = S if c == none else [[c*tanh(x/c) for x in row] for row in S]
 projected(a, side, h, Y) = shifted(Y @ a.query[h], a.b_Q, h) if side == 0
     else shifted(Y if a.key == none else Y @ a.key[h], a.b_K, h)
 shifted(Q, b, h) = Q if b == none else [q + b[h] for q in Q]
@@ -66,17 +107,8 @@ turn(q, c, s, m) = [x for j in range(floor((len(q) + 1)/2))
 fed(f, Y) = f.skip * Y + [(opened(f, y) @ f.W_out) + f.b_out for y in Y]
 opened(f, y) = bent(y @ f.W_in + f.b_in, f.activation) if f.W_gate == none
     else bent(y @ f.W_gate + f.b_gate, f.activation) * (y @ f.W_in + f.b_in)
-bent(v, f) = [max(0, x) for x in v] if f == relu else [tanh(x) for x in v] if f == tanh
-    else [x*(1 + erf(x/sqrt(2)))/2 for x in v] if f == gelu
-    else [x*(1 + tanh(sqrt(2/pi())*(x + 44715*x**3/1000000)))/2 for x in v] if f == gelu_tanh
-    else [x/(1 + exp(0 - x)) for x in v] if f == silu
-    else [x/(1 + exp(0 - 1702*x/1000)) for x in v] if f == quick_gelu else undefined
 
 # LayerNorms: a token over its length, over its root mean square, over its deviation; columns over theirs.
-normed(N, Y) = Y if N == none else [y / length(y, 2) for y in Y] if N.kind == sphere
-    else T([settled(c - c[0], N.eps) for c in T(Y)]) if N.kind == column
-    else [evenly(y, N.eps) * N.gain + N.offset for y in Y] if N.kind == rms
-    else [evenly(y - sum(y)/len(y), N.eps) * N.gain + N.offset for y in Y] if N.kind == standard else undefined
 evenly(y, eps) = y / sqrt(sum(y**2)/len(y) + eps)
 settled(c, eps) = (c - sum(c)/len(c)) / deviation(c, eps)
 deviation(c, eps) = root_of(sum((c - sum(c)/len(c))**2)/len(c) + eps)
@@ -103,3 +135,24 @@ without(l, Z) = finished(l, attends[l][0], joined(blocks[l][attends[l][0]], stag
 finished(l, s, Y) = Y if s == len(blocks[l]) - 1
     else finished(l, s + 1, joined(blocks[l][s + 1], normed(blocks[l][s].after, Y)))
 """
+
+
+def layer_text() -> str:
+    """The definitions of a layer: `LAYER`, and what the tables of activations, caps and LayerNorms say by now."""
+
+    def cases(name: str, of: str, terms: dict[str, str], first: str = "") -> str:
+        chosen = "\n    else ".join(f"{term} if {of} == {kind}" for kind, term in terms.items())
+        return f"{name} = {first}{chosen} else undefined\n"
+
+    bent = {name: f"[{term} for x in v]" for name, (term, _) in ACTIVATIONS.items()}
+    capped = {name: f"[[{term} for x in row] for row in S]" for name, term in CAPS.items()}
+    column = {"column": "T([settled(c - c[0], N.eps) for c in T(Y)])"}
+    normed = {name: f"[{term} for y in Y]" for name, term in LAYERNORMS.items()}
+    slopes = {name: slope for name, (_, slope) in ACTIVATIONS.items()}
+    return (
+        LAYER
+        + cases("bent(v, f)", "f", bent)
+        + cases("slope_of(f)", "f", slopes)
+        + cases("capped(c, kind, S)", "kind", capped, "S if c == none else ")
+        + cases("normed(N, Y)", "N.kind", normed | column, "Y if N == none else ")
+    )

@@ -55,11 +55,7 @@ longer(l) = [X[l][i] if i < n else repeated[l] for i in range(n + 1)]
 again[l, h] = softmax(longer(l) @ (repeated[l] @ W_QK[l, h] + key_bias[l, h]) / sqrt(d_qk), [1 for i in
     range(n + 1)])
 lipschitz_of(s, m, f) = norm(slope_of(f)*(abs(s.maps[m].W_in) @ abs(s.maps[m].W_out))
-    + (s.maps[m].skip + s.skip)*identity(d), composite) if s.before == none and s.maps[m].W_gate == none
-    else undefined
-# sup |f'|, rounded up.
-slope_of(f) = 1 if f == relu or f == tanh else 112890415/100000000 if f == gelu
-    else 112899307/100000000 if f == gelu_tanh else 109983933/100000000 if f == silu or f == quick_gelu
+    + abs(s.maps[m].skip + s.skip)*identity(d), composite) if s.before == none and s.maps[m].W_gate == none
     else undefined
 # By how much logits differ from those at consensus; the map of values that carries the difference of the first two
 # tokens through layer l under a causal mask.
@@ -85,8 +81,9 @@ define(
     """residual(X[l], norm) = max(min(sum(abs(c - t)) for t in c) for c in T(X[l])) if norm == one
     else residual_of(X[l], norm, hint(l, norm)) if norm == inf or norm == composite
     else mu(X[l]) if norm == frobenius else undefined""",
-    "least norm of X − 1xᵀ over all x: 1 (largest column sum of absolute values), ∞ (largest row sum), 1,∞ (the"
-    " root of the product of these two) or F (Frobenius)",
+    "least norm of X − 1xᵀ over all x: one (largest column sum of absolute values), inf (largest row sum of"
+    " absolute values), composite (root of the largest column sum times the largest row sum of absolute values),"
+    " frobenius (root of the sum of squares)",
     words={"norm": RESIDUALS},
     latex=r"\|\mathrm{{res}}({0})\|_{{{1:sub}}}",
     example="residual(X[L], inf) <= residual(X[0], inf)",
@@ -109,7 +106,7 @@ define(
 )
 define(
     "about_mean(X) = norm(X - [mean_of(X) for x in X], composite)",
-    "‖·‖_{1,∞} (the root of largest column sum times largest row sum) of the tokens about their mean",
+    "‖·‖_{1,∞} of the tokens about their mean: root of largest column sum times largest row sum of absolute values",
     latex=r"\|{0}-\tfrac1n\mathbf1\mathbf1^{{\mathsf T}}{0}\|_{{1,\infty}}",
     example="about_mean(X[1]) >= residual(X[1], composite)",
     degree=1,
@@ -155,7 +152,7 @@ define(
 )
 define(
     "moved(X[l]) = norm(X[l] - X[0], max)",
-    "largest absolute entry of the difference of the tokens after l layers and of the input",
+    "largest absolute entry of the difference of these tokens and of the input",
     latex=r"\|{0}-X^0\|_{{\max}}",
     example="moved(X[1]) <= 1",
     known="any",
@@ -163,7 +160,7 @@ define(
 define(
     "longest(X) = max(length(x, 2) for x in X)",
     "largest ℓ₂ norm of a token",
-    latex=r"\max_i\|{0}_i\|_2",
+    latex=r"\max_j\|{0}_j\|_2",
     example="longest(X[0]) <= norm(X[0], 2)",
     degree=1,
 )
@@ -181,8 +178,9 @@ define(
     """norm(M, p) = max(sum(abs(c)) for c in T(M)) if p == 1 else max(sum(abs(r)) for r in M) if p == inf
     else max(max(abs(r)) for r in M) if p == max else sqrt(sum(sum(r**2) for r in M)) if p == frobenius
     else sqrt(norm(M, 1) * norm(M, inf)) if p == composite else spectral(M) if p == 2 else undefined""",
-    "norm of a matrix: 1 (largest column sum of absolute values), 2 (spectral), inf (largest row sum), max"
-    " (largest absolute entry), frobenius, composite (printed 1,∞: the root of the product of 1 and inf)",
+    "norm of a matrix: 1 (largest column sum of absolute values), 2 (spectral), inf (largest row sum of absolute"
+    " values), max (largest absolute entry), frobenius (root of the sum of squares), composite (root of the largest"
+    " column sum times the largest row sum of absolute values)",
     words={"p": NORMS},
     latex=r"\|{0}\|_{{{1:sub}}}",
     example="norm(W[0, 0], inf) <= d*norm(W[0, 0], max)",
@@ -201,7 +199,7 @@ define(
 define(
     """form_norm(W, p) = norm(W, max) if p == 1 else norm(W, 2) if p == 2 else form_inf(W) if p == inf else
     undefined""",
-    "sup |uWvᵀ| over the unit ball of ℓ_p (p = inf and d > 12: the sum of |W_ij|, which is larger)",
+    "largest |uWvᵀ| over u and v of ℓ_p norm at most 1; for p = ∞ and d > 12 the sum of |W_ij|, which is no less",
     words={"p": EXPONENTS},
     latex=r"\|{0}\|_{{*,{1}}}",
     example="form_norm(W_QK[0, 0], 1) == norm(W_QK[0, 0], max)",
@@ -238,7 +236,7 @@ define(
 )
 define(
     "product_norm(p) = norm(chain([W[l, 0] for l in range(L)]), p)",
-    "spectral norm of the product W[0, 0] W[1, 0] ⋯ W[L − 1, 0] of the values of the first heads",
+    "spectral norm of the product W^{0,0} W^{1,0} ⋯ W^{L−1,0}",
     words={"p": ("2",)},
     latex=r"\Bigl\|\prod_l W^{{l,0}}\Bigr\|_{{{0}}}",
     example="product_norm(2) <= prod_l(norm(W[l, 0], 2))",
@@ -247,15 +245,15 @@ define(
     "lipschitz(l) = 1 if mlp[l] == none else undefined if feeds[l][0] <= attends[l][0]"
     " or sum(1 for s in blocks[l] for f in s.maps if f.kind == tokenwise) > 1"
     " else lipschitz_of(blocks[l][feeds[l][0]], feeds[l][1], mlp[l])",
-    "composite Lipschitz constant of the map after layer l: ‖|W₁||W₂|‖_{1,∞}·sup|φ'| for an MLP x ↦ φ(xW₁ + b₁)W₂"
-    " + b₂ (plus the identity inside the bars where the map has a skip of its own), 1 where there is none",
+    "composite Lipschitz constant of the map after the attention of layer l: ‖s|W₁||W₂| + |a|I‖_{1,∞} for"
+    " x ↦ φ(xW₁ + b₁)W₂ + b₂ + ax, s = sup|φ'|; 1 where there is no such map",
     latex=r"\lambda_{{{0}}}",
     example="lipschitz(0) <= 1",
 )
 define(
     "normalised_norm(W, p) = operator_norm([row / deviations(without(0, 0), 0) for row in W], p)",
-    "norm of v ↦ vWS⁻¹ in ℓ_p, S the diagonal of the column deviations of the first layer's output before"
-    " LayerNorm",
+    "norm of the map v ↦ vWS⁻¹ of row vectors in ℓ_p, S the diagonal of the deviations (root mean squares about the"
+    " mean, 1 in place of 0) of the columns of the first layer's output before LayerNorm",
     words={"p": EXPONENTS},
     latex=r"\|{0}S^{{-1}}\|_{{\ell_{{{1}}}}}",
     example="diameter(X[1], 2) <= normalised_norm(W[0, 0], 2)*diameter(X[0], 2)",
@@ -265,8 +263,8 @@ define(
 
 define(
     "delta(P[l, h], center) = max(oscillations(l, h, center))",
-    "largest D_ii = max_j E_ij − min_j E_ij, E = R W_QK Rᵀ/√d_qk, R the tokens about the center that minimises"
-    " ‖R‖_{1,∞} (composite), or about their mean (mean, with a bar)",
+    "largest D_ii = max_j E_ij − min_j E_ij, E = R W_QK Rᵀ/√d_qk, R the tokens less a row x: composite (one that"
+    " minimises ‖R‖_{1,∞}), mean (their mean)",
     words={"center": CENTERS},
     latex=r"{1:bar \delta}({0})",
     example="delta(P[0, 0], mean) <= x_star",
@@ -275,16 +273,16 @@ define(
 define(
     """gamma(P[l, h]) = 0 if delta(l, h, composite) == 0 else
     sqrt(sum(oscillations(l, h, composite)) * q_max(l, h, composite) / delta(l, h, composite))""",
-    "√(Σ_i D_ii · max_j q_j / max_i D_ii), D_ii = max_j E_ij − min_j E_ij, E = R W_QK Rᵀ/√d_qk and q the softmax of"
-    " the logits' part that all rows share, about the center that minimises ‖R‖_{1,∞}; 0 where all D_ii are 0",
+    "√(Σ_i D_ii · max_j q_j / max_i D_ii), 0 where all D_ii are 0; D_ii = max_j E_ij − min_j E_ij, E = R W_QK"
+    " Rᵀ/√d_qk, q the softmax of (x W_QK + k)Rᵀ/√d_qk, R the tokens less a row x that minimises ‖R‖_{1,∞}",
     latex=r"\gamma({0})",
     example="gamma(P[0, 0]) <= sqrt(n)",
     known="share*sqrt(n)",
 )
 define(
     "q_max(P[l, h], center) = max(shares(l, h, center))",
-    "largest entry of q = softmax(c), c_j = R_j W_QKᵀ x/√d_qk plus R_j W_K b_Q/√d_qk, x the center, R the"
-    " tokens about it (composite: x minimises ‖R‖_{1,∞}; mean, with a bar: x is their mean)",
+    "largest entry of q, the softmax of (x W_QK + k)Rᵀ/√d_qk, R the tokens less a row x: composite (one that"
+    " minimises ‖R‖_{1,∞}), mean (their mean)",
     words={"center": CENTERS},
     latex=r"\|{1:bar q}({0})\|_\infty",
     example="q_max(P[0, 0], mean) >= 1/n",
@@ -292,7 +290,8 @@ define(
 )
 define(
     "q_min(P[l, h], center) = min(shares(l, h, center))",
-    "least entry of q = softmax(c), c as for the largest",
+    "least entry of q, the softmax of (x W_QK + k)Rᵀ/√d_qk, R the tokens less a row x: composite (one that"
+    " minimises ‖R‖_{1,∞}), mean (their mean)",
     words={"center": CENTERS},
     latex=r"\min_j {1:bar q}_j({0})",
     example="q_min(P[0, 0], mean) <= 1/n",
@@ -326,15 +325,15 @@ define(
 define(
     """top_shares(P) = max(P[i][j] * (1 - P[i][j] + P[i][k]) for i in range(n) for j in range(n) for k in range(n)
     if j < k or k < j) if n > 1 else 0""",
-    "p_1(1 − p_1 + p_2) of the two largest entries p_1 ≥ p_2 of a row of the attention, the largest over the rows",
+    "p_1(1 − p_1 + p_2) of the two largest entries p_1 ≥ p_2 of a row of the attention, the largest over the rows;"
+    " 0 where there is one token",
     latex=r"\max_ip_1(1-p_1+p_2)({0})",
     example="top_shares(P[0, 0]) <= 1",
 )
 define(
     """contraction(k) = 1 - sum(min(c) for s in [range(K)[k] * r] for c in T(chain([P[min(L, s + r) - 1 - t, 0]
     for t in range(min(L, s + r) - s)])))""",
-    "1 − Σ_c min_i (B_k)_ic, B_k = P[rk + r − 1, 0] ⋯ P[rk, 0] the product of the attention of r layers, r the"
-    " radius of the mask (the last product may be shorter): Doeblin's contraction",
+    "1 − Σ_c min_i (B_k)_ic, B_k = P^{m,0} ⋯ P^{rk,0}, m the lesser of rk + r − 1 and L − 1: Doeblin's contraction",
     latex=r"\Bigl(1-\sum_c\min_i(B_{{{0}}})_{{ic}}\Bigr)",
     example="contraction(0) <= 1",
 )
@@ -363,15 +362,15 @@ define(
 define(
     """consensus_shift(P[l, h]) = max(max(v) - min(v) for S in [moved_logits(l, h)] for i in range(n)
     for v in [[S[i][j] for j in range(n) if attention(l).mask[i][j] > 0]])""",
-    "largest oscillation, over the keys that a token sees, of the difference of its logits and of those at"
-    " consensus: all tokens equal to the first",
+    "largest oscillation, over the keys that a token sees, of the difference of its logits and of those where all"
+    " tokens that layer l reads are the first of them",
     latex=r"w({0})",
     example="consensus_shift(P[0, 0]) >= 0",
     known="any",
 )
 define(
     "diagonal(P, k) = P[k][k] if k < n else undefined",
-    "what token k, counted from 0, attends to itself",
+    "what the token of this number, counted from 0, attends to itself",
     latex=r"({0})_{{{1}{1}}}",
     example="diagonal(P0[0, 0], 0) <= 1",
 )
@@ -391,21 +390,21 @@ define(
 )
 define(
     "second_norm(l) = norm(second_map(l), 2)",
-    "spectral norm of the sum of P_11 W over the heads, P_11 what the second token, number 1 counted from 0,"
-    " attends to itself in a head of layer l",
+    "spectral norm of Σ_h P^{l,h}_11 W^{l,h}, P_11 what the second token, number 1 counted from 0, attends to"
+    " itself",
     latex=r"\Bigl\|\sum_h P^{{{0},h}}_{{11}}W^{{{0},h}}\Bigr\|_2",
     example="second_norm(0) <= sum_h(norm(W[0, h], 2))",
 )
 define(
     "second_least(l) = least_singular(second_map(l))",
-    "least singular value of the sum of P_11 W over the heads, P_11 what the second token, number 1 counted from"
-    " 0, attends to itself in a head of layer l",
+    "least singular value of Σ_h P^{l,h}_11 W^{l,h}, P_11 what the second token, number 1 counted from 0, attends"
+    " to itself",
     latex=r"\sigma_{{\min}}\Bigl(\sum_h P^{{{0},h}}_{{11}}W^{{{0},h}}\Bigr)",
     example="second_least(0) <= second_norm(0)",
 )
 define(
     "least_root(l) = min(sqrt(sum(x**2)/d + before(l).eps) for x in stage[l, attends[l][0]])",
-    "least root mean square √(|x|²/d + ε) of a token x that layer l norms before its attention",
+    "least √(‖x‖₂²/d + ε) of a token x that layer l norms before its attention, ε that of the RMSNorm",
     latex=r"\rho_{{{0}}}",
     example="least_root(0) >= 1",
 )
@@ -421,23 +420,22 @@ define(
 
 define(
     "mu_before(l) = mu(joined(blocks[l][attends[l][0]], stage[l, attends[l][0]]))",
-    "Frobenius norm about their mean of Y^l = λX^l + Σ_h P^{l,h}X^lW^{l,h}, what layer l makes before its"
-    " LayerNorm; with LayerNorm in front of attention and no skip connections these are the tokens after l + 1"
-    " layers",
+    "Frobenius norm about their mean of the tokens Y^l that layer l makes before its LayerNorm; with LayerNorm in"
+    " front of attention and no skip connections these are the tokens after l + 1 layers",
     latex=r"\mu(Y^{{{0}}})",
     example="mu_before(0) <= mu(X[1])",
 )
 define(
     "height() = min(X[0] @ pole[0])",
-    "min_i ⟨X_i, v⟩ of the input, v the direction of its mean token",
+    "min_i ⟨X^0_i, v⟩, v the direction of the mean of the tokens X^0_i",
     latex=r"\gamma",
     example="height() <= 1",
     sign="",
 )
 define(
     "section(X[l]) = diameter([x / (x @ pole[l]) for x in X[l]], 2)",
-    "ℓ₂ diameter of y_i = X_i/⟨X_i, v_t⟩, v_t = vW[0, 0] ⋯ W[t − 1, 0] and v the direction of the input's mean"
-    " token",
+    "largest ℓ₂ distance of two of y_i = X^l_i/⟨X^l_i, vW^{0,0} ⋯ W^{l−1,0}⟩, v the direction of the mean of the"
+    " tokens X^0_i",
     latex=r"\operatorname{{diam}}\,y({0})",
     example="section(X[L]) <= section(X[0])",
     known="any",
@@ -466,7 +464,7 @@ define(
 )
 define(
     "orthogonal_values() = all(T(W[l, h]) @ W[l, h] == identity(d) for l in range(L) for h in range(H))",
-    "every W[l, h] is exactly orthogonal",
+    "every W^{l,h} is exactly orthogonal",
     latex=r"\text{{every }}W^{{l,h}}\text{{ is orthogonal}}",
     truth=True,
 )
@@ -479,7 +477,7 @@ define(
 
 define(
     "center_count() = sum(1 if is_center(c) else 0 for c in range(n))",
-    "number of centers of the mask: of tokens that reach all others",
+    "number of centers of the mask: of tokens that reach all others along its edges",
     latex="c",
     example="center_count() <= n",
 )
@@ -502,27 +500,28 @@ define(
 )
 define(
     """influence(k) = norm([[slopes[(n - 1)*d + b][range(n)[k]*d + a] for a in range(d)] for b in range(d)], 2)""",
-    "spectral norm of the derivative of the last token after the first layer in token k (from 0) of the input",
+    "spectral norm of the derivative of the last token, number n − 1 counted from 0, after the first layer in the"
+    " token of this number of the input",
     latex=r"\|\partial X^1_{{\text{{last}}}}/\partial X^0_{{{0}}}\|_2",
     example="influence(0) <= norm(W[0, 0], 2)",
     known="share*jacobian_norm()",
 )
 define(
     "last_share(k) = P[0, 0][n - 1][k]",
-    "what the last token attends to token k in the first layer; tokens are counted from 0, so the last is n − 1",
+    "what the last token, number n − 1 counted from 0, attends to the token of this number in the first layer",
     latex=r"P^{{0,0}}_{{\text{{last}},\,{0}}}",
     example="last_share(0) <= 1",
 )
 define(
     "is_last(k) = 1 if range(n)[k] == n - 1 else 0",
-    "1 where token k is the last one, counted from 0 the one with number n − 1, else 0",
+    "1 where this is the number of the last token, n − 1 counted from 0, else 0",
     latex=r"[{0}=\text{{last}}]",
     example="is_last(0) <= 1",
 )
 define(
     "repeat_gap(X[l]) = length(repeated[l] - X[l][n - 1], 2)",
-    "ℓ₂ distance of the last token, number n − 1 counted from 0, and of token n: the last one of the input in which"
-    " it is repeated",
+    "ℓ₂ distance of the last token, number n − 1 counted from 0, and of token n, if the last token of the input is"
+    " repeated behind it",
     latex=r"\|{0}_{{n-1}}-{0}_{{n}}\|_2",
     example="repeat_gap(X[1]) <= repeat_reach(X[0])",
     known="any",

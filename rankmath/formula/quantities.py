@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from rankmath.formula.language import fast
 from rankmath.formula.numbers import Signed
 from rankmath.formula.run import Run, scalar_function, unbox
 from rankmath.formula.text import largest_modulus
-from rankmath.linalg import norms
+from rankmath.linalg import metrics, norms
 from rankmath.linalg.diameters import diameter as diameter_of
 from rankmath.linalg.residuals import ResidualNorm
 from rankmath.model.network import LIPSCHITZ, Attention, LayerNorm, Network
@@ -80,8 +80,26 @@ def cosine(run: Run, X: tuple[str, int]) -> Scalar:
 @fast("stable_rank", of="tokens")
 def stable_rank(run: Run, X: tuple[str, int]) -> Scalar:
     A, Y = run.A, run.plain_tokens(X[1])
-    ratio = norms.frobenius(Y, A) / norms.spectral(Y, A)
+    with np.errstate(invalid="ignore"):  # tokens that are all zero have none
+        ratio = norms.frobenius(Y, A) / norms.spectral(Y, A)
     return run.number(ratio * ratio)
+
+
+@fast("rank", of="doubles")
+def rank(run: Run, M: Place | tuple[str, int]) -> Scalar:
+    return run.number(np.linalg.matrix_rank(_matrix(run, M)).astype(float))
+
+
+@fast("participation_ratio", of="doubles")
+def participation_ratio(run: Run, X: tuple[str, int]) -> Scalar:
+    with np.errstate(invalid="ignore"):
+        return run.number(metrics.participation_ratio(run.plain_tokens(X[1]), centred=False))
+
+
+@fast("effective_rank", of="doubles")
+def effective_rank(run: Run, X: tuple[str, int], of: Literal["singular", "eigen"]) -> Scalar:
+    with np.errstate(invalid="ignore"):
+        return run.number(metrics.effective_rank(run.plain_tokens(X[1]), of))
 
 
 @fast("longest", of="tokens")

@@ -124,8 +124,12 @@ class _Reader:
 
     def unknown(self, node: ast.AST, what: str, name: str, allowed: Iterable[str]) -> NoReturn:
         choices = sorted(allowed)
-        near = difflib.get_close_matches(name, choices, 3)
-        hint = f"did you mean {' or '.join(repr(x) for x in near)}?" if near else f"there are {', '.join(choices)}"
+        told = _telling_of(name) if what == "function" else []
+        near = difflib.get_close_matches(name, choices, 3, cutoff=0.75 if told else 0.6)
+        if near:
+            hint = f"did you mean {' or '.join(map(repr, near))}?"
+        else:
+            hint = f"what tells of it: {', '.join(told)}" if told else f"there are {', '.join(choices)}"
         self.refuse(node, f"no {what} {name!r} in the language; {hint}")
 
     # -- formulas ------------------------------------------------------------------------------------------
@@ -365,7 +369,9 @@ class _Reader:
             found[keyword.arg] = keyword.value
         missing = [name for name in names if name not in found]
         if missing:
-            self.refuse(node, f"{entry.name}({', '.join(names)}): {', '.join(missing)} missing")
+            self.refuse(
+                node, f"{entry.name}({', '.join(names)}): {', '.join(missing)} missing, as in {entry.example}"
+            )
         return [found[name] for name in names]
 
     def recursion(self, node: ast.Call) -> Call:
@@ -393,6 +399,17 @@ class _Reader:
 def _folded(term: Term) -> Term:
     """An index of numbers alone as one number."""
     return term if (value := _exact(term)) is None else Number(value)
+
+
+def _telling_of(name: str) -> list[str]:
+    """Functions that take the word as an argument, as norm(M, frobenius), or else those whose meaning has it."""
+    by_word = [
+        f"{entry.name}({', '.join(name if name in p.words else p.name for p in entry.parameters)})"
+        for entry in FUNCTIONS.values()
+        if any(name in p.words for p in entry.parameters)
+    ]
+    spoken = name.replace("_", " ").lower()
+    return by_word or [x for x, entry in FUNCTIONS.items() if len(name) > 3 and spoken in entry.meaning.lower()][:6]
 
 
 def _exact(term: Term) -> Fraction | None:

@@ -103,7 +103,7 @@ def reference_trace(
     ...
     rankmath.InvalidArgument: digits: about ... are needed to see the residual of layer 40; ...
     """
-    X = to_numpy(check_one_sequence(net, X, "the reference"))
+    X = to_numpy(check_one_sequence(net, X, "the reference", coded=False))
     as_choice("norm", norm, RESIDUAL_NORMS)
     budget = as_real("budget_seconds", budget_seconds, positive=True)
     if digits is None:

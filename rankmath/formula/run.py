@@ -16,7 +16,7 @@ from rankmath.arithmetic.numpy64 import many
 from rankmath.arithmetic.protocol import System
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.maps import norm_step
-from rankmath.attention.plain import layer_norm, logits_of
+from rankmath.attention.plain import layer_norm, logits_of, uncoded
 from rankmath.attention.softmax import softmax
 from rankmath.attention.tokens import Tokens, centre
 from rankmath.attention.trace import layers_centred
@@ -128,8 +128,10 @@ class Run:
             case "positions":
                 n = int(self.X.shape[-2])
                 return all(word in kinds_of_positions(a.position, a.rotary, n) for a in net.attentions)
-            case "softcap" | "qk_norm":
-                return all(getattr(a, name) is None for a in net.attentions)
+            case "softcap":
+                return all(word == ("none" if a.softcap is None else a.cap) for a in net.attentions)
+            case "qk_norm":
+                return all(a.qk_norm is None for a in net.attentions)
         raise KeyError(name)
 
     def _masked_as(self, word: str) -> bool:
@@ -159,6 +161,8 @@ class Run:
 
     def takes(self, of: str) -> bool:
         """Whether an implementation that was registered for such networks may measure this one."""
+        if self._by_text_alone:
+            return False
         if of == "multiplied":
             return all(a.key is None and a.output is None for a in self.net.attentions)
         if of in ("attention", "doubles"):
@@ -166,6 +170,10 @@ class Run:
             first = all(layer[0] and sum(layer) == 1 for layer in attends)
             return first and not (of == "doubles" and self.A.unbounded)
         return of != "one line" or self.net.is_one_line
+
+    @cached_property
+    def _by_text_alone(self) -> bool:
+        return uncoded(self.net) != ""
 
     def by_text(self, name: str, arguments: tuple[Any, ...]) -> Scalar:
         """A quantity as its definition says; float64 rounds what balls enclose, for each of a batch."""

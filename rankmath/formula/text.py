@@ -21,7 +21,7 @@ import numpy as np
 from rankmath.arithmetic.float64 import to_numpy
 from rankmath.arithmetic.protocol import System
 from rankmath.definitions.entries import ENTRIES, Entry, lines
-from rankmath.definitions.layer import GRAPHS, LAYER
+from rankmath.definitions.layer import GRAPHS, layer_text
 from rankmath.definitions.quantities import HELPERS
 from rankmath.formula.evaluate import NUMBERS, Truth
 from rankmath.formula.numbers import Signed
@@ -69,8 +69,8 @@ def _parsed(body: str) -> ast.expr:
 
 
 @lru_cache(maxsize=4)
-def _definitions(entries: tuple[Entry, ...]) -> dict[str, tuple[tuple[str, ...], ast.expr]]:
-    texts = {name: (parameters, _parsed(body)) for name, parameters, body in lines(GRAPHS + LAYER + HELPERS)}
+def _definitions(entries: tuple[Entry, ...], layer: str) -> dict[str, tuple[tuple[str, ...], ast.expr]]:
+    texts = {name: (parameters, _parsed(body)) for name, parameters, body in lines(GRAPHS + layer + HELPERS)}
     return texts | {entry.name: (entry.places, _parsed(entry.body)) for entry in entries}
 
 
@@ -88,7 +88,7 @@ class Text:
     def __init__(self, A: System, data: Env) -> None:
         self.A, self.data = A, data
         self.numbers: Any = NUMBERS[A.name] if A.unbounded else Doubles()
-        self.defined = _definitions(tuple(ENTRIES.values()))
+        self.defined = _definitions(tuple(ENTRIES.values()), layer_text())
         self.cache: dict[Any, tuple[Value, Value]] = {}
 
     def read(self, text: str, env: Env | None = None) -> Value:
@@ -780,6 +780,7 @@ class _Records:
             if even is None
             else {"gains": [self.row(even[0]), self.row(even[1])], "every": every, "eps": Fraction(even[2])},
             "softcap": "none" if cap is None else Fraction(cap),
+            "cap": a.cap,
         }
 
     def rows(self, vectors: Array | None) -> Value:

@@ -13,12 +13,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from array_api_compat import is_array_api_obj
 
+from rankmath.definitions.layer import CAPS
 from rankmath.files import replacing
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import MLP, Attention, LayerNorm, Network, Parallel, Sublayer
 from rankmath.model.positions import ALiBi, PositionTable, RelativeBuckets, Rotary, as_position, as_rotary
 from rankmath.model.sublayers import as_qk_norm, as_softcap, checked_mask
-from rankmath.validation import Array, InvalidArgument, as_array, as_count, as_real
+from rankmath.validation import Array, InvalidArgument, as_array, as_choice, as_count, as_real
 
 FORMAT = 2
 Arrays: TypeAlias = dict[str, Array]
@@ -114,6 +115,7 @@ def _attention(
     softcap: object = None,
     b_Q: object = None,
     b_K: object = None,
+    cap: str = "tanh",
 ) -> Attention:
     """An attention of checked arrays: a file may say anything."""
 
@@ -141,4 +143,5 @@ def _attention(
         as_softcap(softcap),
         checked("b_Q", b_Q, H, k),
         checked("b_K", b_K, H, k),
+        as_choice("cap", cap, tuple(CAPS)),
     )

@@ -741,7 +741,7 @@ def _one_line_layers(
     """The sublayers of the one-line form; their arrays are views of the stacks."""
     layers: list[tuple[Sublayer, ...]] = []
     for l, f in enumerate(mlp):
-        arrays = {name: None if stack is None else stack[l, ...] for name, stack in stacks.items()}
+        arrays: dict[str, Any] = {name: None if a is None else a[l, ...] for name, a in stacks.items()}
         attention = Attention(**arrays, d_qk=float(d_qk), mask=mask)
         if f is None:
             layers.append((Sublayer(attention, skip, after=norm),))
@@ -848,7 +848,7 @@ def _map_in_words(f: Attention | MLP) -> str:
     if f.qk_norm is not None:
         about.append("QK-norm")
     if f.softcap is not None:
-        about.append(f"logits capped at {f.softcap:g}")
+        about.append(f"logits capped at {f.softcap:g}{'' if f.cap == 'tanh' else f' by {f.cap}'}")
     return f"attention ({', '.join(about)})"
 
 

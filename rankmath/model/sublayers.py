@@ -12,27 +12,27 @@ keys are more than products: q_i = N(X_i W_Q + b_Q) T_i and k_j = N(X_j W_K + b_
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from fractions import Fraction
+from typing import TypeAlias
 
 import numpy as np
 
+from rankmath.definitions.layer import ACTIVATIONS, CAPS, LAYERNORMS
 from rankmath.linalg.masks import Mask, MaskLike, as_mask
 from rankmath.model.positions import Position, Rotary, as_position, as_rotary
 from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array, as_choice, as_real, same_library
 
-Activation = Literal["relu", "tanh", "gelu", "gelu_tanh", "silu", "quick_gelu"]
-NormKind = Literal["sphere", "standard", "rms", "column"]
-NORM_KINDS: tuple[NormKind, ...] = ("sphere", "standard", "rms", "column")
+#: The name of an activation or of a kind of LayerNorm in the tables of `rankmath.definitions.layer`.
+Activation: TypeAlias = str
+NormKind: TypeAlias = str
 
 #: sup |activation'|, rounded up: GELU's is Φ(√2) + √2 φ(√2); the others' are at the zero of the second derivative.
-LIPSCHITZ: dict[Activation, float] = {
-    "relu": 1.0,
-    "tanh": 1.0,
-    "gelu": 1.12890415,
-    "gelu_tanh": 1.12899307,
-    "silu": 1.09983933,
-    "quick_gelu": 1.09983933,
-}
+LIPSCHITZ = {name: float(Fraction(slope)) for name, (_, slope) in ACTIVATIONS.items() if slope != "undefined"}
+
+
+def norm_kinds() -> tuple[str, ...]:
+    """The kinds of LayerNorm: those of single tokens, and that of columns."""
+    return (*LAYERNORMS, "column")
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ class MLP:
         if self.b_gate is not None and self.W_gate is None:
             raise InvalidArgument("b_gate: given without W_gate; a gate needs its matrix")
         same_library(**arrays)
-        as_choice("activation", self.activation, tuple(LIPSCHITZ))
+        as_choice("activation", self.activation, tuple(ACTIVATIONS))
         as_choice("skip", self.skip, (False, True))
         for name, value in arrays.items():
             object.__setattr__(self, name, value)
@@ -92,6 +92,8 @@ class MLP:
 
         if self.W_gate is not None:
             raise InvalidArgument("mlp: a gated MLP given; a product of two maps of the token has no such constant")
+        if self.activation not in LIPSCHITZ:
+            raise InvalidArgument(f"mlp: no bound on the slope of {self.activation!r} is known")
         norms = float(induced_norm(self.W_in, p)) * float(induced_norm(self.W_out, p))
         return (norms * LIPSCHITZ[self.activation] + float(self.skip)) * (1 + 2**-40)
 
@@ -113,11 +115,11 @@ class LayerNorm:
     offset: Array = None
 
     def __post_init__(self) -> None:
-        as_choice("norm", self.kind, NORM_KINDS)
-        scaled = self.kind in ("standard", "rms")
-        eps = (1e-5 if scaled else 0.0) if self.eps is None else as_real("eps", self.eps)
-        if eps < 0 or (eps > 0 and self.kind == "sphere"):
-            allowed = "0" if self.kind == "sphere" else "a number ≥ 0"
+        as_choice("norm", self.kind, norm_kinds())
+        scaled, floored = ("N." + field in LAYERNORMS.get(self.kind, "") for field in ("gain", "eps"))
+        eps = (1e-5 if floored else 0.0) if self.eps is None else as_real("eps", self.eps)
+        if eps < 0 or (eps > 0 and not floored and self.kind != "column"):
+            allowed = "a number ≥ 0" if floored or self.kind == "column" else "0"
             raise InvalidArgument(f"eps: {eps} given; with norm {self.kind!r} it must be {allowed}")
         object.__setattr__(self, "eps", eps)
         for name in ("gain", "offset"):
@@ -125,7 +127,7 @@ class LayerNorm:
             if value is None:
                 continue
             if not scaled:
-                raise InvalidArgument(f"{name}: given with norm {self.kind!r}; only 'standard' and 'rms' take one")
+                raise InvalidArgument(f"{name}: given with norm {self.kind!r}; its definition has none")
             object.__setattr__(self, name, as_array(name, value, ndim=1))
 
     @property
@@ -149,10 +151,10 @@ NormLike: TypeAlias = LayerNorm | NormKind | None
 def as_norm(norm: object, name: str = "norm") -> LayerNorm | None:
     """None, a LayerNorm, or the name of a kind."""
     if isinstance(norm, str):
-        return LayerNorm(as_choice(name, norm, NORM_KINDS))
+        return LayerNorm(as_choice(name, norm, norm_kinds()))
     if norm is None or isinstance(norm, LayerNorm):
         return norm
-    kinds = ", ".join(repr(kind) for kind in NORM_KINDS)
+    kinds = ", ".join(repr(kind) for kind in norm_kinds())
     raise InvalidArgument(f"{name}: {norm!r} given; allowed are None, {kinds} or a LayerNorm")
 
 
@@ -174,6 +176,7 @@ class Attention:
     qk_norm : (gain of queries, gain of keys, eps) of an RMSNorm of both before they are turned, or None. A gain of
         length k is for each head by itself; one of length H·k (kv_heads·k for keys) norms all heads as one vector.
     softcap : t of the capped logits t tanh(S/t), before B is added; or None.
+    cap : the kind of cap, a name of `rankmath.definitions.layer.CAPS` (there c is t, and x is S).
     b_Q, b_K : (H, k) or None: biases of queries and keys where they do not act as a key bias.
 
     In a stack of networks all arrays have a batch axis right before the matrix (for `bias`: vector) axes.
@@ -194,6 +197,7 @@ class Attention:
     softcap: float | None = None
     b_Q: Array = None
     b_K: Array = None
+    cap: str = "tanh"
 
     @classmethod
     def from_arrays(
@@ -208,6 +212,7 @@ class Attention:
         position: Position | None = None,
         rotary: Rotary | None = None,
         softcap: float | None = None,
+        cap: str = "tanh",
     ) -> Attention:
         """From fused weights W_QK and W, both (H, d, d); `rotary` turns the queries X W_QK and the keys X."""
         W_QK = as_array("W_QK", W_QK, ndim=3)
@@ -231,6 +236,7 @@ class Attention:
             as_position(position, H),
             as_rotary(rotary, d),
             softcap=as_softcap(softcap),
+            cap=as_choice("cap", cap, tuple(CAPS)),
         )
 
     @classmethod
@@ -251,6 +257,7 @@ class Attention:
         rotary: Rotary | None = None,
         qk_norm: QKNorm | None = None,
         softcap: float | None = None,
+        cap: str = "tanh",
     ) -> Attention:
         """From factors: W_Q, W_K (H, d, k), W_V (H, d, v), W_O (H, v, d); biases (H, k), (H, k), (H, v), (d,).
 
@@ -306,7 +313,9 @@ class Attention:
             None if kv_heads == H else kv_heads,
             as_qk_norm(qk_norm, H, kv_heads, k),
             as_softcap(softcap),
-            *biases,
+            b_Q=biases[0],
+            b_K=biases[1],
+            cap=as_choice("cap", cap, tuple(CAPS)),
         )
 
     @property

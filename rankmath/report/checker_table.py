@@ -37,7 +37,7 @@ def reference() -> str:
     from rankmath.checker import checker, statements
     from rankmath.checker.rules import RULES
     from rankmath.definitions.entries import ENTRIES
-    from rankmath.definitions.layer import LAYER
+    from rankmath.definitions.layer import layer_text
     from rankmath.definitions.quantities import HELPERS
 
     lines = ["### Claims about networks", "", "| key | claim | given |", "|---|---|---|"]
@@ -68,7 +68,7 @@ def reference() -> str:
         lines += [""]
     lines += ["### Definitions", "", "Of the rules, of norms and graphs, and of a network:", ""]
     quantities = "".join(entry.line for name, entry in ENTRIES.items() if name != "norm")
-    parts = (RULES, statements.COMMON, LAYER, HELPERS, quantities)
+    parts = (RULES, statements.COMMON, layer_text(), HELPERS, quantities)
     lines += ["```text", *(part.strip() for part in parts), "```", ""]
     formats = " and ".join(f"`{name}`" for name in checker.FORMATS)
     lines += [f"The formats are {formats}; a changed definition needs a new one.", ""]

@@ -101,29 +101,54 @@ def notation(entry: Statement) -> str:
     given = {text(part) for part in entry.hypotheses}
     skip = "" if "skip == 0" in given else "X^{l}+" if "skip == 1" in given else r"\lambda X^{l}+"
     bias = "" if "bias == none" in given else r"+\mathbf 1b_l^{\mathsf T}"
-    query_bias = (
-        "" if given & {"key_bias == none", "query_bias == none"} else r"+\mathbf 1(X^{l}k_{l,h})^{\mathsf T}"
-    )
-    sent = rf"{skip}\sum_{{h}}P^{{l,h}}X^{{l}}W^{{l,h}}{bias}"
+    before = "norm_at == before" in given
+    read = "Z^{l}" if before else "X^{l}"
+    sent = rf"{skip}\sum_{{h}}P^{{l,h}}{read}W^{{l,h}}{bias}"
     steps = []
     if "mlp == none" not in given:
         steps.append("every token $y$ mapped to $f_l(y)$")
-    if "layernorm == sphere" in given:
-        steps.append("every token divided by its Euclidean norm, as are the tokens of the input")
-    elif "layernorm == none" not in given:
-        steps.append("LayerNorm applied as the hypotheses say")
-    logits = r"X^{l}W_{QK}^{l,h}(X^{l})^{\mathsf T}"
+    norm = next((said for kind, said in _NORMED.items() if f"layernorm == {kind}" in given), _ANY_NORM)
+    if "layernorm == none" not in given and not before:
+        steps.append(norm)
     lines = [
         r"Tokens are the rows of $X^{l}\in\mathbb{R}^{n\times d}$; $X^{0}$ is the input. With heads",
         rf"$h=0,\dots,H-1$ layer $l=0,\dots,L-1$ makes \[{'Y^{l}' if steps else 'X^{l+1}'}={sent},\]",
-        rf"\[P^{{l,h}}=\operatorname{{softmax}}\Bigl(\bigl({logits}{query_bias}\bigr)/\sqrt{{d_{{qk}}}}\Bigr),\]",
-        "the softmax of every row, over all tokens."
-        if "mask == none" in given
-        else "the softmax of every row, over the tokens that the row's token sees.",
     ]
+    words = [r"$W^{l,h}=W_VW_O$", r"$W_{QK}^{l,h}=W_QW_K^{\mathsf T}$"]
+    words += [r"$b_l^{\mathsf T}=\sum_hb_VW_O+b_O$"] if bias else []
+    if given & {"positions == any", "positions == rotary", "softcap == any", "qk_norm == any"}:
+        # Queries and keys may be normed and turned, logits capped and moved: no bilinear form says that.
+        lines += [
+            r"\[P^{l,h}=\operatorname{softmax}(S^{l,h}),\quad S^{l,h}_{ij}=\langle q_i,k_j\rangle/\sqrt{d_{qk}},\]",
+            rf"$q_i$ and $k_j$ the rows of ${read}W_Q+\mathbf 1b_Q$ and ${read}W_K+\mathbf 1b_K$; where the",
+            r"hypotheses allow it they are normed and turned, $S^{l,h}_{ij}$ is capped, $c\tanh(S^{l,h}_{ij}/c)$,",
+            "and a term of the places $i$ and $j$ is added;",
+        ]
+    else:
+        biased = "" if "query_bias == none" in given else rf"+\mathbf 1({read}k_{{l,h}})^{{\mathsf T}}"
+        words += [r"$k_{l,h}=W_Kb_Q^{\mathsf T}$"] if biased else []
+        logits = rf"{read}W_{{QK}}^{{l,h}}({read})^{{\mathsf T}}{biased}"
+        lines.append(rf"\[P^{{l,h}}=\operatorname{{softmax}}\Bigl(\bigl({logits}\bigr)/\sqrt{{d_{{qk}}}}\Bigr),\]")
+    seen = "all tokens" if "mask == none" in given else "the tokens that the row's token sees"
+    lines.append(f"the softmax of every row, over {seen}. Of queries, keys, values and outputs {', '.join(words)}.")
+    if before:
+        lines.append(rf"$Z^{{l}}$ is $X^{{l}}$ with {norm}.")
     if steps:
         lines.append(rf"$X^{{l+1}}$ is $Y^{{l}}$ with {', then '.join(steps)}.")
     return "\n".join(lines)
+
+
+_ANY_NORM = "LayerNorm applied as the hypotheses say"
+#: What each LayerNorm does.
+_NORMED = {
+    "sphere": "every token divided by its Euclidean norm, as are the tokens of the input",
+    "column": r"the mean of every column taken from it, the rest $y$ divided by $\sqrt{\|y\|_2^2/n+\varepsilon}$"
+    " (by 1 where that is 0)",
+    "standard": r"the mean of every token's entries taken from it, and the rest $x$ divided by $\sqrt{\|x\|_2^2/d+"
+    r"\varepsilon}$, times a gain, entry by entry, plus an offset",
+    "rms": r"every token $x$ divided by $\sqrt{\|x\|_2^2/d+\varepsilon}$, times a gain $g$, entry by entry, plus an"
+    " offset",
+}
 
 
 # -- what a longer fragment asks for ------------------------------------------------------------------------

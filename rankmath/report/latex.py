@@ -80,7 +80,9 @@ _SIGNS = {
     "∏": r"\prod",
 }
 _FORMULA = re.compile(
-    r"√(\w(?:_\w+)?)|√|(?<=[\w‖|)\]∏Σ])([_^])(\{[^{}]*\}|[A-Za-z0-9]+)|([ᵀˣ⁻ℓ⟨⟩↦⋯∫⊕Σ∏])|⁻([⁰¹²³⁴-⁹]+)", re.DOTALL
+    r"√(\w(?:_\w+)?)|√|(?<=[\w‖|)\]∏Σ])([_^])(\{[^{}]*\}|\(−?\w+\)|[A-Za-z0-9]+|[α-ω])"
+    r"|⁻([⁰¹²³⁴-⁹]+)|([ᵀˣ⁻ℓ⟨⟩↦⋯∫⊕Σ∏])",
+    re.DOTALL,
 )
 
 
@@ -90,11 +92,11 @@ def formulas(text: str) -> str:
     Examples
     --------
     >>> print(formulas("E = R W_QK Rᵀ/√d_qk"))
-    E = R W$_{QK}$ R$^{\\mathsf T}$/$\\sqrt{d_{qk}}$
+    E = R $W_{QK} R^{\\mathsf T} / \\sqrt{d_{qk}}$
     """
     written, end = [], 0
     for match in _FORMULA.finditer(text):
-        root, place, index, sign, _ = match.groups()
+        root, place, index, inverse, sign = match.groups()
         base = re.search(r"\w*$", text[: match.start()])
         follows = place == "_" and text[match.end() :][:1] == "_"
         if place and base is not None and (len(base[0]) > 3 or "_" in base[0] or follows):
@@ -106,15 +108,45 @@ def formulas(text: str) -> str:
             written.append(rf"$\sqrt{{{letter}{f'_{{{below}}}' if below else ''}}}$")
         elif place:
             raised = re.sub(r"[⁰¹²³⁴-⁹]+", lambda power: f"^{{{power[0].translate(_SUPERSCRIPTS)}}}", index[1:-1])
-            inside = raised if index.startswith("{") else index
+            inside = raised if index[0] in "{(" else index
             signs = (
                 _SIGNS.get(c) or (rf"\{_GREEK[c]} " if _GREEK.get(c) else "-" if c == "−" else c) for c in inside
             )
             inner = re.sub(r"_(\w\w+)", r"_{\1}", "".join(signs))
             written.append(f"${place}{{{inner}}}$")
         else:
-            written.append(f"${_SIGNS[sign]}$" if sign else r"$\surd$")
-    return "".join((*written, escape(text[end:])))
+            power = f"$^{{-{inverse.translate(_SUPERSCRIPTS)}}}$" if inverse else r"$\surd$"
+            written.append(f"${_SIGNS[sign]}$" if sign else power)
+    return _joined("".join((*written, escape(text[end:]))))
+
+
+# Between two formulas: numbers, letters, signs. Before one: what touches it, or a sign's left side. Then its right.
+_BETWEEN = re.compile(r" ?(?:(?:\d+|[A-Zb-z](?![A-Za-z])|[()/+=]) ?)*")
+_BEFORE = re.compile(r"(?<![\w\\])(?:[A-Zb-z] = |\d+|[A-Za-z]|[A-Z]{2})\(?$")
+_LEFT = re.compile(r"(?<![\w\\])(?:\d+|[A-Zb-z]) ?$")
+_AFTER = re.compile(r" ?\(?(?:\d+(?:/\d+)?[a-z]?|[A-Zb-z])\)?(?=[\s,;:)]|\.?$|\.\s)")
+_SIGN = r"\\(?:le|ge|ne|approx|to|cdot|times|in)(?![a-z])|[-<>]"
+_OPENS, _CLOSES = re.compile(_SIGN), re.compile(rf"(?:{_SIGN})$")
+_TWICE = re.compile(r"([_^])\{[^{}]*\}\1")
+
+
+def _joined(latex: str) -> str:
+    """Formulas that stand side by side, and the letters and numbers between them, as one: $|$$\\lambda$$|$ is
+    $|\\lambda|$."""
+    first, *rest = re.split(r"(?<!\\)\$", latex)
+    written, pieces = [first], list(zip(rest[::2], rest[1::2], strict=True))
+    while pieces:
+        math, after = pieces.pop(0)
+        # A second index in one place stays apart: TeX refuses it.
+        while pieces and _BETWEEN.fullmatch(after) and not _TWICE.search(math + after + pieces[0][0]):
+            more, following = pieces.pop(0)
+            math, after = re.sub(r" (?=[_^|)])", "", f"{math} {after.strip()} {more}".replace("  ", " ")), following
+        if glued := (_LEFT if _OPENS.match(math) else _BEFORE).search(written[-1]):
+            written[-1], math = written[-1][: glued.start()], glued[0] + math
+        if _CLOSES.search(math) and (right := _AFTER.match(after)):
+            math, after = f"{math} {right[0].strip()}", after[right.end() :]
+        written += [f"${math}$", after]
+    return "".join(written)
 
 
 def escape(text: str) -> str:

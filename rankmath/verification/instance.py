@@ -71,7 +71,7 @@ def demand_one_attention(net: Network) -> None:
 
 def network_instance(net: Network, X: ArrayLike) -> NetworkInstance:
     """Checked input of `verify(key, net, X)`."""
-    X = check_input(net, X)
+    X = check_input(net, X, coded=False)
     demand_one_attention(net)
     return NetworkInstance(net, X)
 

@@ -26,6 +26,10 @@ ALCALDE = "Alcalde and others 2025, Attention's forward pass and Frank-Wolfe (ar
 ALMAN = "Alman and Song 2025 (arXiv 2505.16284)"
 RIGOLLET = "Rigollet 2025, The mean-field dynamics of transformers (arXiv 2512.01868)"
 CHEN = "Chen, Lin, Polyanskiy and Rigollet 2026 (arXiv 2510.05554)"
+CHEN_MEAN = "Chen, Lin, Polyanskiy and Rigollet 2025 (arXiv 2504.14697)"
+GESHKOVSKI_SLOW = "Geshkovski, Koubbi, Polyanskiy and Rigollet 2024 (arXiv 2410.06833)"
+POLYANSKIY = "Polyanskiy, Rigollet and Yao 2025 (arXiv 2507.22857)"
+KOUBBI = "Koubbi and others 2026, Homogenized transformers (arXiv 2604.01978)"
 SHI = "Shi and others 2022, Revisiting over-smoothing in BERT (arXiv 2202.08625)"
 
 #: Neighbouring papers by the prefix of their keys: the page docs/field.md has a row for each statement near them.
@@ -38,6 +42,7 @@ FIELD = {
     "noci2022": NOCI,
     "barbero2024": BARBERO,
     "geshkovski2023": GESHKOVSKI,
+    "geshkovski2024": GESHKOVSKI_SLOW,
     "karagodin2024": KARAGODIN,
     "karagodin2025": KARAGODIN_NORMS,
     "alcalde2025": ALCALDE,

@@ -25,7 +25,7 @@ from rankmath.formula.language import FUNCTIONS, LETTERS
 from rankmath.formula.printed import NOTATION, conventions, latex_letter
 from rankmath.formula.printing import latex, text, words
 from rankmath.formula.run import Run
-from rankmath.formula.terms import INDICES, Both, Call, Every, Formula, Letter, Term, as_term, replaced, walk
+from rankmath.formula.terms import INDICES, Both, Call, Every, Formula, Item, Letter, Term, as_term, replaced, walk
 from rankmath.formula.terms import Number as NumberTerm
 from rankmath.validation import ArrayLike, InvalidArgument, Number, as_choice
 from rankmath.verification.data import Declared, printed_data
@@ -48,6 +48,7 @@ Formulas: TypeAlias = Formula | str
 _EXISTS = re.compile(r"\s*exists\b\s*:?")
 # Letters that are explained where a claim is printed; the others are common.
 _EXPLAINED = ("x_star", "r", "in_degree", "K")
+_AT_CONSENSUS = "the attention P^{l,h} if all tokens that layer l reads were the first of them"
 
 
 def _hypothesis(text: str, names: tuple[str, ...]) -> Formula:
@@ -309,11 +310,15 @@ class Statement:
                     found.setdefault(f"{entry.name} {word}", (entry.definition or latex(term), meaning))
                 for name, shown, said in conventions(entry.text) if entry is not None and entry.text else ():
                     found.setdefault(name, (shown, said))
-                if isinstance(term, Letter) and term.name in _EXPLAINED and term.name not in self.arrays:
-                    found.setdefault(term.name, (latex(term), LETTERS[term.name]))
+                index = term.index if isinstance(term, Every) else _reduced(term)
+                letters = {"k": ("K", "r")}.get(index, (term.name,) if isinstance(term, Letter) else ())
+                for name in letters:
+                    if name in _EXPLAINED and name not in self.arrays:
+                        found.setdefault(name, (latex_letter(name), LETTERS[name]))
+                if isinstance(term, Item) and term.array == "P0":
+                    found.setdefault("P0", (latex(term), _AT_CONSENSUS))
                 if isinstance(term, Call) and term.function in ("expc", "tanhc"):
                     found.setdefault(term.function, (latex(term), "read as 1 where the denominator is 0"))
-                index = term.index if isinstance(term, Every) else _reduced(term)
                 if index in INDICES:
                     found.setdefault(index, (index, f"counts from 0 to {INDICES[index]} − 1"))
         # What notation says comes last.
@@ -395,10 +400,6 @@ def _certainly_fails(side: Side) -> bool:
     return side.left > side.right or (side.strict and side.left == side.right)
 
 
-#: How the meanings of quantities name the words that differ from what is typed.
-_WORDS = {"one": "1", "inf": "(?:inf|∞)", "frobenius": "F"}
-
-
 def _at_its_word(term: Call, meaning: str) -> tuple[str, str]:
     """The word behind a quantity and what it is with it, where the meaning lists its words; else as it is.
 
@@ -408,14 +409,11 @@ def _at_its_word(term: Call, meaning: str) -> tuple[str, str]:
     head, _, listed = meaning.partition(": ")
     last = term.terms[-1] if term.terms else None
     word = last.name if isinstance(last, Letter) else str(last.value) if isinstance(last, NumberTerm) else ""
-    if word == "frobenius" and "frobenius" in listed:
-        return word, f"{head}: Frobenius"
-    named = _WORDS.get(word, re.escape(word))
     if "ℓ_p" in meaning and not listed and word in ("1", "2", "inf"):
         return word, meaning.replace("ℓ_p", f"ℓ_{word.replace('inf', '∞')}")
-    if word and (found := re.search(rf"(?:^|, |or ){named} \(([^)]*)\)", listed)):
-        return word, f"{head}: {found[1].rpartition(': ')[2]}"
-    if word and (found := re.search(rf"(?:^|, )([^,]*) for p = {named}(?:,|$)", listed)):
+    if word and (found := re.search(rf"(?:^|, ){re.escape(word)} \(([^)]*)\)", listed)):
+        return word, f"{head}: {found[1]}"
+    if word and (found := re.search(rf"(?:^|, )([^,]*) for p = {word}(?:,|$)", listed)):
         return word, f"{head}: {found[1]}"
     return "", meaning
 

@@ -67,6 +67,8 @@ class Verdict:
 
     def __str__(self) -> str:
         kind = "certified" if self.certified else "numerically"
-        sides = "" if math.isnan(self.log_lhs) else f", lhs/rhs = {quotient(self.log_lhs - self.log_rhs)}"
+        ratio = quotient(self.log_lhs - self.log_rhs)
+        both_zero = self.log_lhs == self.log_rhs == -math.inf
+        sides = ", both sides 0" if both_zero else f", lhs/rhs = {ratio}" if ratio else ""
         note = f" ({self.reason})" if self.reason else ""
         return f"{self.key}: {self.outcome} {kind}{sides}{note}"

@@ -13,6 +13,8 @@ import pytest
 
 from rankmath.certificates.coq import to_coq
 from rankmath.certificates.coq_terms import Untranslatable
+from rankmath.definitions.entries import ENTRIES, define
+from rankmath.formula.language import FUNCTIONS
 
 FOLDER = Path(__file__).parents[2] / "proofs" / "certificates"
 needs_coq = pytest.mark.needs("coqc")
@@ -126,8 +128,15 @@ def test_coq_accepts_an_equilibrium_and_no_other_place_for_it(library: Path) -> 
 
 @needs_coq
 def test_coq_accepts_a_claim_of_a_users_own(library: Path) -> None:
-    claim = "norm(W_QK[0, 0], 2)*diameter(X[1], 1) <= 1"
-    assert accepted(library, to_coq(network(claim))[0])
+    """Also with quantities that proofs/coq does not name, one of them new: their definitions are unrolled."""
+    claim = "norm(W_QK[0, 0], 2)*diameter(X[1], 1) <= 1 and alike(X[1]) <= 1 and stable_rank(X[1]) <= 3/2"
+    term = "sum(x @ y / (length(x, 2) * length(y, 2)) for x in X for y in X) / len(X)**2"
+    define(f"alike(X) = {term}", "mean cosine of two tokens", latex=r"c({0})", degree=0)
+    try:
+        text = to_coq(network(claim))[0]
+        assert accepted(library, text)
+    finally:
+        del ENTRIES["alike"], FUNCTIONS["alike"]
     assert accepted(library, to_coq(network("diameter(X[1], 1) <= 1/1000", kind="violates"))[0])
 
 

@@ -186,6 +186,10 @@ BROKEN = {
     "own:hardmax-steps": "left_over(g) + 0.999*total(g) >= 1 and left_over(g) <= exp(-1.001*total(g))",
     "own:cluster-speed": "variance_fall(B, X, s) <= 0.99*2*variance(X)*exp(w)/least_value(s)",
     "own:merge-time": "pair_time(beta, u, v) <= 0.999*(v - u)*(1 + exp(-beta*(1 - u)))/(2*(1 - max(u**2, v**2)))",
+    "own:until-collapse": "until_collapse(beta, u, c) <= 0.999*(c*beta + log(1 - u) + 2*(exp(x) - 1 - x)/x"
+    " + (exp(x) - 1)/(beta*u))",
+    "own:mean-field-rate": "(1 - v)/(1 + s*v) <= 0.999*exp(-a*log(s*v))",
+    "own:circle-three": "u*exp(beta*(u**2/2 - 1)) <= 0.999*exp(-beta*u/2)",
     "own:lipschitz": "jacobian_norm() <= 0.999*norm(W[0,0], 2)*(sqrt(c*(1 + (a*R*diameter(X[0], 2)/2)**2))"
     " + a*diameter(X[0], 2)**2/4)",
     "own:repeat": "repeat_gap(X[1]) <= 0.999*(3 - 2*sqrt(2))*norm(W[0,0], 2)*diameter(X[0], 2)",

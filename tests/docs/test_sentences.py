@@ -18,11 +18,14 @@ from generated import write_field
 
 import rankmath as rm
 from rankmath.checker.checker import FORMATS, KINDS
-from rankmath.checker.statements import NETWORK_DATA, ONE_LINE_DATA
-from rankmath.claims import statement
+from rankmath.checker.statements import ONE_LINE_DATA, sublayer_data
+from rankmath.claims import statement, statements
 from rankmath.claims.own_mask_rate import FORGETFUL
+from rankmath.claims.own_positions import quarter_turn
+from rankmath.cli import main
 from rankmath.equilibria.certify import certify_design
 from rankmath.equilibria.designs import causal_design, path_design
+from rankmath.model.sublayers import Attention, Sublayer
 from rankmath.report.cite import citation
 from rankmath.verification.verdict import Outcome
 
@@ -67,7 +70,7 @@ def not_alone() -> bool:
 
 def not_best() -> bool:
     """n = 3, α = ½, β = 4: over a grid of the two free cosines the rate stays 15 % above the bound."""
-    grid = np.linspace(0.5, 1.0, 13)
+    grid = np.linspace(0.5, 1.0, 9)
     found = []
     for a in grid:
         for b in grid:
@@ -312,7 +315,142 @@ def below_two_powers() -> bool:
     return 2 * math.log(10) > 4.3
 
 
+def symmetric_logits_forget() -> bool:
+    """FORGETFUL, times 1, 3, 6 row by row, is symmetric on the edges that go both ways: the logits are symmetric,
+    the mask is not, and two layers make all rows equal."""
+    P = np.asarray(FORGETFUL, dtype=float)
+    weights = np.asarray([[1.0], [3.0], [6.0]]) * P
+    both = (P > 0) & (P.T > 0)
+    twice = P @ P
+    return bool(np.allclose(weights[both], weights.T[both]) and (abs(twice - twice[0]) < 1e-15).all())
+
+
+def turned(weights: np.ndarray, depth: int) -> rm.Network:
+    """One head, W = 1, queries x times the weights, the places 0, 1, 2 turned by as many radians; repeated."""
+    angle = np.arange(3.0)[:, None]
+    one = np.eye(2)[None]
+    layer = Attention.from_qkvo(weights[None], one, one, one, rotary=rm.Rotary(np.cos(angle), np.sin(angle)))
+    return rm.Network.from_layers([[Sublayer(layer)]] * depth)
+
+
+NEARLY_EQUAL = np.asarray([[1.0, 0.0], [1.001, 0.0005], [0.9995, 0.002]])
+
+
+def at_once_though_turned() -> bool:
+    """Rotary positions and W_QK = 0: one layer makes all tokens equal."""
+    made = rm.forward(turned(np.zeros((2, 2)), 1), NEARLY_EQUAL)
+    return bool((abs(made - made[0]) < 1e-15).all())
+
+
+def alternates() -> bool:
+    """λ₂(P₀) is not real: the factors of single layers go up and down for ever, their geometric mean does not."""
+    quarter = np.asarray([[0.0, 2.0], [-2.0, 0.0]])
+    P = rm.attention_matrices(turned(quarter, 1), np.tile(NEARLY_EQUAL[:1], (3, 1)))[0, 0]
+    factors = np.exp(np.diff(np.asarray(rm.trace(turned(quarter, 101), NEARLY_EQUAL).log_residual)))[-80:]
+    mean = float(np.exp(np.log(factors).mean()))
+    return bool(np.iscomplex(np.linalg.eigvals(P)).any() and factors.max() > 1.5 * factors.min()) and bool(
+        abs(mean / np.sort(abs(np.linalg.eigvals(P)))[-2] - 1) < 0.05
+    )
+
+
+def drawn_to_the_bias() -> bool:
+    """λ = 1, W = ½, W_QK = 0 on the sphere and a bias of 50: the distance falls to less than a fiftieth."""
+    net = rm.Network.from_arrays(
+        [np.zeros((1, 2, 2))], [np.eye(2)[None] / 2], skip=1.0, norm="sphere", bias=[[50.0, 0.0]]
+    )
+    X = np.asarray([[1.0, 0.0], [math.cos(1), math.sin(1)]])
+    return bool(rm.diameter(rm.forward(net, X)) < rm.diameter(X) / 50)
+
+
+def less_than_eta() -> bool:
+    """One token, W = η/2 ≥ 0 in one layer: it moves by η/2, and the formula says η."""
+    eta = 0.5
+    net = rm.Network.from_arrays([[[[0.0]]]], [[[[eta / 2]]]], skip=1.0)
+    return abs(float(rm.forward(net, [[1.0]])[0, 0]) - 1) < ((1 + eta) ** 1 - 1) * 0.9
+
+
+def still_a_rate() -> bool:
+    """Five tokens on a path with equal logits: nε = 5/3, r = 2, and 1 − nε^{2r} = 76/81."""
+    mask = rm.Mask.window(5, 1)
+    n, eps, r = 5, 1 / 3, mask.radius
+    return n * eps > 1 and 0 < 1 - n * eps ** (2 * r) < 1
+
+
+def backwards_it_falls() -> bool:
+    """σ = (1, ½), s = −0.1: 1 + (1 − 2σ_max²)s = 1.1 ≥ 0, and the smaller singular value falls alone."""
+    sigma, s = np.asarray([1.0, 0.5]), -0.1
+    after = sigma * (1 + s - s * sigma**2)
+    return 1 + (1 - 2) * s >= 0 and bool(after[0] == 1 and after[1] < 0.5)
+
+
+def resolved() -> bool:
+    return bool(re.search(r"\| 2 \| causal \| 1 \| .*? \| 10\^-4\.2 \|", page("docs/equilibria.md")))
+
+
+def norms_exceed_one() -> bool:
+    """(1, 1, 1, −1) about its mean: 3/2 in the largest entry, which is a norm."""
+    x = np.asarray([1.0, 1.0, 1.0, -1.0])
+    return bool(abs(x - x.mean()).max() > abs(x).max())
+
+
+def took_longer() -> bool:
+    return int(re.findall(r"1000000 instances in (\d+) s", page("CLAIMS.md"))[0]) > 60
+
+
+def hull_has_another_best() -> bool:
+    cells = re.search(
+        r"\| convex hull, terms \|([^\n]*)", (ROOT / "docs/experiments.md").read_text(encoding="utf-8")
+    )
+    assert cells is not None
+    by_length = [float(x) for x in cells[1].split("|")[2:-1]]
+    return by_length[1] < max(by_length)
+
+
+def definitions_are_shared() -> bool:
+    """The library and the checker read one text of the definitions."""
+    text = (ROOT / "rankmath/formula/text.py").read_text(encoding="utf-8")
+    checker = (ROOT / "rankmath/checker/statements.py").read_text(encoding="utf-8")
+    return all("from rankmath.definitions.entries import" in one for one in (text, checker))
+
+
+def thousands_of_lines() -> bool:
+    return (
+        sum(path.read_text(encoding="utf-8").count("\n") for path in (ROOT / "rankmath/checker").glob("*.py"))
+        > 2000
+    )
+
+
+def some_have_no_proposition() -> bool:
+    return len(re.findall(r"^Definition statement_", _coq("Statements.v"), flags=re.M)) < len(statements())
+
+
+def positions_break_order_three() -> bool:
+    found = quarter_turn(height=2.0**-7)
+    return rm.verify("unstated:diameter-rotary", found.net, found.X).ratio > 1000
+
+
+def grows_faster_than_width() -> bool:
+    """256 tokens, on the page's first machine: a head of width 256 takes over four times as long as one of 64."""
+    text = page("docs/performance.md")
+    times = {d: re.search(rf"\| 256 \| {d} \| (\d+) \| 1 \| ([\d.]+) \|", text) for d in (64, 256)}
+    narrow, wide = (float(found[2]) / int(found[1]) for found in times.values() if found)
+    return wide > 4 * narrow
+
+
+def all_must_be_asked_for() -> bool:
+    return any("--all" in option.opts for option in main.commands["appendix"].params)
+
+
+def heads_that_cancel() -> bool:
+    """Values 4 and −7/2, of sum ½, one head sees itself, the other all tokens: differences grow threefold."""
+    itself = np.exp(4 * np.eye(3))
+    layer = 4 * itself / itself.sum(axis=1, keepdims=True) - 3.5 / 3
+    return abs(layer.sum(axis=1)[0] - 0.5) < 1e-12 and bool(abs(np.linalg.eigvals(layer)).max() > 3)
+
+
 FALSE: list[tuple[str, str, Callable[[], bool]]] = [
+    ("docs/positions.md", "the factor ρ at 0, for one head", heads_that_cancel),
+    ("docs/tutorial.md", "without a key, all statements", all_must_be_asked_for),
     ("docs/findings.md", "does not shrink as n grows", shrinks),
     ("docs/findings.md", "attained by equal cosines alone", not_alone),
     ("docs/findings.md", "The best rate, for every α ≥ 0", not_best),
@@ -353,6 +491,27 @@ FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("docs/findings.md", "one token is an equality", less_than_equal),
     ("rankmath/claims/alman2025.py", "One token is an equality", less_than_equal),
     ("rankmath/claims/karagodin2025.py", "width depends on β alone", wider_by_the_number_of_tokens),
+    ("docs/masks.md", "symmetric ones still leave a positive limit", symmetric_logits_forget),
+    ("docs/background.md", "no faster with equal or symmetric logits", symmetric_logits_forget),
+    ("rankmath/claims/own_mask_rate.py", "for symmetric ones (own:mask-rate-symmetric)", symmetric_logits_forget),
+    ("README.md", "a causal mask collapse is exponential, and one matrix", at_once_though_turned),
+    ("docs/modern.md", "a causal mask collapse is exponential, not doubly", at_once_though_turned),
+    ("docs/modern.md", "the factor of a layer tends to", alternates),
+    ("docs/findings.md", "what we prove beside them. Where they are not explained", drawn_to_the_bias),
+    ("docs/findings.md", "one head and W ≥ 0", less_than_eta),
+    ("docs/findings.md", "its expression would be no rate", still_a_rate),
+    ("docs/findings.md", "True, for matrices of every rank whose", backwards_it_falls),
+    ("docs/equilibria.md", "the balls, far below what doubles resolve", resolved),
+    ("docs/metrics.md", "no norm, so it may exceed 1", norms_exceed_one),
+    ("docs/performance.md", "of half a minute", took_longer),
+    ("docs/performance.md", "twice d, H or L up to twice as long", grows_faster_than_width),
+    ("docs/performance.md", "takes 4Hn²d operations", grows_faster_than_width),
+    ("docs/experiments.md", "long ones none; the best length is one", hull_has_another_best),
+    ("docs/certificates.md", "shares no code with what issued", definitions_are_shared),
+    ("README.md", "no shared code", definitions_are_shared),
+    ("docs/what-a-certificate-claims.md", "a few short files", thousands_of_lines),
+    ("docs/machine-checked.md", "Of each registered statement", some_have_no_proposition),
+    ("CLAIMS.md", "## Collapse is of order three at least", positions_break_order_three),
 ]
 
 
@@ -386,6 +545,15 @@ def test_the_rates_of_the_flow_are_those_that_are_printed() -> None:
         found, bound = rate(equal(n, 0.0), 1.0)
         assert found == pytest.approx(bound, rel=1e-12)
         assert f"{found:.{len(printed) - 2}f}" == printed
+
+
+def test_where_the_bound_of_2021_is_true_for_any_number_of_tokens() -> None:
+    """own:gamma-free with q ≤ 1 has √(2 expc(δ)) in place of 4, and expc grows."""
+    said = re.search(r"where all D_ii \(below\) are at most (\d+) at every layer", page("docs/findings.md"))
+    assert said is not None
+    delta = int(said[1])
+    assert math.sqrt(2 * math.expm1(delta) / delta) < 4 < math.sqrt(2 * math.expm1(delta + 1) / (delta + 1))
+    assert "sqrt(2*expc(delta)/d_qk*columns*rows)" in str(statement("own:gamma-free"))
 
 
 def test_the_gain_of_lengths_is_the_one_that_is_printed() -> None:
@@ -439,21 +607,23 @@ def test_certificates_that_the_page_names_are_issued() -> None:
         rm.layernorm_equilibrium(2, 1, 1, "complete", stable=True).certify().certificate("own:stable-equilibrium")
 
 
-def test_the_rules_that_are_proved_are_counted() -> None:
-    """The page says how many rules the checker has and how many Coq proves; both are counted in the files."""
-    rules = (ROOT / "rankmath/checker/rules.py").read_text(encoding="utf-8").partition('RULES = """')[0]
-    count = max(int(digit) for digit in re.findall(r"\b(\d):", rules))
-    lemmas = set(re.findall(r"`(rule_\w+)`", page("docs/machine-checked.md")))
-    proved = set(re.findall(r"^(?:Theorem|Lemma) (rule_\w+)", _coq("kernel_rules.v"), flags=re.M))
-    assert lemmas == proved
-    # One rule has two lemmas: the norm itself and the product of two.
-    rules_proved = len({name.removesuffix("_product") for name in proved})
-    words = ("one", "two", "three", "four", "five", "six", "seven", "eight")
-    said = re.search(
-        r"The checker itself has (\w+) rules .*? proves [a-z ]*?(\w+) of them", page("docs/machine-checked.md")
-    )
-    assert said is not None
-    assert said.groups() == (words[count - 1], words[rules_proved - 1])
+def test_the_rules_that_no_theorem_covers_are_named() -> None:
+    """The page names the words of the checker of which the table of rules says that something is left."""
+    left = [rule["words"][0] for rule in tomllib.loads(_coq("rules.toml"))["rule"] if "left" in rule]
+    said = page("docs/machine-checked.md").partition("Left: ")[2].partition("\n\n")[0]
+    assert {f"`{word}`" for word in left} <= set(re.findall(r"`\w+`", said))
+    assert len(left) == 3
+
+
+def test_how_near_a_centre_is_to_the_least_is_said_as_it_is_asked_for() -> None:
+    """Coq's files and the checker ask for different factors 1 + 2^−k; both pages have theirs."""
+    written = (ROOT / "rankmath/certificates/coq_claim.py").read_text(encoding="utf-8")
+    asked = (ROOT / "rankmath/definitions/quantities.py").read_text(encoding="utf-8")
+    [in_coq] = set(re.findall(r"\{2\*\*(\d+) \+ 1\} # \{2\*\*\1\}", written))
+    [in_checker] = re.findall(r"^center\(l\) = .*\(1 \+ 1/2\*\*(\d+)\)", asked, flags=re.M)
+    coq, checker = (f"1 + 2⁻{k.translate(str.maketrans('0123456789', '⁰¹²³⁴⁵⁶⁷⁸⁹'))}" for k in (in_coq, in_checker))
+    assert f"factor {coq} (the checker asks for {checker})" in page("docs/machine-checked.md")
+    assert f"factor {checker}" in page("docs/certificates.md")
 
 
 def _coq(name: str) -> str:
@@ -488,6 +658,25 @@ def test_what_is_trusted_is_counted_by_a_command_and_by_no_number() -> None:
             assert rooms <= {"checker", "definitions"}, path
 
 
+def test_the_page_of_the_format_names_every_file_of_the_checker() -> None:
+    """In the table of what is trusted, or in the sentence after it as one that need not be."""
+    text = (ROOT / "docs/certificates.md").read_text(encoding="utf-8")
+    trusted, _, rest = text.partition("### What must be trusted")[2].partition("To believe one certificate")
+    table = set(re.findall(r"`(\w+)\.py`", trusted))
+    spared = set(
+        re.findall(r"`(\w+)\.py`", rest.partition("The first three are the kernel")[0].partition("names. ")[2])
+    )
+    files = {path.stem for path in (ROOT / "rankmath/checker").glob("*.py")}
+    assert table & spared == set()
+    assert table | spared == files - {"__init__", "export"}
+
+
+def test_no_page_tells_its_readers_about_the_tests() -> None:
+    for path in [ROOT / "README.md", ROOT / "CLAIMS.md", *(ROOT / "docs").glob("*.md")]:
+        shown = re.sub(r"<!--.*?-->", "", path.read_text(encoding="utf-8"), flags=re.S)
+        assert "Not run by the tests" not in shown, path.name
+
+
 def test_what_was_known_before_us_is_not_called_ours(tmp_path: Path) -> None:
     """The table of the field: a source that says "classical" or "well known" is not followed by "ours"."""
     write_field(tmp_path / "field.inc")
@@ -512,7 +701,7 @@ def test_the_page_of_the_format_names_every_field_and_every_rule() -> None:
     assert len(rules) == 11
     for name in (*FORMATS, *KINDS):
         assert f'`"{name}"`' in text, name
-    known = fields(NETWORK_DATA) | fields(ONE_LINE_DATA)
+    known = fields(sublayer_data()) | fields(ONE_LINE_DATA)
     assert {name for name in known if f"`{name}`" not in text and f'"{name}"' not in text} == set()
     assert {name for name in rules if f"`{name}`" not in text} == set()
 

@@ -105,7 +105,9 @@ def test_any_formula_reads_back_from_its_text(left: Term, right: Term, operator:
     [
         ("diametre(X[1], 1) <= 1", "column 1: no function 'diametre' in the language; did you mean 'diameter'"),
         ("diameter(X[1], 3) <= 1", "'3' given; allowed are 1, 2, inf"),
-        ("diameter(X[1]) <= 1", r"p missing"),
+        ("diameter(X[1]) <= 1", r"p missing, as in diameter\(X\[1\], 2\)"),
+        ("frobenius(X[1]) <= 1", r"what tells of it: residual\(X, frobenius\), norm\(M, frobenius\)"),
+        ("angle(X[1]) <= 1", "what tells of it: cosine"),
         ("diameter(X[1], 1, 2) <= 1", "3 arguments given"),
         ("diameter(W[0,0], 1) <= 1", r"X\[l\] is needed"),
         ("norm(W[0], 1) <= 1", "W takes 2 indices"),

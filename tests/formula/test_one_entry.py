@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from rankmath.certificates.issue import NotIssued, certify_claim
 from rankmath.checker.checker import check_text
 from rankmath.checker.network import _switched, read_network
 from rankmath.decide.conjecture import examine, in_python
+from rankmath.definitions import layer
 from rankmath.definitions.entries import ENTRIES, Entry, define
 from rankmath.definitions.hypotheses import MASKS, SWITCHES, said
 from rankmath.formula.evaluate import value
@@ -62,7 +65,7 @@ def test_a_quantity_is_one_entry(widest: Entry) -> None:
     shrinks = Statement("mine:shrinks", "widest(X[1]) <= widest(X[0])")
     assert judge(shrinks, NetworkInstance(average, X), "balls").outcome == Outcome.HOLDS
     assert certify_claim("mine", "widest(X[1]) <= widest(X[0])", [], average, X).check().accepted
-    answer = examine(shrinks, seconds=5, instances=20)
+    answer = examine(shrinks, seconds=1, instances=20)
     assert answer.refuted
     certificate = answer.battery.certificate()
     assert check_text(certificate.text()).accepted
@@ -125,6 +128,65 @@ def test_a_kind_of_layer_is_a_line_of_text(kind: str) -> None:
     del content["id"]
     content["format"] = "rankmath-certificate/2"
     assert not check_text(json.dumps(content)).accepted
+
+
+X_OF_KINDS = np.array([[1.0, -0.5], [0.25, 2.0], [-1.0, 0.5]])
+#: Kinds of maps that no code knows: how each is added, to which table, and how a claim names it.
+OWN: dict[str, tuple[Any, dict[str, Any], str, str]] = {
+    "cap": (partial(layer.add_cap, "rational", "x/(1 + abs(x)/c)"), layer.CAPS, "softcap", "rational"),
+    "norm": (partial(layer.add_norm, "largest", "y / max(abs(y))"), layer.LAYERNORMS, "layernorm", "largest"),
+    "activation": (partial(layer.add_activation, "ratio", "x/(1 + abs(x))"), layer.ACTIVATIONS, "mlp", "ratio"),
+}
+
+
+def own_layer(kind: str, name: str) -> list[Sublayer]:
+    I, W_QK = np.eye(2)[None], np.array([[[2.0, 1.0], [0.0, -1.0]]])
+    capped = {"softcap": 0.5, "cap": name} if kind == "cap" else {}
+    first = Sublayer(
+        Attention.from_arrays(W_QK, I, 2.0, **capped), after=LayerNorm(name) if kind == "norm" else None
+    )
+    return [first, Sublayer(MLP(I[0], I[0], activation=name))] if kind == "activation" else [first]
+
+
+def by_hand(kind: str) -> Any:
+    """The layer in a few lines of NumPy."""
+    X = X_OF_KINDS
+    S = X @ np.array([[2.0, 1.0], [0.0, -1.0]]) @ X.T / math.sqrt(2)
+    S = S / (1 + np.abs(S) / 0.5) if kind == "cap" else S
+    P = np.exp(S - S.max(axis=1, keepdims=True))
+    Y = P / P.sum(axis=1, keepdims=True) @ X
+    if kind == "norm":
+        return Y / np.abs(Y).max(axis=1, keepdims=True)
+    return Y / (1 + np.abs(Y)) if kind == "activation" else Y
+
+
+@pytest.mark.parametrize("kind", OWN)
+def test_a_kind_of_map_is_one_line(kind: str) -> None:
+    """A cap, a LayerNorm, an activation is added: claims are decided in each arithmetic, searched, certified."""
+    add, table, switch, name = OWN[kind]
+    add()
+    try:
+        net = Network.from_layers([own_layer(kind, name)])
+        size = float(np.linalg.norm(np.subtract(*by_hand(kind)[:2])))
+        tight = [f"first_gap(X[1]) <= {size * factor:.12f}*n/n" for factor in (1 + 1e-6, 1 - 1e-6)]
+        below, above = (Statement("mine", claim, f"{switch} == {name}") for claim in tight)
+        for arithmetic in ("float64", "mpmath", "balls"):
+            assert judge(below, NetworkInstance(net, X_OF_KINDS), arithmetic).outcome == Outcome.HOLDS
+            assert judge(above, NetworkInstance(net, X_OF_KINDS), arithmetic).outcome == Outcome.VIOLATED
+        given = [text for text in below.given_texts if not text.startswith("d")]
+        certificate = certify_claim("mine", tight[1], given, net, X_OF_KINDS, "violates")
+        assert certificate.check().accepted
+        silent = judge(Statement("mine", tight[0]), NetworkInstance(net, X_OF_KINDS), "balls")
+        assert silent.outcome == Outcome.NOT_APPLICABLE
+        claim = Statement("mine", "norm(X[1], max) <= norm(X[0], max)/2", f"{switch} == {name}")
+        grows = examine(claim, seconds=0.5, instances=10)
+        assert grows.refuted
+        assert grows.battery.certificate().check().accepted
+        with pytest.raises(rm.InvalidArgument, match="has no code, only its text"):
+            rm.trace(net, X_OF_KINDS)
+    finally:
+        del table[name], SWITCHES[switch][name]
+    assert name in check_text(certificate.text()).reason
 
 
 def test_claims_about_blocks_are_searched_and_their_counterexamples_run() -> None:

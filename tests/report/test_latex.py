@@ -19,6 +19,7 @@ from rankmath.report.latex import (
     exact,
     exact_data,
     exact_math,
+    formulas,
     grouped,
     identifier,
     measured,
@@ -129,3 +130,16 @@ def test_a_formula_for_running_text_says_the_same_with_its_words_outside() -> No
     outside = "".join(said.split("$")[::2])
     assert outside.split() == ["every", "is", "for", "all"]
     assert r"a_{\text{b}}\,\allowbreak c \le 1" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "tex"),
+    [
+        ("for |λ| ≥ 2‖W‖₂: no", r"for $| \lambda| \ge 2 \| W \|_{2}$: no"),
+        ("x ≤ y. Then β ≥ 1.", r"$x \le y$. Then $\beta \ge 1$."),
+        ("a β of the layer, e^(−σ)", r"a $\beta$ of the layer, $e^{-\sigma }$"),
+        ("5 % of it, at $3", r"5 \% of it, at \$3"),
+    ],
+)
+def test_formulas_in_words_are_set_as_one(text: str, tex: str) -> None:
+    assert formulas(text) == tex

@@ -152,3 +152,10 @@ def test_hypotheses_on_sizes_are_strict_where_they_say_so(arithmetic: str) -> No
             statement = Statement("mine:claim", "diameter(X[0], 2) <= 4", [f"n {relation} {bound}"])
             found = judge(statement, INSTANCE, arithmetic, 128).outcome
             assert found == (Outcome.HOLDS if truth else Outcome.NOT_APPLICABLE), (relation, bound)
+
+
+def test_two_sides_that_are_zero_have_no_quotient() -> None:
+    """W = 0 makes all tokens equal: 0 <= 0, and a verdict says so in place of an empty quotient."""
+    verdict = rm.verify("own:diameter", rm.Network.from_arrays([[[[1.0]]]], [[[[0.0]]]]), [[1.0], [4.0]])
+    assert verdict.outcome == Outcome.HOLDS
+    assert str(verdict) == "own:diameter: HOLDS numerically, both sides 0"

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import permutations, product
-from typing import Any
+from typing import Any, TypeAlias
 
 from rankmath.checker.derivation import (
     FIRST_LAYER,
@@ -61,6 +61,8 @@ from rankmath.checker.monomials import (
 from rankmath.checker.network_claims import NETWORK_CLAIMS
 from rankmath.decide.prover.programs import combination, shares
 
+#: Times, layers and heads, as texts.
+Places: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 _VARIABLES = frozenset("xyzfg")
 _DEEPEST = 3
 _MOST_FACTS = 6000
@@ -170,12 +172,13 @@ class Search:
         self.memory: dict[tuple[Frozen, Frozen, bool], FoundLine | None] = {}
         self.trying: set[tuple[Frozen, Frozen]] = set()
         self.instances: dict[tuple[str, tuple[tuple[str, str], ...]], list[FoundLine]] = {}
-        self.pools: dict[tuple[tuple[str, ...], ...], list[FoundLine]] = {}
+        self.pools: dict[Places, list[FoundLine]] = {}
+        self.plain_pools: dict[Places, list[FoundLine]] = {}
         self.programs = 0
 
     # -- places
 
-    def places(self, polys: Iterable[Poly]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    def places(self, polys: Iterable[Poly]) -> Places:
         """Times, layers and heads that occur, as texts."""
         times_, layers, heads = {"0"}, set(), set()
         polys = list(polys)
@@ -207,7 +210,7 @@ class Search:
 
     # -- facts
 
-    def facts(self, where: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]) -> list[FoundLine]:
+    def facts(self, where: Places) -> list[FoundLine]:
         """Lemmas, registered statements and hypotheses at these places."""
         if where in self.pools:
             return self.pools[where]
@@ -237,7 +240,7 @@ class Search:
             found += self._statement(key, at, prove=True) or []
         return found
 
-    def products(self, where: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]) -> list[FoundLine]:
+    def products(self, where: Places) -> list[FoundLine]:
         """The facts both of whose sides are positive products."""
         return [step for step in self.facts(where) if step.usable]
 
@@ -466,6 +469,8 @@ class Search:
             }[atom.name]
             for name in names:
                 yield from self.lemma(name, {"x": poly_text(u)})
+            if atom.name == "log":
+                yield from self.lemma("log-e", {"x": f"sqrt({poly_text(u)})"})
         elif atom.kind in ("max", "min") and len(atom.args) <= 3:
             for order in permutations(atom.args):
                 if order[1:] == tuple(sorted(order[1:], key=lambda p: poly_text(dict(p)))):
@@ -536,10 +541,10 @@ class Search:
         sums = [atom for atom in pool if atom.kind == "sum"]
         for s in [atom for atom in sums if atom in goal] if len(sums) <= 40 else ():
             for other in sums:
-                if other == s or not _core(other) & _core(s):
+                if other == s or not _arrays_of(other) & _arrays_of(s):
                     continue
                 for a, b in ((other, s), (s, other)):
-                    step = self.bounded(dict(a.args[0]), dict(b.args[0]), depth + 1)
+                    step = self.bounded(dict(a.args[0]), dict(b.args[0]), depth + 1, light=True)
                     if step is not None:
                         # the same line, with the sums as factors
                         out.append(step)
@@ -565,9 +570,14 @@ class Search:
 
     # -- the program in logarithms
 
-    def best(self, left: Poly, right: Poly, depth: int, *, tight: bool = False) -> FoundLine | None:
-        """left <= right as a product of facts; with `tight`, left <= c*right with the least c that they give."""
-        key = freeze(left), freeze(right), tight
+    def best(
+        self, left: Poly, right: Poly, depth: int, *, tight: bool = False, light: bool = False
+    ) -> FoundLine | None:
+        """left <= right as a product of facts; with `tight`, left <= c*right with the least c that they give.
+
+        `light`: by facts about letters and quantities alone, which is fast.
+        """
+        key = freeze(left), freeze(right), tight or light
         if key in self.memory:
             return self.memory[key]
         if key[:2] in self.trying or depth > 6:
@@ -576,13 +586,14 @@ class Search:
             raise OutOfTime
         self.trying.add(key[:2])
         try:
-            found = self._best(left, right, depth, tight)
+            found = self._best(left, right, depth, tight, light)
         finally:
             self.trying.discard(key[:2])
-        self.memory[key] = found
+        if found is not None or not light:
+            self.memory[key] = found
         return found
 
-    def _best(self, left: Poly, right: Poly, depth: int, tight: bool) -> FoundLine | None:
+    def _best(self, left: Poly, right: Poly, depth: int, tight: bool, light: bool) -> FoundLine | None:
         (c1, a), (c2, b) = as_product(left), as_product(right)
         if c1 <= 0 or c2 <= 0:
             return None
@@ -591,6 +602,8 @@ class Search:
         if not all(self.work.nonnegative(base) for base in goal_atoms):
             return None
         where = self.places([left, right])
+        if light:
+            return self._solve(left, right, _pruned(self._plain(where), goal_atoms), tight)
         facts = _pruned(self.products(where), goal_atoms)
         atoms = _ordered(goal_atoms, facts)
         facts = facts + self.structure(atoms, where[1], where[2])
@@ -602,6 +615,14 @@ class Search:
             facts = facts + self._inductions(goal_atoms, below=below)
         facts = self._with_signs(facts)
         return self._solve(left, right, facts, tight)
+
+    def _plain(self, where: Places) -> list[FoundLine]:
+        """The facts that are products of letters and quantities."""
+        if where not in self.plain_pools:
+            kinds = ("letter", "quantity")
+            found = [step for step in self.products(where) if all(x.kind in kinds for x in step.atoms)]
+            self.plain_pools[where] = self._with_signs(found)
+        return self.plain_pools[where]
 
     def _with_signs(self, facts: Sequence[FoundLine]) -> list[FoundLine]:
         good: list[FoundLine] = []
@@ -690,6 +711,10 @@ class Search:
         for x in list(wanted):
             _inside(x, wanted)
         reached |= {x for x in wanted if x.kind == "fold"}
+        for x in [x for x in a if isinstance(x, Atom) and x.kind == "fold" and x.name[:3] in ("sum", "max")]:
+            # Some term of it is positive, and with it whatever bounds every term.
+            inside, _ = self._reachable({base for mono, _ in x.args[0] for base, e in mono if e > 0}, facts)
+            reached |= {y for y in inside if isinstance(y, Atom) and x.name[-1] not in y.letters}
         if not all(self.work.positive(base, reached) for base in (*a, *b)):
             return None
         kept: list[FoundLine] = []
@@ -911,15 +936,15 @@ class Search:
                 return found
         return None
 
-    def bound(self, left: Poly, right: Poly, depth: int) -> FoundLine | None:
+    def bound(self, left: Poly, right: Poly, depth: int, *, light: bool = False) -> FoundLine | None:
         """left <= c·right for the least c that is found; the line has c in it."""
         if left == right:
             return FoundLine(Line(left, right), "sum")
         try:
-            found = self.best(left, right, depth, tight=True)
+            found = self.best(left, right, depth, tight=True, light=light)
         except Rejected:
             found = None
-        if found is not None or depth > 4:
+        if found is not None or depth > 4 or light:
             return found
         exponents = {
             e
@@ -947,13 +972,13 @@ class Search:
         made = FoundLine(Line(left, times(raised(factor, e), right)), "product", of=[(step, e)])
         return self._checked(made)
 
-    def bounded(self, left: Poly, right: Poly, depth: int) -> FoundLine | None:
+    def bounded(self, left: Poly, right: Poly, depth: int, *, light: bool = False) -> FoundLine | None:
         """A sum of terms <= c times another, c rational: each on the left is shared out over those on the right."""
         if any(c < 0 for c in (*left.values(), *right.values())) or len(left) * len(right) > 16 or depth > 4:
             return None
         if len(left) == 1 and len(right) == 1:
-            return self.best(left, right, depth, tight=True)
-        table = self._pairs(left, right, depth)
+            return self.best(left, right, depth, tight=True, light=light)
+        table = self._pairs(left, right, depth, light)
         if table is None:
             return None
         # Least theta with sum_j x_ij = 1 and sum_i x_ij c_ij <= theta: by halving, on a program without theta.
@@ -985,12 +1010,12 @@ class Search:
         return None
 
     def _pairs(
-        self, left: Poly, right: Poly, depth: int
+        self, left: Poly, right: Poly, depth: int, light: bool
     ) -> dict[tuple[Mono, Mono], tuple[FoundLine, Fraction]] | None:
         table: dict[tuple[Mono, Mono], tuple[FoundLine, Fraction]] = {}
         for m, c in left.items():
             for q, e in right.items():
-                step = self.bound({m: c}, {q: e}, depth)
+                step = self.bound({m: c}, {q: e}, depth, light=light)
                 if step is not None:
                     ratio = _above(times(step.line.right, raised({q: e}, -1)))
                     if ratio is not None:
@@ -1087,12 +1112,12 @@ class Search:
                     change = expanded(times(weight, plus(step.line.right, step.line.left, -1)))
                     yield step, weight, dict(change)
 
-    def _sums_among(self, where: tuple[tuple[str, ...], ...], rows: set[Mono], tops: Poly) -> list[FoundLine]:
+    def _sums_among(self, where: Places, rows: set[Mono], tops: Poly) -> list[FoundLine]:
         """Facts that are sums, all of whose terms but one are among these, or but two of one that bounds a top."""
         out = []
-        for step in [*self.facts(where), *self._log_facts(rows)]:  # type: ignore[arg-type]
+        for step in [*self.facts(where), *self._log_facts(rows)]:
             change = expanded(plus(step.line.right, step.line.left, -1))
-            if len(change) > 2 or any(_is_plain(m) for m in change):
+            if len(change) != 2 or any(_is_plain(m) for m in change):
                 outside = [m for m in change if m not in rows and m != ONE]
                 most = 2 if any(m in tops for m in change) else 1
                 if len(outside) <= most and any(m in rows for m in change if m != ONE):
@@ -1343,11 +1368,10 @@ def _atoms_of(poly: Poly) -> list[tuple[Atom, Fraction]]:
     return [*found, *((x, e) for x, e in table.items() if isinstance(x, Atom) and (x, e) not in found)]
 
 
-def _core(atom: Atom) -> set[Atom]:
-    """The letters and quantities an atom is made of."""
-    found = {atom}
-    _inside(atom, found)
-    return {x for x in found if x.kind in ("quantity", "letter")}
+def _arrays_of(atom: Atom) -> set[str]:
+    """The weights and attentions an atom speaks of; X, where it speaks of none."""
+    found = {str((name, places)) for name, places in _items(of_atom(atom)) if name != "X"}
+    return found or {name for name, _ in _items(of_atom(atom))}
 
 
 def _items(poly: Poly) -> Iterator[tuple[str, list[str]]]:

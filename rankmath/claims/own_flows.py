@@ -1,0 +1,286 @@
+"""own_flows: what papers of 2024 to 2026 on tokens that flow leave to say: how long until tokens meet, how fast in
+the mean field, on which circles, beside which frozen tokens, and between which steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from rankmath.formula.arrays import ArrayRun
+from rankmath.formula.evaluate import Scalar
+from rankmath.formula.language import quantity
+from rankmath.validation import Array, Number
+from rankmath.verification.draws import Rng
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.papers import CHEN_MEAN, GESHKOVSKI_SLOW, KARAGODIN, KOUBBI, OWN, POLYANSKIY
+from rankmath.verification.statement import Statement
+
+_READ = "the wording from a public formalisation, fxeqxmulfx/transformer"
+
+
+def _numbers(label: str, **values: Array) -> ArrayInstance:
+    arrays = {name: np.asarray(value, dtype=float) for name, value in values.items()}
+    return ArrayInstance(arrays, label, is_batch=bool(next(iter(arrays.values())).ndim))
+
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
+
+# -- until tokens meet -------------------------------------------------------------------------------------
+
+
+@quantity(
+    "until_collapse(beta: array, u: array, c: array)",
+    latex=r"t({1}\to 1-e^{{-{2}{0}}})",
+    because="an integral",
+    example="until_collapse(beta, u, c) >= 0",
+)
+def until_collapse(run: ArrayRun, beta: str, u: str, c: str) -> Scalar:
+    """the time in which u' = u(1 − u)e^{β(u − 1)} comes from u to 1 − e^{−cβ}: the integral from e^{−cβ} to 1 − u
+    of e^{βv}/(v(1 − v)) dv"""
+    values = [np.asarray(run[name]) for name in (beta, u, c)]
+    if not run.A.unbounded:
+        b, first, rate = (value.astype(float)[..., None] for value in values)
+        # The part 1/v of the integrand has a logarithm as its integral; the rest is smooth down to v = 0.
+        with np.errstate(all="ignore"):  # what is no time is not a number
+            low, end, whole = np.exp(-rate * b), 1 - first, rate * b + np.log1p(-first)
+            v = low + (end - low) * (_NODES + 1) / 2
+            rest = ((np.expm1(b * v) + v) / (v * (1 - v)) * _WEIGHTS).sum(axis=-1, keepdims=True)
+            return run.number(np.where(whole > 0, whole + rest * (end - low) / 2, np.nan)[..., 0])
+    # With v = e^(-s) the integrand is smooth, and falls to 1 as fast as e^(-s).
+    if run.A.name == "mpmath":
+        import mpmath
+
+        b, first, rate = (mpmath.mpf(value[()]) for value in values)
+        start, end = -mpmath.log(1 - first), rate * b
+        far = min(end, start + mpmath.mp.prec)
+        return end - far + mpmath.quad(lambda s: mpmath.exp(b * mpmath.exp(-s)) / -mpmath.expm1(-s), [start, far])
+    return _until_in_balls(*(value[()] for value in values))
+
+
+def _until_in_balls(beta: Number, u: Number, c: Number) -> Scalar:
+    from flint import acb, ctx
+
+    from rankmath.arithmetic.balls import ball
+
+    b, start = acb(ball(beta)), -(1 - acb(ball(u))).log()
+    end = b * ball(c)
+    far = start + ctx.prec if end.real > start.real + ctx.prec else end
+
+    def pace(s: acb) -> acb:
+        return (b * (-s).exp()).exp() / (1 - (-s).exp())
+
+    whole = acb.integral(lambda s, _: pace(s), start, far, eval_limit=2000)
+    return (whole + (end - far) * pace(far).union(acb(1))).real
+
+
+def draw_collapses(rng: Rng, size: int) -> ArrayInstance:
+    """Starts anywhere, attention up to β = 30, ends a little or far behind the start."""
+    u, beta = rng.uniform(0.05, 0.95, size), 1 + 10.0 ** rng.uniform(-1, 1.46, size)
+    return _numbers("random", beta=beta, u=u, c=(rng.exponential(3, size) + 0.01 - np.log1p(-u)) / beta)
+
+
+def far_ends(rng: Rng) -> Iterator[ArrayInstance]:
+    """Ever nearer to one: the logarithm is all that counts."""
+    for c in (2.0**8, 2.0**12):
+        yield _numbers("far ends", beta=2.0, u=0.75, c=c)
+
+
+_COLLAPSE = {"beta": ", > 0", "u": ", > 0, < 1", "c": ", > 0"}
+
+geshkovski2024_until_collapse = Statement(
+    "geshkovski2024:until-collapse",
+    "until_collapse(beta, u, c) <= exp(beta*(1 - u))/u + beta**2*c*exp(1)/(beta - 1)",
+    given=("beta > 1", "u > 0", "exp(-c*beta) < 1 - u"),
+    arrays=_COLLAPSE,
+    title="How long u' = u(1 − u)e^{β(u − 1)}, a bound for the least cosine in a cluster, takes to come near one",
+    source=f"{GESHKOVSKI_SLOW}, section 2, lemma “until collapse”; {_READ}, which proves it",
+    status="proved",
+    draws=(draw_collapses,),
+    share=0.02,
+    notes="It gives their T₁ ≤ 2ne^{8εβ} + enλβ²/(β − 1), the time until clusters have met. Sharper: "
+    "own:until-collapse.",
+)
+
+own_until_collapse = Statement(
+    "own:until-collapse",
+    "until_collapse(beta, u, c) <= c*beta + log(1 - u) + 2*(exp(x) - 1 - x)/x + (exp(x) - 1)/(beta*u)",
+    where={"x": "beta*(1 - u)"},
+    given=("beta > 0", "u > 0", "exp(-c*beta) < 1 - u"),
+    arrays=_COLLAPSE,
+    title="How long until tokens of a cluster have met, sharper",
+    source=f"{OWN}, beside a lemma of {GESHKOVSKI_SLOW}",
+    status="proved",
+    draws=(draw_collapses,),
+    extremal=far_ends,
+    sharp=True,
+    share=0.02,
+    notes="For every β > 0, and never more than geshkovski2024:until-collapse: the exponential is divided by about "
+    "β(1 − u)/2, and the factor e of the other term is gone.",
+)
+
+# -- the mean field ----------------------------------------------------------------------------------------
+
+
+def draw_boosts(rng: Rng, size: int) -> ArrayInstance:
+    tau, v = 10.0 ** rng.uniform(-1.5, 1, size), rng.uniform(0, 1, size) ** rng.choice([1, 8], size)
+    return _numbers("random", v=v, tau=tau, a=rng.uniform(0, 1, size))
+
+
+def late_boosts(rng: Rng) -> Iterator[ArrayInstance]:
+    """Late, near the opposite point, and with the exponent 1: the one in the denominator no longer counts."""
+    for tau in (8.0, 10.0):
+        yield _numbers("late", v=2.0**-12, tau=tau, a=1.0)
+
+
+own_mean_field_rate = Statement(
+    "own:mean-field-rate",
+    "(1 - v)/(1 + s*v) <= exp(-a*log(s*v))",
+    where={"s": "exp(2*tau) - 1"},
+    given=("v > 0", "v <= 1", "tau > 0", "a >= 0", "a <= 1"),
+    arrays={"v": ", > 0, <= 1", "tau": ", > 0", "a": ", >= 0, <= 1"},
+    title="The mean field with β = 0: W₂ falls like e^{−min(1, (d − 1)/4)t} from densities in L², and no faster",
+    source=f"{OWN}, beside a theorem of {CHEN_MEAN}: exponentially fast, W₂ ≤ C₀e^{{−t/100}} for |β| < β₀, from a "
+    f"density in L² with a mean that is not 0; {_READ} of a survey",
+    status="proved",
+    draws=(draw_boosts,),
+    extremal=late_boosts,
+    sharp=True,
+    share=0.3,
+    notes="Where β = 0 all tokens are moved by one boost of some rapidity τ, along an axis w that it takes to e: "
+    "a token x with ⟨w, x⟩ = 2v − 1 goes to one with 1 − ⟨e, x⟩ = 2(1 − v)/(1 + sv). Hölder's inequality "
+    "with this bound gives W₂ ≤ Ce^{−ρt} for every ρ < min(1, (d − 1)/4), and densities that are large near one "
+    "point forbid every larger exponent.",
+)
+
+# -- the circle --------------------------------------------------------------------------------------------
+
+
+def draw_triangles(rng: Rng, size: int) -> ArrayInstance:
+    beta = -2 / 3 + np.append(rng.exponential(1, size - 1), 0.001)
+    return _numbers("random", beta=beta, u=rng.uniform(0, 1, size))
+
+
+def nearly_equilateral(rng: Rng) -> Iterator[ArrayInstance]:
+    """Nearly equilateral, at the least β: both terms nearly cancel."""
+    yield _numbers("nearly equilateral", beta=-2 / 3 + 2.0**-20, u=1 - 2.0**-8)
+
+
+own_circle_three = Statement(
+    "own:circle-three",
+    "u*exp(beta*(u**2/2 - 1)) <= exp(-beta*u/2)",
+    given=("beta >= -2/3", "u > 0", "u <= 1"),
+    arrays={"beta": "", "u": ", > 0, <= 1"},
+    title="Three tokens on the circle meet, from almost every start, if β > −2/3, and do not if β < −2/3",
+    source=f"{OWN}, beside {POLYANSKIY}, who show for every number of tokens that they meet if β ≥ −0.16 and, for "
+    "some number, do not if β < −2/3; read in the abstract",
+    status="proved",
+    draws=(draw_triangles,),
+    extremal=nearly_equilateral,
+    sharp=True,
+    share=0.3,
+    notes="Attention is not normalised, V = I, logits β⟨x_i, x_j⟩. With −u/2 the cosine of two equal gaps the "
+    "claim says that no isosceles triangle rests before it is equilateral; for β < −2/3 the equilateral one "
+    "attracts. Whether more than three tokens meet for −2/3 < β < −0.16 we have not decided.",
+)
+
+# -- frozen tokens -----------------------------------------------------------------------------------------
+
+
+_Curve = Callable[[Array], Array]
+
+
+def _angles(run: ArrayRun, w: str, letter: str) -> tuple[_Curve, _Curve, Array, Array]:
+    """sine and cosine, π w, and the other letter, in the arithmetic."""
+    values = [np.asarray(run[name], dtype=object) for name in (w, letter)]
+    if not run.A.unbounded:
+        share, other = (value.astype(float) for value in values)
+        return np.sin, np.cos, np.pi * share, other
+    if run.A.name == "mpmath":
+        import mpmath
+
+        share, other = (mpmath.mpf(value[()]) for value in values)
+        return mpmath.sin, mpmath.cos, mpmath.pi * share, other
+    from flint import arb
+
+    from rankmath.arithmetic.balls import ball
+
+    balls = [ball(value[()]) for value in values]
+    return arb.sin, arb.cos, arb.pi() * balls[0], balls[1]
+
+
+@quantity(
+    "near_slope(w: array, eps: array)",
+    latex=r"s\,g({1}s)/h({1}s),\ s=\pi {0},",
+    because="sines and cosines, which the language has not",
+    example="near_slope(w, eps) >= 0",
+)
+def near_slope(run: ArrayRun, w: str, eps: str) -> Scalar:
+    """s g(εs)/h(εs), with h(x) = e^{β(cos x − 1)} sin x, g its derivative, β = 1/s², s = πw"""
+    sin, cos, s, e = _angles(run, w, eps)
+    return run.number(s * cos(e * s) / sin(e * s) - sin(e * s) / s)
+
+
+@quantity(
+    "far_slope(w: array, b: array)",
+    latex=r"-s\,g(({1}+1)s)/h({1}s),\ s=\pi {0},",
+    because="sines and cosines, which the language has not",
+    example="far_slope(w, b) <= 2",
+)
+def far_slope(run: ArrayRun, w: str, b: str) -> Scalar:
+    """−s g((b + 1)s)/h(bs), with h(x) = e^{β(cos x − 1)} sin x, g its derivative, β = 1/s², s = πw"""
+    sin, cos, s, k = _angles(run, w, b)
+    x, y = k * s, (k + 1) * s
+    fall: _Curve = run.A.exp if run.A.unbounded else np.exp
+    return run.number(fall((cos(y) - cos(x)) / (s * s)) * (sin(y) * sin(y) - s * s * cos(y)) / (s * sin(x)))
+
+
+def draw_separations(rng: Rng, size: int) -> ArrayInstance:
+    w = 0.5 * rng.uniform(0.001, 1, size)
+    return _numbers(
+        "random", w=w, b=1 + (1 / w - 2) * rng.uniform(0, 0.9999, size), eps=rng.uniform(0.01, 0.4, size)
+    )
+
+
+own_frozen_sign = Statement(
+    "own:frozen-sign",
+    "far_slope(w, b) <= 33/25 and near_slope(w, eps) >= 8/5",
+    given=("w > 0", "(b + 1)*w <= 1", "b >= 1", "eps > 0", "5*eps <= 2"),
+    arrays={"w": ", > 0", "b": ", >= 1", "eps": ", > 0"},
+    title="Frozen tokens on the circle: of two conditions on their distance the second follows from the first",
+    source=f"{OWN}, beside {KARAGODIN}, section 5, theorem on clustering to frozen tokens; {_READ}, which notices "
+    "that a minus sign is missing in the second condition",
+    status="proved",
+    draws=(draw_separations,),
+    share=0.1,
+    notes="With s = β^{−1/2} = πw and c = b + 1 + 2ε the theorem asks for Nh((c − 1 − 2ε)s) < h(εs) and prints "
+    "Ng((c − 2ε)s) < g(εs), g = h′, where the proof needs −N. As far_slope < near_slope, the first condition "
+    "implies the second with the minus sign, for c ≥ 2 + 2ε, ε ≤ 2/5 and frozen tokens that fit on the circle, "
+    "(c − 2ε)s ≤ π: there the sign does not matter.",
+)
+
+# -- between two steps -------------------------------------------------------------------------------------
+
+
+def draw_steps(rng: Rng, size: int) -> ArrayInstance:
+    C = 1 + rng.exponential(2, size)
+    return _numbers("random", C=C, eta=np.exp(-C) / (8 * C) * rng.uniform(0.01, 1, size))
+
+
+own_off_grid = Statement(
+    "own:off-grid",
+    "C*exp(C*eta)*eta*(eta + 1)*eta < eta/2 - eta**3/48",
+    given=("C >= 1", "eta > 0", "8*C*exp(C)*eta <= 1"),
+    arrays={"C": ", >= 1", "eta": ", > 0"},
+    title="Between two layers a chain is as far from its limit in continuous time as a step is long",
+    source=f"{OWN}; that it refutes a sentence of {KOUBBI}, section 2.3.2, was noticed by a public formalisation, "
+    "fxeqxmulfx/transformer, from which we have the wording: after the theorem on the weak error a rate "
+    "Ce^{CT}η(T + 1)max(η, α), T = ηL, uniformly on [0, T]",
+    status="proved",
+    draws=(draw_steps,),
+    share=0.3,
+    notes="One token on the circle, a head that turns it with speed 1, no noise, α = 0, T = η: halfway the limit "
+    "has turned by η/2, the chain, constant between its layers, not at all. So a coordinate differs by "
+    "sin(η/2) ≥ η/2 − η³/48, more than the rate with any C where η is small. At the times of the layers such a "
+    "head keeps the rate: there the angles differ by η − arctan η ≤ η³/3 a layer.",
+)
