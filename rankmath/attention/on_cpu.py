@@ -27,14 +27,14 @@ _NOTHING = np.empty((0, 3))
 
 def centre_on_cpu(A: Float64, X: Array) -> Tokens | None:
     """`centre` as a run of no layers, or None where it needs a closer look."""
-    plan = layer_plan(A, *X.shape, 1, 0) if X.ndim == 2 and X.flags.c_contiguous else None
+    plan = layer_plan(A, X.shape[0], X.shape[1], 1, 0) if X.ndim == 2 and X.flags.c_contiguous else None
     run = None if plan is None else plan.run(None, X, (), (), _NOTHING, LIMITS)
     return None if run is None or math.isnan(run.log[0, 0, 0]) else tokens_of(run)
 
 
 def measured_on_cpu(A: Float64, x: Array, R: Array) -> Floats | None:
     """‖R‖_F, the largest distance of two rows, ‖x‖, by a run of no layers; None where it does not pay."""
-    plan = layer_plan(A, *R.shape, 1, 0) if R.ndim == 2 and R.flags.c_contiguous else None
+    plan = layer_plan(A, R.shape[0], R.shape[1], 1, 0) if R.ndim == 2 and R.flags.c_contiguous else None
     if plan is None or not plan.measures:
         return None
     return plan.run(np.ascontiguousarray(x), R, (0.0,) * 4, (), _NOTHING, LIMITS, measure=True).log[0, 0, 4:]

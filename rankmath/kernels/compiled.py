@@ -123,15 +123,6 @@ class Kernel:
         return self.compiled("pack", packing(self.shape), 3, 6)
 
     @cached_property
-    def pairs(self) -> dict[str, Callable[..., None]]:
-        """In double and in single precision, of which a register holds twice as many."""
-        wide = Shape(2 * self.shape.lanes, self.shape.rows, self.shape.vectors)
-        return {
-            "float64": self.compiled("pairs", farthest(self.shape, "double"), 4, 5),
-            "float32": self.compiled("pairs", farthest(wide, "float"), 4, 5),
-        }
-
-    @cached_property
     def maps(self) -> dict[str, Callable[..., None]]:
         return {name: self.compiled("map", entrywise(self.shape, name), 1, 3) for name in _MAPS}
 
@@ -267,13 +258,8 @@ def entrywise(shape: Shape, function: str) -> str:
     return module(shape, Writer(shape).map(function))
 
 
-def module(shape: Shape, *functions: list[str], element: Literal["double", "float"] = "double") -> str:
-    return "\n".join([*Writer(shape, element).declared(), *(line for function in functions for line in function)])
-
-
-def farthest(shape: Shape, element: Literal["double", "float"]) -> str:
-    """max_j |x_j|² − 2 x_i·x_j of rows x_i over some tiles of rows x_j."""
-    return module(shape, Writer(shape, element).pairs(), element=element)
+def module(shape: Shape, *functions: list[str]) -> str:
+    return "\n".join([*Writer(shape).declared(), *(line for function in functions for line in function)])
 
 
 # Φ(x), x Φ(x), and x/(1 + e^−g(x)) with g(x) = a x + b x³.
