@@ -17,13 +17,13 @@ from rankmath.validation import InvalidArgument
 
 @pytest.mark.parametrize(("side", "logit"), [(1, Fraction(1, 2)), (2, Fraction(1, 8)), (5, Fraction(3, 4))])
 def test_two_heads_double_what_one_may_do(side: int, logit: Fraction) -> None:
-    """‖res(X¹)‖ over the bound 16w‖res(X)‖³, γ = 1 and both heads of norm 1: its square, in closed form."""
+    """‖res(X¹)‖ over the bound 4·2·w‖res(X)‖³, γ = 1 and both heads of norm 1: its square, in closed form."""
     heads = TwoHeads(side, logit)
     net, X = heads.network(), heads.input()
     assert all(composite(W) == pytest.approx(1.0) for W in net.W[0])
     assert composite(net.W[0].sum(axis=0)) == pytest.approx((side + 1) / math.sqrt(side))
     out = forward(net, X)
-    ratio = residual(out, norm="composite").value / (16 * float(logit) * residual(X, norm="composite").value ** 3)
+    ratio = residual(out, norm="composite").value / (8 * float(logit) * residual(X, norm="composite").value ** 3)
     square = heads.square(float, lambda x: math.exp(float(x)))
     assert ratio == pytest.approx(math.sqrt(square), rel=1e-9)
 
