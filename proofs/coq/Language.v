@@ -367,6 +367,15 @@ Definition mask_padding (N : network) : Prop :=
 Definition mask_causal (N : network) : Prop :=
   forall i j, (i < tokens N)%nat -> (j < tokens N)%nat -> edges N i j = if Nat.leb j i then 1 else 0.
 
+(** LayerNorm over columns: every column about its mean, over the root of its mean square plus eps, 1 in place of 0. *)
+Definition deviation (n : nat) (eps : R) (c : vec) : R :=
+  let v := sum n (fun i => (c i - sum n c / INR n) ^ 2) / INR n + eps in if Req_EM_T v 0 then 1 else sqrt v.
+Fixpoint column_X (N : network) (eps : R) (l : nat) : matrix (tokens N) (dim N) := match l with
+  | O => X N 0
+  | S k => fun i b => let c := fun j => sent N k (column_X N eps k) j b in
+      (c i - sum (tokens N) c / INR (tokens N)) / deviation (tokens N) eps c end.
+(** The network itself divides nothing: [column_X] does. *)
+Definition layernorm_column (N : network) : Prop := lnorm N = false.
 (** b after L steps: b = start, then b = step l b for l = 0, …, L − 1. *)
 (** recursion: b after L steps: b = start, then b = step for l = 0, …, L − 1, where step may use b and l *)
 Fixpoint recursion (L : nat) (start : R) (step : nat -> R -> R) : R :=
@@ -389,6 +398,10 @@ Definition norm_composite {n m} (A : matrix n m) : R := comp n m A.
     largest column sum for p = ∞, the spectral norm for p = 2 *)
 Definition operator_norm {n m} (A : matrix n m) (p : exponent) : R :=
   match p with p_1 => norminf n m A | p_2 => spectral A | p_inf => norm1 n m A end.
+(** normalised_norm: norm of the map v ↦ vWS⁻¹ of row vectors in ℓ_p, S the diagonal of the deviations (root mean squares about
+    the mean, 1 in place of 0) of the columns of the first layer's output before LayerNorm *)
+Definition normalised_norm {d} (N : network) (A : matrix d d) (p : exponent) : R :=
+  operator_norm ((fun a b => A a b / deviation (tokens N) 0 (fun i => sent N 0 (X N 0) i b)) : matrix d d) p.
 (** form_norm: largest |uWvᵀ| over u and v of ℓ_p norm at most 1; for p = ∞ and d > 12 the sum of |W_ij|, which is
     no less; here it is the supremum for every d, of which the other is an upper bound *)
 Definition form_norm {n m} (A : matrix n m) (p : exponent) : R := sup_of (fun x => exists u v : vec,
@@ -487,6 +500,12 @@ Definition longest {n d} (Y : matrix n d) : R := rowmax n (l2 d) Y.
 (** jacobian_norm: spectral norm of the derivative of the first layer in its input *)
 Definition jacobian_norm (N : network) : R := sup_of (fun x => exists H : mat, frob (tokens N) (dim N) H <= 1 /\
   x = frob (tokens N) (dim N) (fun i b => Derive (fun t => sent N 0 (fun p q => X N 0 p q + t * H p q) i b) 0)).
+(** top_shares: p_1(1 − p_1 + p_2) of the two largest entries p_1 ≥ p_2 of a row of the attention, the largest over the rows;
+    0 where there is one token *)
+Definition top_shares {n m} (P : matrix n m) : R := sup_of (fun x => exists i j k, (i < n)%nat /\ (j < m)%nat /\ (k < m)%nat /\
+  j <> k /\ x = P i j * (1 - P i j + P i k)).
+(** centred_norm: spectral norm of the tokens about their mean *)
+Definition centred_norm {n d} (Y : matrix n d) : R := spectral (centred Y (mean n Y) : matrix n d).
 
 (* ---------- sums over paths ---------- *)
 (** [stack t k n m] is t layers of k heads with an n x m matrix each. *)
@@ -766,6 +785,13 @@ Definition invertible {n m} (W : matrix n m) : Prop := n = m /\ exists V : mat,
 Definition orthogonal_rest {n d} (X : matrix n d) (W_V : matrix d d) (allowed : matrix n n) : Prop :=
   orthogonal d W_V /\ (n <= d)%nat /\ (forall i, (i < n)%nat -> allowed i i = 1) /\
   (exists c r, centre n allowed c r) /\ unit_rows X /\ ~ equal_tokens X.
+(** collapsing_neighbours: arbitrarily near X there are tokens of full row rank, which collapse (own:hemisphere): det of the Gram
+    matrix of X + t(B − X) is a polynomial in t that is not zero at t = 1, so not zero for small t but at finitely many;
+    here: as near to X as one likes are starts that collapse, for every W_QK and all orthogonal W_V and masks as above *)
+Definition collapsing_neighbours {n d} (X : matrix n d) : Prop :=
+  forall (W_QK W_V : matrix d d) (allowed : matrix n n), is_mask allowed -> orthogonal_rest X W_V allowed ->
+  forall eta, 0 < eta -> exists Y : mat, within n d eta (fun i a => Y i a - X i a) /\
+    is_lim_seq (fun t => Definitions.mu n d (Nat.iter t (sphere_map n d W_QK W_V allowed) Y)) 0.
 (** stable_pair: W_V = cI_{d−2} ⊕ [[a, w], [0, 1]] with the causal mask and W_QK = 0 has the equilibrium of two tokens
     X_0 = e_{d−1}, X_1 = pe_{d−2} + qe_{d−1} of rank two (counted from 0), where w²(1 − q²) = (1 + (1 − a)q)², q < a − 1
     and p = −(1 + (1 − a)q)/w; the eigenvalues of its Jacobian on the tangent spaces are a, (1 + q)/a and, for d > 2, c,
@@ -853,3 +879,34 @@ Definition diagonal {n m} (P : matrix n m) (k : nat) : R := P k k.
 (** moved: largest absolute entry of the difference of these tokens and of the input *)
 Definition moved (N : scored) (l : nat) : R :=
   maxentry (tokens N) (dim N) (fun i a => scored_X N l i a - scored_X N 0 i a).
+
+(* ---------- masks near consensus ---------- *)
+(** Every row divided by its sum. *)
+Definition divided {n} (K : matrix n n) : matrix n n := fun i => normalised_sum (row K i).
+(** second_modulus: second largest modulus of an eigenvalue of the attention, each as often as it occurs; the largest is 1.
+    It is the spectral radius of what the matrix does to vectors modulo constants, so by Gelfand's formula the least factor at
+    which its powers fall there. *)
+Definition second_modulus {n} (P : matrix n n) : R := inf_of (fun q => 0 <= q /\ exists c, 0 <= c /\
+  forall t (z : vector n), osc (applied P t z) <= c * q ^ t * osc z).
+(** zero_one: entries are 0 and 1, and every token sees one *)
+Definition zero_one {n} (G : matrix n n) : Prop :=
+  (forall i j, (i < n)%nat -> (j < n)%nat -> G i j = 0 \/ G i j = 1) /\ forall i, (i < n)%nat -> exists j, (j < n)%nat /\ G i j = 1.
+(** mask_trace: the trace of uniform attention over the mask: the sum of 1/deg_i over the tokens i that see themselves, deg_i the
+    number of tokens that i sees *)
+Definition mask_trace {n} (G : matrix n n) : R := sum n (fun i => divided G i i).
+(** mask_second: second largest modulus of an eigenvalue of uniform attention over the mask, with multiplicities *)
+Definition mask_second {n} (G : matrix n n) : R := second_modulus (divided G).
+(** symmetric_weights: K is symmetric, no entry is negative, and those on the diagonal are positive *)
+Definition symmetric_weights {n} (K : matrix n n) : Prop :=
+  (forall i j, (i < n)%nat -> (j < n)%nat -> K i j = K j i /\ 0 <= K i j) /\ forall i, (i < n)%nat -> 0 < K i i.
+(** returns: the sum of all P_ij P_ji, P the matrix K with each row divided by its sum *)
+Definition returns {n} (K : matrix n n) : R := sum n (fun i => sum n (fun j => divided K i j * divided K j i)).
+(** weights_second: second largest modulus, with multiplicities, of an eigenvalue of the matrix K, each row divided by its sum *)
+Definition weights_second {n} (K : matrix n n) : R := second_modulus (divided K).
+(** incomplete_attention: rows sum to 1, no entry is negative, those on the diagonal are positive, and some entry is 0 *)
+Definition incomplete_attention {n} (P : matrix n n) : Prop := Definitions.row_stochastic n n P /\
+  (forall i, (i < n)%nat -> 0 < P i i) /\ exists i j, (i < n)%nat /\ (j < n)%nat /\ P i j = 0.
+(** never_forgets: an eigenvalue of P besides one 1 is not 0: no power of P has equal rows; decided in exact rationals by the
+    power n − 1 *)
+Definition never_forgets {n} (P : matrix n n) : Prop := forall t, exists i j k, (i < n)%nat /\ (j < n)%nat /\ (k < n)%nat /\
+  from_left (fun _ => P) t i j <> from_left (fun _ => P) t k j.

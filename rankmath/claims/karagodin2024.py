@@ -16,12 +16,13 @@ from rankmath.formula.run import unbox
 from rankmath.linalg import norms
 from rankmath.linalg.rationals import exact_array
 from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array
+from rankmath.verification.data import Declared
 from rankmath.verification.draws import Rng
 from rankmath.verification.instance import ArrayInstance, Instance
 from rankmath.verification.papers import KARAGODIN, OWN
 from rankmath.verification.statement import Statement
 
-_DATA = {"V": "d d", "Q": "e d", "K": "e d", "beta": ", >= 0", "X": "n d"}
+_DATA = {"V": "d d", "Q": "e d", "K": "e d", "beta": ", >= 0", "X": "n d, double"}
 _SIGNATURE = "(V: array, Q: array, K: array, beta: array, X: array)"
 _WORDING = (
     "the wording from a public formalisation, fxeqxmulfx/transformer, which names the paper's labels; we have not "
@@ -93,17 +94,6 @@ def two_clusters(run: ArrayRun, V: str, Q: str, K: str, beta: str, X: str) -> Tr
     return Truth(False if off else None, f"in balls: a {proof.kind} at {sink}, eigenvalues {rates}")
 
 
-def causal_instance(V: ArrayLike, Q: ArrayLike, K: ArrayLike, beta: ArrayLike, X: ArrayLike) -> ArrayInstance:
-    """Exact V (d, d), Q and K (e, d), β ≥ 0, and tokens X (n, d) on the sphere near an equilibrium."""
-    from rankmath.equilibria.flow import Flow
-
-    flow = Flow(V, Q, K, beta, "causal")
-    if flow.beta < 0:
-        raise InvalidArgument(f"beta: {flow.beta} given; β ≥ 0 is needed")
-    arrays = {"V": flow.value, "Q": flow.query, "K": flow.key, "beta": np.asarray(flow.beta, dtype=object)}
-    return ArrayInstance({**arrays, "X": flow.tokens(X)})
-
-
 #: V, Q, K, β, tokens, and the eigenvalues of V with their eigenvectors, the largest first.
 _RATIONAL = ([[2, -2], [0, 1]], [[0, 0]], [[0, 0]], 1, [[1, 0], [Fraction(-4, 5), Fraction(3, 5)]])
 _SYMMETRIC = ([[2, 0], [0, 1]], [[0, 1]], [[0, 1]], 4, [[1, 0], [-0.893645, 0.448774]])
@@ -114,7 +104,7 @@ def third_sink(kind: str) -> ArrayInstance:
     """Two tokens on the circle that rest where the second is at neither of ±ξ."""
     V, Q, K, beta, X = _RATIONAL if kind == "general" else _SYMMETRIC
     tokens = np.asarray(X, dtype=float)
-    return causal_instance(V, Q, K, beta, tokens / np.linalg.norm(tokens, axis=1, keepdims=True))
+    return Declared(_DATA, exact=True)(V, Q, K, beta, tokens / np.linalg.norm(tokens, axis=1, keepdims=True))
 
 
 def draw_sink(rng: Rng, size: int, *, kind: str) -> ArrayInstance:
@@ -142,7 +132,6 @@ karagodin2024_two_clusters = Statement(
     title="Causal tokens on the sphere end at one of two opposite points (conjectured)",
     source=f"{KARAGODIN}, section 4, conjecture for V with distinct positive eigenvalues; {_WORDING}",
     status="refuted",
-    instance=causal_instance,
     draws=(partial(draw_sink, kind="general"), partial(draw_sink, kind="symmetric")),
     exhibit=partial(exhibit_sink, "karagodin2024:two-clusters", kind="general"),
     share=0.005,
@@ -159,7 +148,6 @@ karagodin2024_symmetric = Statement(
     title="Causal tokens on the sphere end at one of two opposite points, with a symmetric V",
     source=f"{KARAGODIN}, the same conjecture, read for symmetric V alone: a hypothesis that we add",
     status="refuted",
-    instance=causal_instance,
     draws=(partial(draw_sink, kind="symmetric"),),
     exhibit=partial(exhibit_sink, "karagodin2024:two-clusters-symmetric", kind="symmetric"),
     share=0.005,

@@ -116,12 +116,12 @@ def variance_falls(run: ArrayRun, beta: str, X: str) -> Truth:
     "range(n)) and any(not X[i][a] == X[0][a] for i in range(n) for a in range(len(X[0])))",
 )
 def in_printed_cone(run: ArrayRun, beta: str, X: str) -> Truth:
-    """all tokens have length 1, 1 − ⟨x_j, x_k⟩ < 1/(100n²β²) for all j and k, and not all are equal; in exact
+    """all tokens have length 1, not all are equal, and 1 − ⟨x_j, x_k⟩ < 1/(100n²β²) for all j and k, in exact
     rationals"""
     rows, strength = np.asarray(run[X]), run.letter(beta)
     gram = rows @ rows.T
-    unit = (np.diagonal(gram) == 1).all() and (rows != rows[0]).any()
-    return Truth(bool(unit and ((1 - gram) * 100 * len(rows) ** 2 * strength**2 < 1).all()))
+    proper = (np.diagonal(gram) == 1).all() and (rows != rows[0]).any()
+    return Truth(bool(proper and ((1 - gram) * 100 * len(rows) ** 2 * strength**2 < 1).all()))
 
 
 def draw_opposite(rng: Rng, size: int) -> ArrayInstance:

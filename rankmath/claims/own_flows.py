@@ -92,7 +92,7 @@ geshkovski2024_until_collapse = Statement(
     "until_collapse(beta, u, c) <= exp(beta*(1 - u))/u + beta**2*c*exp(1)/(beta - 1)",
     given=("beta > 1", "u > 0", "exp(-c*beta) < 1 - u"),
     arrays=_COLLAPSE,
-    title="How long u' = u(1 − u)e^{β(u − 1)}, a bound for the least cosine in a cluster, takes to come near one",
+    title="How long u′ = u(1 − u)e^{β(u − 1)}, a bound for the least cosine in a cluster, takes to come near one",
     source=f"{GESHKOVSKI_SLOW}, section 2, lemma “until collapse”; {_READ}, which proves it",
     status="proved",
     draws=(draw_collapses,),

@@ -16,10 +16,10 @@ from rankmath.equilibria.designs import Design, causal_design, path_design, rank
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import predicate, quantity
-from rankmath.linalg.masks import Mask, MaskLike, as_mask
-from rankmath.validation import InvalidArgument, Number, as_count
+from rankmath.linalg.masks import Mask
+from rankmath.validation import Number
 from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_batch, rational
+from rankmath.verification.exact import exact_batch
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import OWN, WU
 from rankmath.verification.statement import Statement
@@ -176,16 +176,6 @@ def _proved(designs: list[Design]) -> Truth:
     )
 
 
-def path_instance(mask: MaskLike, tokens: int, ratio: Number = Fraction(1, 2)) -> ArrayInstance:
-    """A mask in which every token sees itself and its predecessor, and 0 < ratio < 1."""
-    graph, g = as_mask(mask, as_count("tokens", tokens, least=2)), rational("ratio", ratio)
-    if not (graph.has_self_loops and graph.allowed.diagonal(-1).all()):
-        raise InvalidArgument("mask: a token that does not see itself and its predecessor; both are needed")
-    if not 0 < g < 1:
-        raise InvalidArgument(f"ratio: {g} given; a number between 0 and 1 is needed")
-    return ArrayInstance({"allowed": graph.allowed, "ratio": g})
-
-
 def draw_paths(rng: Rng, size: int) -> ArrayInstance:
     """The complete mask first, the causal one, the path, the cycle, then random ones that contain the path."""
     n = int(rng.integers(2, 6))
@@ -222,7 +212,6 @@ own_stable_complete_every_n = Statement(
     title="An attracting equilibrium of full rank for every number of tokens: self-loops and a Hamiltonian path",
     source=OWN,
     status="proved",
-    instance=path_instance,
     draws=(draw_paths,),
     exhibit=partial(_shown, "own:stable-complete-every-n", path_design, 8),
     exhibit_refutes=False,
@@ -241,7 +230,6 @@ own_stable_every_rank = Statement(
     title="One weight pair with attracting equilibria of every rank",
     source=OWN,
     status="proved",
-    instance=path_instance,
     draws=(draw_paths,),
     exhibit=exhibit_every_rank,
     exhibit_refutes=False,
@@ -361,12 +349,6 @@ def causal_ranks_attract(run: ArrayRun, sizes: str) -> Truth:
     return _proved([path_design(n, rank=k, mask="causal", dim=m).padded(d) for k in range(1, m + 1)])
 
 
-def sizes_instance(tokens: int, dim: int) -> ArrayInstance:
-    """How many tokens and dimensions, at least two each."""
-    sizes = [as_count(name, size, least=2, most=32) for name, size in (("tokens", tokens), ("dim", dim))]
-    return ArrayInstance({"sizes": np.asarray(sizes)})
-
-
 def draw_sizes(rng: Rng, size: int) -> ArrayInstance:
     """More tokens than dimensions first, then as many, then fewer."""
     sizes = [(3, 2), (5, 3), (3, 3), (2, 4), *rng.integers(2, 7, (size, 2)).tolist()]
@@ -377,13 +359,12 @@ wu2024_3_whole = Statement(
     "wu2024:3-whole",
     "causal_ranks_attract(sizes)",
     given="tokens_and_dimensions(sizes)",
-    arrays={"sizes": "2, whole, >= 2"},
+    arrays={"sizes": "2, whole, >= 2, <= 32"},
     exact=True,
     title="Under the causal mask one weight pair has equilibria of every rank, and starts that do not collapse",
     source=f"{WU}, Theorem 3, items 1 and 2 together, read as: there is one pair of weights for both; that these "
     "equilibria attract is ours",
     status="proved",
-    instance=sizes_instance,
     draws=(draw_sizes,),
     share=0.004,
     cost=6,
