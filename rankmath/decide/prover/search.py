@@ -542,7 +542,7 @@ class Search:
                         x, y = dict(a.args[0]), dict(b.args[0])
                         out += self._compared(name, x, y, depth)
         sums = [atom for atom in pool if atom.kind == "sum"]
-        for s in [atom for atom in sums if atom in goal] if len(sums) <= 40 else ():
+        for s in [atom for atom in sums if atom in goal] if len(sums) <= 90 else ():
             for other in sums:
                 if other == s or not _arrays_of(other) & _arrays_of(s):
                     continue
