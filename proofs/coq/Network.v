@@ -237,7 +237,9 @@ Ltac needed := intros; first
     | H : is_radius _ ?r |- (0 < ?r)%nat => apply H | H : self_loops ?N |- 0 < edges ?N _ _ => now apply H end ].
 (** The theorem as it stands, with no mask written out, with attention and logits of the layer, or about the next layer. *)
 Ltac by_theorem th := intros; in_words; cbv beta; first
-  [ solve [apply th; needed]
+  [ match goal with |- context [shares_about] => idtac | |- context [swings] => idtac end;
+    rewrite ?shares_are, ?swings_are by assumption; solve [apply th; needed]
+  | solve [apply th; needed]
   | solve [rewrite !Rmult_1_l; apply th; needed]
   | solve [match goal with H : mask_none ?N |- _ => unfold mask_none in H; rewrite H end; apply th; needed]
   | solve [rewrite ?P_is, ?logits_are, ?shares_are, ?swings_are by assumption; apply th; needed]

@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankmath.arithmetic.protocol import System
+from rankmath.definitions.attributes import unmoved
+from rankmath.definitions.entries import ENTRIES, Entry
 from rankmath.definitions.hypotheses import mask_of
 from rankmath.formula.evaluate import NoSuchPlace, Side, judged, sides
 from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS, SWITCHES
@@ -207,9 +209,9 @@ def rooms(statement: Statement) -> list[Room]:
     # The scale of W_QK stands for d_qk, unless the claim speaks of it.
     scales = _numbers(statement, "d_qk") | {1.0, 4.0} if _mentions(statement, "d_qk") else {0.0}
     # A bias moves all tokens alike: one layer shows it only where that can be seen.
-    seen = any(
-        isinstance(t, Call) and t.function in ("norm", "cosine", "stable_rank") for p in parts for t in walk(p)
-    )
+    called = {t.function for p in parts for t in walk(p) if isinstance(t, Call) and t.function in ENTRIES}
+    tokens = [entry for entry in map(ENTRIES.__getitem__, called) if _of_tokens(entry)]
+    seen = not all(map(unmoved, tokens))
     lawful = _lawful(statement)
     beside = {int(number) + step for number in _numbers(statement, "d") for step in (-1, 0, 1)}
     found = set()
@@ -249,6 +251,10 @@ def rooms(statement: Statement) -> list[Room]:
     except NoSuchPlace:
         raise InvalidArgument(f"claim: {statement.claim_text} speaks of layers or heads beyond L or H") from None
     return ordered
+
+
+def _of_tokens(entry: Entry) -> bool:
+    return bool(entry.parameters) and entry.parameters[0].kind in ("tokens", "matrix")
 
 
 def _clash(statement: Statement) -> list[str]:
