@@ -22,7 +22,7 @@ from test_machine_checked import ALLOWED, axioms, compiled, coqc, needs_coq  # n
 __all__ = ["compiled"]
 ALONE = ("mask == none", "layernorm == none", "mlp == none", "skip == 0")
 ONE = ("H == 1", *ALONE)
-#: Roots, stochastic matrices; a difference; a fold in a fold, cases; sums, a skip, layers; a maximum to the power L.
+#: Roots; a difference; a fold in a fold, and cases; sums, a skip and layers; a maximum to the power L.
 CLAIMS = {
     "roots": ("mu(X[1]) <= sqrt(n)*norm(W[0, 0], 2)*mu(X[0])", ONE),
     "difference": ("diameter(X[1], 2) <= norm(W[0, 0], 2)*(1 - n*epsilon(P[0, 0]))*diameter(X[0], 2)", ONE),
