@@ -128,7 +128,8 @@ own:lambda-skip-lower | A λ-skip keeps a share of the diameter at every layer
 own:lambda-skip-sphere | Skips on the sphere, |λ| ≥ 2‖W‖₂: no layer shrinks the diameter by more than a fixed factor
     | all_l(diameter(X[l + 1], 2) >= diameter(X[l], 2)*(abs(skip) - norm(W[l, 0], 2)*tanh(norm(W_QK[l, 0],
     2)*diameter(X[l], 2)**2/(4*sqrt(d_qk))))/(abs(skip) + norm(W[l, 0], 2)))
-    | layernorm == sphere; H == 1; bias == none; all_l(2*norm(W[l, 0], 2) <= abs(skip)); mask == none; mlp == none
+    | layernorm == sphere; H == 1; bias == none; abs(skip) > 0; all_l(2*norm(W[l, 0], 2) <= abs(skip)); mask ==
+    none; mlp == none
 own:lambda-skip-upper | A λ-skip lets the diameter grow by a factor at most
     | diameter(X[L], 2) <= diameter(X[0], 2)*prod_l(abs(skip) + sum_h(norm(W[l, h], 2)*tanh(norm(W_QK[l, h],
     2)*diameter(X[l], 2)**2/(4*sqrt(d_qk)))))
@@ -137,15 +138,14 @@ own:lipschitz | How much attention stretches a change of its tokens, by their di
     | jacobian_norm() <= norm(W[0, 0], 2)*(sqrt(norm(P[0, 0], 1)*(1 + (norm(W_QK[0, 0],
     2)/sqrt(d_qk)*longest(X[0])*diameter(X[0], 2)/2)**2)) + norm(W_QK[0, 0], 2)/sqrt(d_qk)*diameter(X[0], 2)**2/4)
     | H == 1; L == 1; query_bias == none; mask == none; layernorm == none; mlp == none; skip == 0
-own:order | Collapse is exactly cubic, layer by layer
+own:order | Cubic bounds on both sides, layer by layer
     | all_l(least_singular(W[l, 0])*q_min(P[l, 0], mean)/sqrt(d_qk)*(definiteness(W_QK[l, 0])/min(n - 1,
     d)*sqrt(q_min(P[l, 0], mean)/q_max(P[l, 0], mean)) - (exp(delta(P[l, 0], mean)) - 1)*norm(W_QK[l, 0],
     2))*mu(X[l])**3 <= mu(X[l + 1])) and all_l(mu(X[l + 1]) <= norm(W[l, 0], 2)*q_max(P[l, 0], mean)*exp(delta(P[l,
     0], mean))*norm(W_QK[l, 0], 2)/sqrt(d_qk)*mu(X[l])**3)
-    | H == 1; n >= 2; d_qk >= d; diameter(X[0], 2) > 0; all_l(definite(W_QK[l, 0])); all_l(invertible(W[l, 0]));
-    max_l(norm(W[l, 0], 2)*norm(W_QK[l, 0], 2))*diameter(X[0], 2)**2/(4*sqrt(d_qk)) < 1; all_l(definiteness(W_QK[l,
-    0])/min(n - 1, d)*sqrt(q_min(P[l, 0], mean)/q_max(P[l, 0], mean)) - (exp(delta(P[l, 0], mean)) - 1)*norm(W_QK[l,
-    0], 2) > 0); mask == none; layernorm == none; mlp == none; skip == 0
+    | H == 1; n >= 2; all_l(definite(W_QK[l, 0])); all_l(definiteness(W_QK[l, 0])/min(n - 1, d)*sqrt(q_min(P[l, 0],
+    mean)/q_max(P[l, 0], mean)) - (exp(delta(P[l, 0], mean)) - 1)*norm(W_QK[l, 0], 2) > 0); mask == none; layernorm
+    == none; mlp == none; skip == 0
 own:positions-diameter | The diameter with positions, rotary or additive: the tanh of own:diameter with what
     positions add
     | diameter(X[L], 2) <= prod_l(sum_h(norm(W[l, h], 2)*tanh((turned_range(P[l, h]) + position_range(P[l,

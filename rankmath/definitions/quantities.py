@@ -91,7 +91,6 @@ define(
     words={"p": EXPONENTS},
     latex=r"\Delta_{{{1}}}({0})",
     example="diameter(X[1], 2) <= diameter(X[0], 2)",
-    degree=1,
 )
 define(
     """residual(X[l], norm) = max(min(sum(abs(c - t)) for t in c) for c in T(X[l])) if norm == one
@@ -111,21 +110,18 @@ define(
     "Frobenius norm of the tokens about their mean",
     latex=r"\mu({0})",
     example="mu(X[L]) <= mu(X[0])",
-    degree=1,
 )
 define(
     "centred_norm(X) = norm(X - [mean_of(X) for x in X], 2)",
     "spectral norm of the tokens about their mean",
     latex=r"\|{0}-\tfrac1n\mathbf1\mathbf1^{{\mathsf T}}{0}\|_2",
     example="centred_norm(X[1]) <= mu(X[1])",
-    degree=1,
 )
 define(
     "about_mean(X) = norm(X - [mean_of(X) for x in X], composite)",
     "‖·‖_{1,∞} of the tokens about their mean: root of largest column sum times largest row sum of absolute values",
     latex=r"\|{0}-\tfrac1n\mathbf1\mathbf1^{{\mathsf T}}{0}\|_{{1,\infty}}",
     example="about_mean(X[1]) >= residual(X[1], composite)",
-    degree=1,
 )
 define(
     """cosine(X) = min(X[i] @ X[j] / (length(X[i], 2) * length(X[j], 2)) for i in range(len(X)) for j in range(i))
@@ -133,34 +129,29 @@ define(
     "least cosine of the angle of two tokens",
     latex=r"\varphi({0})",
     example="cosine(X[1]) >= -1",
-    sign="",
-    degree=0,
 )
 define(
     "stable_rank(X) = mean_square(X) / norm(X, 2)**2",
     "‖X‖_F²/‖X‖₂²",
     latex=r"\operatorname{{srank}}({0})",
     example="stable_rank(X[1]) >= 1",
-    degree=0,
 )
 define(
     "rank(M) = matrix_rank(M)",
     "rank of a matrix",
     latex=r"\operatorname{{rank}}({0})",
     example="rank(X[1]) <= min(n, d)",
-    degree=0,
 )
 define(
     """participation_ratio(X) = mean_square(X)**2 / mean_square(X @ T(X) if len(X) <= len(X[0]) else T(X) @ X)""",
     "(Σσ²)²/Σσ⁴ of the singular values σ of X",
     latex=r"\operatorname{{pr}}({0})",
     example="participation_ratio(X[1]) <= min(n, d)",
-    degree=0,
 )
 define(
     """effective_rank(X, of) = spread_out(singular(X)**2 if of == eigen else singular(X) if of == singular
     else undefined)""",
-    "exp of the entropy of p_i = σ_i/Σσ (singular) or p_i = σ_i²/Σσ² (eigen), σ the singular values of X",
+    "exp of the entropy of p, σ the singular values of X: singular (p_i = σ_i/Σσ), eigen (p_i = σ_i²/Σσ²)",
     words={"of": ("singular", "eigen")},
     latex=r"\operatorname{{erank}}_{{{1}}}({0})",
     example="effective_rank(X[1], eigen) <= effective_rank(X[1], singular)",
@@ -178,7 +169,6 @@ define(
     "largest ℓ₂ norm of a token",
     latex=r"\max_j\|{0}_j\|_2",
     example="longest(X[0]) <= norm(X[0], 2)",
-    degree=1,
 )
 define(
     "gram_height(X) = 1 / sqrt(sum(solve(X @ T(X), [1 for x in X])))",
@@ -200,17 +190,15 @@ define(
     words={"p": NORMS},
     latex=r"\|{0}\|_{{{1:sub}}}",
     example="norm(W[0, 0], inf) <= d*norm(W[0, 0], max)",
-    degree=1,
 )
 define(
     """operator_norm(W, p) = norm(W, inf) if p == 1 else norm(W, 1) if p == inf else norm(W, 2) if p == 2 else
     undefined""",
-    "norm of the map v ↦ vW of row vectors in ℓ_p: the largest row sum of |W| for p = 1, the largest column sum for"
-    " p = inf, the spectral norm for p = 2",
+    "norm of the map v ↦ vW of row vectors in ℓ_p; it is the largest row sum of |W| for p = 1, the largest column"
+    " sum for p = ∞, the spectral norm for p = 2",
     words={"p": EXPONENTS},
     latex=r"\|{0}\|_{{\ell_{{{1}}}}}",
     example="operator_norm(W[0, 0], 1) == norm(W[0, 0], inf)",
-    degree=1,
 )
 define(
     """form_norm(W, p) = norm(W, max) if p == 1 else norm(W, 2) if p == 2 else form_inf(W) if p == inf else
@@ -219,22 +207,18 @@ define(
     words={"p": EXPONENTS},
     latex=r"\|{0}\|_{{*,{1}}}",
     example="form_norm(W_QK[0, 0], 1) == norm(W_QK[0, 0], max)",
-    degree=1,
 )
 define(
     "least_singular(W) = sqrt(max(0, least_eigenvalue(T(W) @ W)))",
     "least singular value",
     latex=r"\sigma_{{\min}}({0})",
     example="least_singular(W[0, 0]) <= norm(W[0, 0], 2)",
-    degree=1,
 )
 define(
     "definiteness(W) = max(least_eigenvalue((W + T(W)) / 2), least_eigenvalue((W + T(W)) / (0 - 2)))",
     "least |eigenvalue| of the symmetric part where that is definite; not positive where it is not",
     latex=r"m({0})",
     example="definiteness(W_QK[0, 0]) <= norm(W_QK[0, 0], 2)",
-    sign="",
-    degree=1,
 )
 define(
     "definite(W) = positive_definite(W + T(W)) or positive_definite(0 - W - T(W))",
@@ -303,6 +287,7 @@ define(
     latex=r"\|{1:bar q}({0})\|_\infty",
     example="q_max(P[0, 0], mean) >= 1/n",
     known="(1 + share*(n - 1))/n",
+    sign=">",
 )
 define(
     "q_min(P[l, h], center) = min(shares(l, h, center))",
@@ -312,12 +297,14 @@ define(
     latex=r"\min_j {1:bar q}_j({0})",
     example="q_min(P[0, 0], mean) <= 1/n",
     known="max(1 - (n - 1)*q_max(A, w), (share + 1/2**50)/(1 + 1/2**49)*(1 - q_max(A, w))/(n - 1))",
+    sign=">",
 )
 define(
     "epsilon(P) = min(P[i][j] for i in range(n) for j in range(n) if edges[i][j] > 0)",
     "least attention on an edge of the mask",
     latex=r"\varepsilon({0})",
     example="epsilon(P[0, 0]) <= 1/in_degree + 1",
+    sign=">",
 )
 define(
     "logit_range(P[l, h]) = max(max(row) - min(row) for row in logits_seen(l, h))",
@@ -337,6 +324,7 @@ define(
     "least entropy −Σ_j P_ij log P_ij of a row of the attention",
     latex=r"\operatorname{{Ent}}({0})",
     example="entropy(P[0, 0]) <= log(n)",
+    sign="+",
 )
 define(
     """top_shares(P) = max(P[i][j] * (1 - P[i][j] + P[i][k]) for i in range(n) for j in range(n) for k in range(n)
@@ -345,6 +333,7 @@ define(
     " 0 where there is one token",
     latex=r"\max_ip_1(1-p_1+p_2)({0})",
     example="top_shares(P[0, 0]) <= 1",
+    sign="+",
 )
 define(
     """contraction(k) = 1 - sum(min(c) for s in [range(K)[k] * r] for c in T(chain([P[min(L, s + r) - 1 - t, 0]
@@ -352,6 +341,7 @@ define(
     "1 − Σ_c min_i (B_k)_ic, B_k = P^{m,0} ⋯ P^{rk,0}, m the lesser of rk + r − 1 and L − 1: Doeblin's contraction",
     latex=r"\Bigl(1-\sum_c\min_i(B_{{{0}}})_{{ic}}\Bigr)",
     example="contraction(0) <= 1",
+    sign="+",
 )
 
 # -- positions -----------------------------------------------------------------------------------------------
@@ -387,7 +377,7 @@ define(
 define(
     "diagonal(P, k) = P[k][k] if k < n else undefined",
     "what the token of this number, counted from 0, attends to itself",
-    latex=r"({0})_{{{1}{1}}}",
+    latex=r"({0})_{{{1},{1}}}",
     example="diagonal(P0[0, 0], 0) <= 1",
 )
 define(
@@ -444,7 +434,6 @@ define(
     "ℓ₂ distance of the first two tokens",
     latex=r"\|{0}_1-{0}_0\|_2",
     example="first_gap(X[0]) <= diameter(X[0], 2)",
-    degree=1,
 )
 define(
     "second_norm(l) = norm(second_map(l), 2)",
@@ -510,7 +499,6 @@ define(
     "min_i ⟨X^0_i, v⟩, v the direction of the mean of the tokens X^0_i",
     latex=r"\gamma",
     example="height() <= 1",
-    sign="",
 )
 define(
     "section(X[l]) = diameter([x / (x @ pole[l]) for x in X[l]], 2)",
@@ -550,8 +538,8 @@ define(
 )
 define(
     "disjoint_blocks() = all(untouched(j) for j in range(d) if written(j))",
-    "heads read and write disjoint coordinates, and the input is zero where heads and biases write",
-    latex=r"\text{{heads read and write disjoint coordinates, and the input is zero where they write}}",
+    "no head takes values where a head or a bias writes, and the input is zero there",
+    latex=r"\text{{no head takes values where a head or a bias writes, and the input is zero there}}",
     truth=True,
 )
 
@@ -619,4 +607,5 @@ define(
     latex=r"{0}_{{n,n}}",
     example="repeat_share(P[0, 0]) <= 1",
     known="(share + 1/2**50)/(1 + 1/2**49)",
+    sign="+",
 )

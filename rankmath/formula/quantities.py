@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -28,9 +28,6 @@ from rankmath.linalg.diameters import diameter as diameter_of
 from rankmath.linalg.residuals import ResidualNorm
 from rankmath.model.network import LIPSCHITZ, Attention, LayerNorm, Network
 from rankmath.validation import Array, Bools, InvalidArgument
-
-if TYPE_CHECKING:
-    from flint import fmpq_mat
 
 Place = tuple[str, int, int]
 
@@ -632,80 +629,39 @@ def strongly_connected(run: Run) -> Truth:
 
 @fast("orthogonal_values", of="multiplied")
 def orthogonal_values(run: Run) -> Truth:
-    d = run.net.dim
-    stack = np.ascontiguousarray(run.net.W, dtype=float)
-    return Truth(
-        _exactly(lambda W: _is_orthogonal(W, d), np.moveaxis(stack, (0, 1), (-4, -3)) if stack.ndim > 4 else stack)
-    )
-
-
-def _exactly(predicate: Callable[[bytes], bool], stack: Array) -> bool | Bools:
-    """Whether it holds of all matrices of an instance: one answer, or one for each instance of a batch."""
-    d = stack.shape[-1]
-    if stack.ndim <= 4:
-        return all(predicate(matrix.tobytes()) for matrix in np.ascontiguousarray(stack).reshape(-1, d * d))
-    return np.asarray([_exactly(predicate, part) for part in stack])
-
-
-def _one_by_one(predicate: Callable[[bytes], bool], matrices: Array) -> bool | Bools:
-    """The same for a single matrix, or a batch of them."""
-    d = matrices.shape[-1]
-    found = [
-        predicate(matrix.tobytes()) for matrix in np.ascontiguousarray(matrices, dtype=float).reshape(-1, d * d)
-    ]
-    return found[0] if matrices.ndim == 2 else np.asarray(found)
+    return Truth(np.asarray(_exactly("orthogonal", run.net.W).all(axis=(0, 1)))[()])
 
 
 @fast("definite", of="multiplied")
 def definite(run: Run, W: Place) -> Truth:
-    array, layer, head = W
-    stack = run.net.W_QK if array == "W_QK" else run.net.W
-    return Truth(_one_by_one(lambda data: _is_definite(data, run.net.dim), np.asarray(stack[layer, head])))
+    return Truth(_exactly("definite", (run.net.W_QK if W[0] == "W_QK" else run.net.W)[W[1:]])[()])
 
 
 @fast("invertible", of="multiplied")
 def invertible(run: Run, W: Place) -> Truth:
-    array, layer, head = W
-    stack = run.net.W_QK if array == "W_QK" else run.net.W
-    return Truth(_one_by_one(lambda data: _is_invertible(data, run.net.dim), np.asarray(stack[layer, head])))
+    return Truth(_exactly("invertible", (run.net.W_QK if W[0] == "W_QK" else run.net.W)[W[1:]])[()])
 
 
-def _rationals(data: bytes, d: int) -> list[list[Fraction]]:
-    return [[Fraction(x) for x in row] for row in np.frombuffer(data).reshape(d, d).tolist()]
-
-
-@lru_cache(maxsize=4096)
-def _is_definite(data: bytes, d: int) -> bool:
-    """All pivots of the symmetric part have one sign."""
-    W = _rationals(data, d)
-    S = [[W[i][j] + W[j][i] for j in range(d)] for i in range(d)]
-    sign = 1 if S[0][0] > 0 else -1
-    for k in range(d):
-        if S[k][k] * sign <= 0:
-            return False
-        for i in range(k + 1, d):
-            factor = S[i][k] / S[k][k]
-            S[i] = [a - factor * b for a, b in zip(S[i], S[k], strict=True)]
-    return True
+def _exactly(what: str, matrices: Array) -> Bools:
+    """Of each matrix, in exact rationals."""
+    d = matrices.shape[-1]
+    rows = np.ascontiguousarray(matrices, dtype=float).reshape(-1, d * d)
+    return np.asarray([_is(what, row.tobytes(), d) for row in rows]).reshape(matrices.shape[:-2])
 
 
 @lru_cache(maxsize=4096)
-def _is_invertible(data: bytes, d: int) -> bool:
-    """Its determinant is not zero."""
-    return bool(_exact_matrix(data, d).det() != 0)
-
-
-@lru_cache(maxsize=4096)
-def _is_orthogonal(data: bytes, d: int) -> bool:
-    """W Wᵀ = I, in exact rationals."""
-    W = _exact_matrix(data, d)
-    return bool(W * W.transpose() == _exact_matrix(np.eye(d).tobytes(), d))
-
-
-def _exact_matrix(data: bytes, d: int) -> fmpq_mat:
+def _is(what: str, data: bytes, d: int) -> bool:
     from flint import fmpq, fmpq_mat
 
-    return fmpq_mat(d, d, [fmpq(*x.as_integer_ratio()) for x in np.frombuffer(data).tolist()])
+    W = fmpq_mat(d, d, [fmpq(*x.as_integer_ratio()) for x in np.frombuffer(data).tolist()])
+    if what == "invertible":
+        return bool(W.det() != 0)
+    if what == "orthogonal":
+        return bool(W * W.transpose() == fmpq_mat(d, d, np.eye(d, dtype=int).ravel().tolist()))
+    # Definite: the leading minors of the symmetric part, or of what is opposite to it, are positive.
+    S = (W + W.transpose()).tolist()
+    sign = 1 if S[0][0] > 0 else -1
+    return all(fmpq_mat(k, k, [sign * x for row in S[:k] for x in row[:k]]).det() > 0 for k in range(1, d + 1))
 
 
 @fast("disjoint_blocks")
