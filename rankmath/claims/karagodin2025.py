@@ -42,8 +42,8 @@ def _centred(run: ArrayRun, rows: Array) -> Array:
     example="variance_fall(B, X, s) >= 0",
 )
 def variance_fall(run: ArrayRun, B: str, X: str, s: str) -> Scalar:
-    """−d Var/dt, Var = Σ_j‖x_j − m‖²/n about the mean m, of unit tokens with x_j' = P_{x_j}(Σ_k a_jk x_k)/s_j, a
-    the softmax of the logits x_jᵀBx_k; tokens are divided by their lengths"""
+    """−d Var/dt, Var = Σ_j‖x_j − m‖²/n about the mean m, of unit tokens with x_j' = P_{x_j}(Σ_k a_jk x_k)/s_j, P_x
+    the projection off x, a the softmax of the logits x_jᵀBx_k; tokens are divided by their lengths"""
     A, u = run.A, _unit_rows(run, X)
     n, centred = u.shape[-2], _centred(run, u)
     logits = A.matmul(A.matmul(u, run.array(B)), A.transpose(u))
@@ -100,9 +100,9 @@ def most_value(run: ArrayRun, s: str) -> Scalar:
     because="decided only where the tokens rest",
 )
 def variance_falls(run: ArrayRun, beta: str, X: str) -> Truth:
-    """under x_j' = P_{x_j}Σ_k a_jk x_k, a the softmax of β⟨x_j, x_k⟩, the variance of the tokens about their mean
-    falls; it does not where every token is one of ±x_0 and both occur, for then all rest, whatever the weights:
-    decided in exact rationals"""
+    """under x_j' = P_{x_j}Σ_k a_jk x_k, P_x the projection off x, a the softmax of β⟨x_j, x_k⟩, the variance of the
+    tokens about their mean falls; it does not where every token is one of ±x_0 and both occur, for then all rest,
+    whatever the weights: decided in exact rationals"""
     rows = np.asarray(run[X])
     signs = [1 if (row == rows[0]).all() else -1 if (row == -rows[0]).all() else 0 for row in rows]
     resting = set(signs) == {1, -1}
