@@ -1,8 +1,8 @@
-"""The axioms of every theorem of proofs/coq, in one file: `python benchmarks/coq_assumptions.py` writes it.
+"""The axioms of all theorems of proofs/coq, in one file: `python benchmarks/coq_assumptions.py` writes it.
 
-Needs Coq and the compiled library. proofs/coq/assumptions.txt has a line for each theorem of theorems.toml, of
-rules.toml and of unfolded.v, with the axioms that `Print Assumptions` names for it, and a test compares its list of
-theorems with these files.
+Needs Coq and the compiled library. proofs/coq/assumptions.txt names the axioms that `Print Assumptions` finds for
+all theorems of theorems.toml, of rules.toml and of unfolded.v together, and these theorems; a test compares the
+list with these files, another one asks Coq.
 """
 
 from __future__ import annotations
@@ -27,31 +27,23 @@ def theorems() -> list[str]:
     return sorted(names)
 
 
-def printed(names: list[str]) -> dict[str, list[str]]:
-    """What Coq prints for each of them."""
+def axioms(names: list[str]) -> list[str]:
+    """What `Print Assumptions` says of all of them together."""
     modules = " ".join(sorted({name.partition(".")[0] for name in names}))
-    asked = "\n".join(f'Goal True. idtac "@ {name}". exact I. Qed.\nPrint Assumptions {name}.' for name in names)
+    together = ", ".join(f"@{name}" for name in names)
+    asked = f"From Rankmath Require {modules}.\nDefinition all := ({together}).\nPrint Assumptions all.\n"
     with tempfile.TemporaryDirectory() as place:
-        (Path(place) / "All.v").write_text(f"From Rankmath Require {modules}.\n{asked}\n", encoding="utf-8")
+        (Path(place) / "All.v").write_text(asked, encoding="utf-8")
         command = ["coqc", "-q", "-R", str(COQ), "Rankmath", "-w", "none", "All.v"]
         done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=True)
-    found = {}
-    for part in done.stdout.split("@ ")[1:]:
-        name, _, axioms = part.partition("\n")
-        found[name.strip()] = sorted(re.findall(r"^([A-Za-z_][\w.']*)\s*(?::|$)", axioms, re.MULTILINE))
-    return found
+    return sorted(set(re.findall(r"^([A-Za-z_][\w.']*)\s*(?::|$)", done.stdout, re.MULTILINE)) - {"Axioms"})
 
 
-def text(found: dict[str, list[str]]) -> str:
-    """The file: first which sets of axioms occur, then the theorems of each."""
-    sets: dict[tuple[str, ...], list[str]] = {}
-    for name, axioms in found.items():
-        sets.setdefault(tuple(a for a in axioms if a != "Axioms"), []).append(name)
-    lines = ["# Print Assumptions of every theorem; written by benchmarks/coq_assumptions.py."]
-    for axioms, names in sorted(sets.items()):
-        lines += ["", f"[{', '.join(axioms) or 'no axiom'}]", *names]
-    return "\n".join(lines) + "\n"
+def text(found: list[str], names: list[str]) -> str:
+    """The file: the axioms, and the theorems that rest on them and on no others."""
+    head = "# Print Assumptions of all theorems together; written by benchmarks/coq_assumptions.py."
+    return "\n".join([head, "", f"[{', '.join(found)}]", *names]) + "\n"
 
 
 if __name__ == "__main__":
-    FILE.write_text(text(printed(theorems())), encoding="utf-8")
+    FILE.write_text(text(axioms(theorems()), theorems()), encoding="utf-8")

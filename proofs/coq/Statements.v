@@ -237,12 +237,14 @@ Definition statement_dong2021v1_A_3 : Prop :=
     (forall i, (i < n)%nat -> relative_gain c (row E i) <= 2 * osc (row E i)) /\ (forall i, (i < n)%nat -> relative_loss
       c (row E i) <= osc (row E i)).
 
-(** own:alibi-decay (proved): decay_tightness(E, a) <= 1 *)
+(** own:alibi-decay (proved): decay_tightness(E, a) <= 1
+    given n >= 2 *)
 Definition statement_own_alibi_decay : Prop :=
   forall (n : nat) (E : matrix n n) (a : R),
     (0 < n)%nat ->
     (forall i j, (i < n)%nat -> (j < n)%nat -> 0 < E i j) ->
     0 < a < 1 ->
+    (n >= 2)%nat ->
     decay_tightness E a <= 1.
 
 (** own:attention-shares (proved): jacobian_norm() <= norm(W[0, 0], 2)*(norm(P[0, 0], 2) + a*kappa*c*(c + norm(X[0],
@@ -352,6 +354,25 @@ Definition statement_own_consensus_second : Prop :=
       consensus_shift N l 0%nat) * least_singular (W N l 0%nat)) * first_gap (scored_X N 0%nat)) /\ (first_gap (scored_X
       N (layers N)) <= prodf (layers N) (fun l => diagonal (scored_P0 N l 0%nat) 1%nat * exp (consensus_shift N l 0%nat)
       * norm_2 (W N l 0%nat)) * first_gap (scored_X N 0%nat)).
+
+(** own:consensus-spectrum (proved): all_l(all_h(abs(sum_i(diagonal(P0[l, h], i)) - 1) <= (n - 1)*second_modulus(P0[l,
+      h]) and second_modulus(P0[l, h]) <= dobrushin(P0[l, h])))
+    given mask == any
+    given positions == any
+    given softcap == any
+    given qk_norm == any
+    given layernorm == none
+    given mlp == none
+    given skip == 0 *)
+Definition statement_own_consensus_spectrum : Prop :=
+  forall (N : scored),
+    proper N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    forall l, (l < (layers N))%nat -> forall h, (h < (heads N))%nat -> (Rabs (sum (tokens N) (fun i => diagonal
+      (scored_P0 N l h) i) - 1) <= (INR (tokens N) - 1) * second_modulus (scored_P0 N l h)) /\ (second_modulus
+      (scored_P0 N l h) <= dobrushin (scored_P0 N l h)).
 
 (** own:contranorm (proved): erank(sigma) < erank_after(sigma, s)
     given s > 0
@@ -676,6 +697,7 @@ Definition statement_own_lambda_skip_lower : Prop :=
     given layernorm == sphere
     given H == 1
     given bias == none
+    given abs(skip) > 0
     given all_l(2*norm(W[l, 0], 2) <= abs(skip))
     given mask == none
     given mlp == none *)
@@ -685,6 +707,7 @@ Definition statement_own_lambda_skip_sphere : Prop :=
     layernorm_sphere N ->
     ((heads N) = 1)%nat ->
     bias_none N ->
+    Rabs (skip_of N) > 0 ->
     (forall l, (l < (layers N))%nat -> 2 * norm_2 (W N l 0%nat) <= Rabs (skip_of N)) ->
     mask_none N ->
     mlp_none N ->
@@ -759,6 +782,24 @@ Definition statement_own_low_rank_every_input : Prop :=
     (n >= 2)%nat ->
     dependent X ->
     some_unreachable X.
+
+(** own:mask-rate (proved): mask_trace(G) - 1 <= (n - 1)*mask_second(G)
+    given n >= 2
+    given zero_one(G) *)
+Definition statement_own_mask_rate : Prop :=
+  forall (n : nat) (G : matrix n n),
+    (n >= 2)%nat ->
+    zero_one G ->
+    mask_trace G - 1 <= (INR n - 1) * mask_second G.
+
+(** own:mask-rate-symmetric (proved): returns(K) - 1 <= (n - 1)*weights_second(K)**2
+    given n >= 2
+    given symmetric_weights(K) *)
+Definition statement_own_mask_rate_symmetric : Prop :=
+  forall (n : nat) (K : matrix n n),
+    (n >= 2)%nat ->
+    symmetric_weights K ->
+    returns K - 1 <= (INR n - 1) * (weights_second K) ^ 2.
 
 (** own:mean-field-rate (proved): (1 - v)/(1 + s*v) <= exp(-a*log(s*v))
     given v > 0
@@ -1729,6 +1770,14 @@ Definition statement_unstated_ln_sphere : Prop :=
     at_rest X W_V allowed ->
     collapses X.
 
+(** unstated:mask-dichotomy (refuted): never_forgets(P)
+    given incomplete_attention(P) *)
+Definition statement_unstated_mask_dichotomy : Prop :=
+  forall (n : nat) (P : matrix n n),
+    (0 < n)%nat ->
+    incomplete_attention P ->
+    never_forgets P.
+
 (** velickovic2024:2.2 (proved): largest_share(c) <= exp(osc(c))/count(c) and exp(-osc(c))/count(c) <= least_share(c) *)
 Definition statement_velickovic2024_2_2 : Prop :=
   forall (m : nat) (c : vector m),
@@ -1864,16 +1913,20 @@ Definition statement_zhai2023_3_1 : Prop :=
 
 (* Without a proposition, and the first word that stands in the way:
     dong2021:3.2: the word lipschitz
+    own:causal-rate: the word reach
     own:cluster-speed: its arrays
+    own:consensus-derivative: the word linear_gap
     own:frozen-sign: its arrays
     own:gaussian-length: its arrays
     own:hardmax-steps: its arrays
     own:late: its arrays
-    own:mask-rate: the word zero_one
-    own:mask-rate-symmetric: the word symmetric_weights
     own:merge-time: its arrays
     own:positions-diameter: the word turned_range
+    own:pre-norm-depth: the word gained_norm
     own:pre-norm-diameter: layernorm == rms
+    own:pre-norm-power: layernorm == rms
+    own:relative-shares: positions == relative
+    own:shrinking-values: the word lengthening
     own:stable-causal-every-n: its arrays
     own:stable-complete-every-n: its arrays
     own:stable-every-rank: its arrays
@@ -1886,5 +1939,4 @@ Definition statement_zhai2023_3_1 : Prop :=
     geshkovski2024:until-collapse: its arrays
     karagodin2024:subspace-two: its arrays
     karagodin2025:4.3: its arrays
-    unstated:diameter-rotary: a refuted claim about positions, of which Language.v has no single one
-    unstated:mask-dichotomy: the word incomplete_attention *)
+    unstated:diameter-rotary: a refuted claim about positions, of which Language.v has no single one *)

@@ -252,7 +252,7 @@ Proof. apply own_hemisphere.sphere_unit. Qed.
 
 Theorem proved_own_lambda_skip_sphere : statement_own_lambda_skip_sphere.
 Proof.
-  intros N PN LN H1 [B0 _] Sm MN _ l Hl.
+  intros N PN LN H1 [B0 _] _ Sm MN _ l Hl.
   set (Ly := layer_at N). assert (Bl : block_of N = fun l => own_lambda_skip_sphere.skip_block (dim N) (skip_of N) (Ly
     l)).
   { apply functional_extensionality; intro k. unfold block_of, own_lambda_skip_sphere.skip_block, Ly. rewrite LN.

@@ -209,7 +209,7 @@ def cited_by(source: str) -> tuple[str, ...]:
         number, author, year = (field(entry, name) for name in ("eprint", "author", "year"))
         if number is not None and number in source:
             return True
-        first = re.escape((author or " ").split(",")[0])
-        return year is not None and year in source and re.search(rf"(?<!, )\b{first}\b", source) is not None
+        first = rf"(?<!, )(?<!and )\b{re.escape((author or ' ').split(',')[0])}\b"
+        return year is not None and year in source and re.search(first, source) is not None
 
     return tuple(key for key, entry in bibliography().items() if named(entry))

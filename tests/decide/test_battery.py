@@ -302,7 +302,7 @@ def test_seeds_decide_everything() -> None:
         (lambda: verify("own:diameter", TWO.net, np.stack([TWO.X, TWO.X])), "X"),
         (lambda: verify_statement("own:tv", instances=-1), "instances"),
         (lambda: verify_statement("own:tv", seed=1.5), "seed"),
-        (lambda: verify("seed:closure", [[0.5, 0.6], [0.0, 1.0]]), "matrices"),
+        (lambda: verify("seed:closure", [[[0.5, 0.6], [0.0, 1.0]]]), "P"),
         (lambda: Statement("mine:x", "mu(X[0]) >= 0", status="conjecture"), "status"),
         (lambda: Statement("", "mu(X[0]) >= 0"), "key"),
         (lambda: Statement("mine:x", "mu(X[0]) >= 0", quantifier="most"), "quantifier"),
