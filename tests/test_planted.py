@@ -64,3 +64,10 @@ def test_what_may_go_unnoticed_is_one_edit_of_one_line(gate: ModuleType) -> None
         assert found <= Counter(excused.values()), file
         idle += len(excused) - found.total()
     assert idle < 0.5 * sum(map(len, gate.HARMLESS.values()))
+
+
+def test_hardly_any_plant_has_lost_its_place(gate: ModuleType) -> None:
+    """A plant whose old text is gone tests nothing: it moves with the text, or goes."""
+    texts = {plant.file: (ROOT / plant.file).read_text(encoding="utf-8") for plant in gate.by_hand()}
+    lost = [plant.name for plant in gate.by_hand() if texts[plant.file].count(plant.old) != 1]
+    assert len(lost) <= 8, lost

@@ -17,6 +17,7 @@ PARTS = (
     "definitions/hypotheses",
     "definitions/layer",
     "definitions/quantities",
+    "definitions/attributes",
     "statements",
     "network_claims",
     "network",

@@ -16,38 +16,12 @@ from typing import Any, TypeAlias
 
 from rankmath.checker.intervals import Rejected
 from rankmath.checker.reading import demand, short
+from rankmath.definitions.attributes import never_negative
+from rankmath.definitions.entries import ENTRIES
 
 #: What an index runs to, and what each fold over one is.
 INDEX_ENDS = {"l": "L", "h": "H", "i": "n", "k": "K"}
 FOLDS = ("sum", "prod", "max", "min")
-#: Quantities that are never negative, and those that are never zero.
-NONNEGATIVE = frozenset(
-    [
-        "diameter",
-        "mu",
-        "residual",
-        "norm",
-        "form_norm",
-        "longest",
-        "least_singular",
-        "stable_rank",
-        "product_norm",
-        "lipschitz",
-        "delta",
-        "gamma",
-        "q_max",
-        "q_min",
-        "epsilon",
-        "logit_range",
-        "dobrushin",
-        "entropy",
-        "contraction",
-        "jacobian_norm",
-        "influence",
-        "section",
-    ]
-)
-NONZERO = frozenset(["epsilon", "q_max", "q_min"])
 NATURAL = frozenset(["n", "d", "H", "L", "r", "in_degree", "K"])
 POSITIVE_LETTERS = NATURAL | {"d_qk", "x_star"}
 _LETTER_ALIASES = {"tokens": "n", "dim": "d", "heads": "H", "layers": "L"}
@@ -345,7 +319,7 @@ def shape_nonnegative(atom: Atom) -> bool:
     if kind == "letter":
         return atom.name in POSITIVE_LETTERS or atom.name in INDEX_ENDS
     if kind == "quantity":
-        return atom.name in NONNEGATIVE
+        return atom.name in ENTRIES and never_negative(ENTRIES[atom.name])
     if kind == "function" and atom.name == "log":
         return len(atom.args[0]) == 1 and atom.args[0][0][1] >= 1 and _is_natural(atom.args[0])
     if kind == "function" and atom.name in ("exp", "expc", "tanhc", "abs"):
@@ -481,7 +455,7 @@ def shape_positive(atom: Atom) -> bool:
     if atom.kind == "letter":
         return atom.name in POSITIVE_LETTERS
     if atom.kind == "quantity":
-        return atom.name in NONZERO
+        return atom.name in ENTRIES and ENTRIES[atom.name].sign == ">"
     return atom.kind == "function" and atom.name in ("exp", "expc", "tanhc")
 
 

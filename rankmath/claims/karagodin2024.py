@@ -16,12 +16,13 @@ from rankmath.formula.run import unbox
 from rankmath.linalg import norms
 from rankmath.linalg.rationals import exact_array
 from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array
+from rankmath.verification.data import Declared
 from rankmath.verification.draws import Rng
 from rankmath.verification.instance import ArrayInstance, Instance
 from rankmath.verification.papers import KARAGODIN, OWN
 from rankmath.verification.statement import Statement
 
-_DATA = {"V": "d d", "Q": "e d", "K": "e d", "beta": ", >= 0", "X": "n d"}
+_DATA = {"V": "d d", "Q": "e d", "K": "e d", "beta": ", >= 0", "X": "n d, double"}
 _SIGNATURE = "(V: array, Q: array, K: array, beta: array, X: array)"
 _WORDING = (
     "the wording from a public formalisation, fxeqxmulfx/transformer, which names the paper's labels; we have not "
@@ -74,9 +75,10 @@ def symmetric_values(run: ArrayRun, V: str, Q: str, K: str, beta: str, X: str) -
     because="a limit, for almost every start: only refuted, by a sink",
 )
 def two_clusters(run: ArrayRun, V: str, Q: str, K: str, beta: str, X: str) -> Truth:
-    """under the causal flow x_k' = P(Σ_{j≤k} a_kj V x_j), a the softmax of β⟨Qx_k, Kx_j⟩, every token tends to ξ or
-    −ξ, ξ the unit eigenvector of the largest eigenvalue of V, from almost every start near X: refuted where an
-    equilibrium near X with a token elsewhere is proved to attract, not decided where none is"""
+    """under the causal flow x_k' = P(Σ_{j≤k} a_kj V x_j), a the softmax of β⟨Qx_k, Kx_j⟩, P the projection off
+    x_k, every token tends to ξ or −ξ, ξ the unit eigenvector of the largest eigenvalue of V, from almost every
+    start near X: refuted where an equilibrium near X with a token elsewhere is proved to attract, not decided where
+    none is"""
     from rankmath.equilibria.flow import Flow
     from rankmath.equilibria.flow_proof import NotProved
 
@@ -92,17 +94,6 @@ def two_clusters(run: ArrayRun, V: str, Q: str, K: str, beta: str, X: str) -> Tr
     return Truth(False if off else None, f"in balls: a {proof.kind} at {sink}, eigenvalues {rates}")
 
 
-def causal_instance(V: ArrayLike, Q: ArrayLike, K: ArrayLike, beta: ArrayLike, X: ArrayLike) -> ArrayInstance:
-    """Exact V (d, d), Q and K (e, d), β ≥ 0, and tokens X (n, d) on the sphere near an equilibrium."""
-    from rankmath.equilibria.flow import Flow
-
-    flow = Flow(V, Q, K, beta, "causal")
-    if flow.beta < 0:
-        raise InvalidArgument(f"beta: {flow.beta} given; β ≥ 0 is needed")
-    arrays = {"V": flow.value, "Q": flow.query, "K": flow.key, "beta": np.asarray(flow.beta, dtype=object)}
-    return ArrayInstance({**arrays, "X": flow.tokens(X)})
-
-
 #: V, Q, K, β, tokens, and the eigenvalues of V with their eigenvectors, the largest first.
 _RATIONAL = ([[2, -2], [0, 1]], [[0, 0]], [[0, 0]], 1, [[1, 0], [Fraction(-4, 5), Fraction(3, 5)]])
 _SYMMETRIC = ([[2, 0], [0, 1]], [[0, 1]], [[0, 1]], 4, [[1, 0], [-0.893645, 0.448774]])
@@ -113,7 +104,7 @@ def third_sink(kind: str) -> ArrayInstance:
     """Two tokens on the circle that rest where the second is at neither of ±ξ."""
     V, Q, K, beta, X = _RATIONAL if kind == "general" else _SYMMETRIC
     tokens = np.asarray(X, dtype=float)
-    return causal_instance(V, Q, K, beta, tokens / np.linalg.norm(tokens, axis=1, keepdims=True))
+    return Declared(_DATA, exact=True)(V, Q, K, beta, tokens / np.linalg.norm(tokens, axis=1, keepdims=True))
 
 
 def draw_sink(rng: Rng, size: int, *, kind: str) -> ArrayInstance:
@@ -141,7 +132,6 @@ karagodin2024_two_clusters = Statement(
     title="Causal tokens on the sphere end at one of two opposite points (conjectured)",
     source=f"{KARAGODIN}, section 4, conjecture for V with distinct positive eigenvalues; {_WORDING}",
     status="refuted",
-    instance=causal_instance,
     draws=(partial(draw_sink, kind="general"), partial(draw_sink, kind="symmetric")),
     exhibit=partial(exhibit_sink, "karagodin2024:two-clusters", kind="general"),
     share=0.005,
@@ -158,7 +148,6 @@ karagodin2024_symmetric = Statement(
     title="Causal tokens on the sphere end at one of two opposite points, with a symmetric V",
     source=f"{KARAGODIN}, the same conjecture, read for symmetric V alone: a hypothesis that we add",
     status="refuted",
-    instance=causal_instance,
     draws=(partial(draw_sink, kind="symmetric"),),
     exhibit=partial(exhibit_sink, "karagodin2024:two-clusters-symmetric", kind="symmetric"),
     share=0.005,
@@ -276,9 +265,10 @@ own_flow_one_cluster = Statement(
     extremal=nearly_opposite,
     sharp=True,
     share=0.3,
-    notes="So where V is symmetric, λ_1 > λ_2 ≥ … ≥ λ_d, λ_1 > 0 and e^{2‖βQᵀK‖} < λ_1/(λ_1 − λ_d), all tokens "
-    "tend to the same one of ±ξ, from almost every start, for every d ≥ 2 and n. For d = 2 the condition is the "
-    "best in terms of ‖βQᵀK‖: beyond it, with QᵀK = I, −ξ attracts the second token while the first is at ξ.",
+    notes="So where V is symmetric, λ_0 > λ_1 ≥ … ≥ λ_{d−1}, λ_0 > 0 and e^{2‖βQᵀK‖} < λ_0/(λ_0 − λ_{d−1}), all "
+    "tokens tend to the same one of ±ξ, from almost every start, for every d ≥ 2 and n. For d = 2 the "
+    "condition is the best in terms of ‖βQᵀK‖: beyond it, with QᵀK = I, −ξ attracts the second token while "
+    "the first is at ξ.",
 )
 
 # -- the second conjecture, for two tokens -----------------------------------------------------------------
@@ -306,7 +296,7 @@ def _pair(run: ArrayRun, M: str, X: str) -> tuple[Array, Array, Array, Array]:
     example="aligning(lam, M, B, X) >= 0",
 )
 def aligning(run: ArrayRun, lam: str, M: str, B: str, X: str) -> Scalar:
-    """d cos φ/dt, φ the angle of p_1 and p_2, p_i the part of x_i in L, the first coordinates; two causal tokens
+    """d cos φ/dt, φ the angle of p_0 and p_1, p_i the part of x_i in L, the first coordinates; two causal tokens
     under V = λ on L and M on the others, with the logits x_iᵀBx_j; tokens are divided by their lengths"""
     A = run.A
     unit, parts, directions, lengths = _pair(run, M, X)
@@ -330,7 +320,7 @@ def aligning(run: ArrayRun, lam: str, M: str, B: str, X: str) -> Scalar:
     example="lead(M, X) <= 1",
 )
 def lead(run: ArrayRun, M: str, X: str) -> Scalar:
-    """length of the part p_1 of the first token in L"""
+    """length of the part p_0 of the first token in L"""
     return run.number(unbox(_pair(run, M, X)[3][..., :1, :]))
 
 
@@ -342,7 +332,7 @@ def lead(run: ArrayRun, M: str, X: str) -> Scalar:
     example="sine_square(M, X) <= 1",
 )
 def sine_square(run: ArrayRun, M: str, X: str) -> Scalar:
-    """squared sine of the angle of the parts p_1 and p_2 of two tokens in L"""
+    """squared sine of the angle of the parts p_0 and p_1 of two tokens in L"""
     A, directions = run.A, _pair(run, M, X)[2]
     first, second = directions[..., :1, :], directions[..., 1:, :]
     off = first - A.matmul(first, A.transpose(second)) * second

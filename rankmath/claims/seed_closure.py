@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import reduce
 
 import numpy as np
@@ -13,7 +12,6 @@ from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import predicate
 from rankmath.linalg.stochastic import exact_product, is_row_stochastic
-from rankmath.validation import ArrayLike, InvalidArgument
 from rankmath.verification.draws import Rng, rational_stochastic
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.statement import Statement
@@ -42,21 +40,6 @@ def stochastic_product(run: ArrayRun, P: str) -> Truth:
     return Truth(is_row_stochastic(product, tolerance=0), f"product of {len(run[P])} matrices, in exact rationals")
 
 
-def closure_instance(*matrices: ArrayLike) -> ArrayInstance:
-    """Square row-stochastic matrices of one side n ≥ 2, of Fractions, integers or floats that sum to 1 exactly."""
-    if not matrices or np.shape(matrices[0]) == (1, 1):
-        raise InvalidArgument(
-            f"matrices: {list(matrices)} given; row-stochastic matrices of side 2 or more are needed"
-        )
-    for k, P in enumerate(matrices):
-        if not is_row_stochastic(P, tolerance=0):
-            raise InvalidArgument(
-                f"matrices: number {k} is not exactly row-stochastic; use Fractions or dyadic floats"
-            )
-    boxed = np.asarray([[[Fraction(x) for x in row] for row in P] for P in matrices], dtype=object)
-    return ArrayInstance({"P": boxed})
-
-
 def draw_closure(rng: Rng, size: int) -> ArrayInstance:
     """Products of 2 to 6 rational matrices, extremes included: identity, rank one, permutations, reducible."""
     n, length = max(2, int(rng.integers(1, 6))), int(rng.integers(2, 7))
@@ -78,7 +61,6 @@ seed_closure = Statement(
     title="Row-stochastic matrices are closed under products",
     source="folklore; used throughout Dong, Cordonnier and Loukas 2021",
     status="proved",
-    instance=closure_instance,
     draws=(draw_closure,),
     certificate=certify,
 )

@@ -5,16 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-import numpy as np
-
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import issue
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import predicate
-from rankmath.validation import ArrayLike, as_count
 from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_batch, rational
+from rankmath.verification.exact import exact_batch
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import OWN
 from rankmath.verification.statement import Statement
@@ -33,7 +30,7 @@ def stable_pair(run: ArrayRun, parameters: str, dim: str) -> Truth:
     """W_V = cI_{d−2} ⊕ [[a, w], [0, 1]] with the causal mask and W_QK = 0 has the equilibrium of two tokens
     X_0 = e_{d−1}, X_1 = pe_{d−2} + qe_{d−1} of rank two (counted from 0), where w²(1 − q²) = (1 + (1 − a)q)², q <
     a − 1 and p = −(1 + (1 − a)q)/w; the eigenvalues of its Jacobian on the tangent spaces are a, (1 + q)/a and,
-    for d > 2, c, c/a, all below 1; by exact algebra"""
+    for d > 2, c, c/a, all below 1; a, w, c are the parameters, d the dimension; by exact algebra"""
     import sympy as sp
 
     from rankmath.equilibria.wu2024 import stable_causal_example
@@ -65,18 +62,6 @@ def stable_range(run: ArrayRun, parameters: str) -> Truth:
     """0 < c < a < 1 and w² > a(2 − a)"""
     a, w, c = run[parameters].tolist()
     return Truth(bool(0 < c < a < 1 and w**2 > a * (2 - a)))
-
-
-def stable_causal_instance(a: ArrayLike, w: ArrayLike, c: ArrayLike = None, dim: int = 2) -> ArrayInstance:
-    """The exact numbers 0 < c < a < 1 and w with w² > a(2 − a), all rational; c defaults to a/2."""
-    from rankmath.equilibria.wu2024 import stable_causal_example
-
-    a, w = rational("a", a), rational("w", w)
-    c = a / 2 if c is None else rational("c", c)
-    stable_causal_example(a, w, c, dim)
-    return ArrayInstance(
-        {"parameters": np.asarray([a, w, c], dtype=object), "dim": np.asarray(as_count("dim", dim, least=2))}
-    )
 
 
 def draw_stable_causal(rng: Rng, size: int) -> ArrayInstance:
@@ -113,7 +98,6 @@ own_stable_causal = Statement(
     title="An exponentially stable causal equilibrium of rank two",
     source=OWN,
     status="proved",
-    instance=stable_causal_instance,
     draws=(draw_stable_causal,),
     exhibit=exhibit_stable_causal,
     exhibit_refutes=False,

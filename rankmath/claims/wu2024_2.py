@@ -11,9 +11,9 @@ import numpy as np
 from rankmath.claims.wu2024_1 import MASKS
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import LayerNorm, Network
-from rankmath.validation import Array, ArrayLike, Floats, InvalidArgument
+from rankmath.validation import Array, Floats
 from rankmath.verification.draws import Rng, Tokens, moderate_tokens, networks
-from rankmath.verification.instance import NetworkInstance, network_instance
+from rankmath.verification.instance import NetworkInstance
 from rankmath.verification.papers import OWN, WU
 from rankmath.verification.statement import Statement
 
@@ -33,14 +33,6 @@ class SphereInstance(NetworkInstance):
         X, query = np.split(vector, [self.X.size])
         net = self.net.replace(query=query.reshape(self.net.W_QK.shape), key=None)
         return SphereInstance(net, X.reshape(self.X.shape), self.label)
-
-
-def sphere_instance(net: Network, X: ArrayLike) -> SphereInstance:
-    """Checked input: the tokens are normalised first, so none may be zero."""
-    checked = network_instance(net, X)
-    if not bool(np.all(np.any(np.asarray(checked.X) != 0, axis=-1))):
-        raise InvalidArgument("X: a token is zero; sphere LayerNorm needs tokens with a direction")
-    return SphereInstance(checked.net, checked.X)
 
 
 def draw_sphere(
@@ -133,7 +125,6 @@ own_full_rank = Statement(
     title="Orthogonal values under sphere LayerNorm collapse from full rank, with a rate of ours",
     source=f"{OWN}, after Theorem 2 of Wu, Ajorlou, Wang, Jegelka and Jadbabaie 2024",
     status="proved",
-    instance=sphere_instance,
     draws=(partial(draw_sphere, gaussian_tokens, full=True), partial(draw_sphere, cap_tokens, full=True)),
     extremal=close_pair,
     sharp=True,
@@ -156,7 +147,6 @@ wu2024_2 = Statement(
     source=f"{WU}, Theorem 2: there are C > 0 and ε > 0 with Nε < 1 such that μ(X(t)) ≤ C(1 − Nε^{{2r}})^{{t/2r}}; "
     "C explicit by us",
     status="proved",
-    instance=sphere_instance,
     draws=(partial(draw_sphere, gaussian_tokens, full=True, kinds=("complete", "window", "star")),),
     share=0.25,
 )
@@ -175,7 +165,6 @@ wu2024_2_step = Statement(
     title="A step of the printed proof of Theorem 2, with the radius",
     source=f"{WU}, the step behind Theorem 2, read with r the radius as in Theorem 1; the theorem itself is true",
     status="refuted",
-    instance=sphere_instance,
     extremal=stars,
     draws=(partial(draw_sphere, orthant_tokens, full=True, layers=1, kinds=("complete", "star")),),
     share=0.05,
@@ -190,7 +179,6 @@ wu2024_cor1 = Statement(
     title="Orthogonal values under sphere LayerNorm collapse from acute angles",
     source=f"{WU}, Corollary 1; the constant is ours",
     status="proved",
-    instance=sphere_instance,
     draws=(partial(draw_sphere, orthant_tokens, full=False),),
     extremal=meeting_at_the_hub,
     sharp=True,
@@ -206,7 +194,6 @@ wu2024_cor1_step = Statement(
     title="In r layers the least cosine gains a share of what is missing to one",
     source=f"{WU}, the step behind Corollary 1: 1 − φ(t + r) ≤ (1 − ε^{{2r}})(1 − φ(t))",
     status="proved",
-    instance=sphere_instance,
     draws=(partial(draw_sphere, orthant_tokens, full=False),),
     extremal=meeting_at_the_hub,
     sharp=True,
@@ -224,7 +211,6 @@ wu2024_cor1_centers = Statement(
     f"us): "
     "every center counts; with R steps in which each of them reaches all tokens, and the constant, by us",
     status="proved",
-    instance=sphere_instance,
     draws=(partial(draw_sphere, orthant_tokens, full=False),),
     share=0.25,
     notes="The step behind it is false with the radius in place of R: wu2024:2-step, where all tokens are centers. "
@@ -242,7 +228,6 @@ wu2024_pre_ln = Statement(
     "connections its tokens after L layers are one layer of attention on those of post-LN after L − 1; the bound "
     "is ours",
     status="proved",
-    instance=sphere_instance,
     draws=(partial(draw_sphere, orthant_tokens, full=False),),
     share=0.25,
     notes="X(t + 1) = A(LN(X(t)))LN(X(t))W makes LN(X(t)) the sequence with LayerNorm behind, so every statement "
@@ -260,7 +245,6 @@ own_hemisphere = Statement(
     source=OWN,
     status="proved",
     truth="proofs/own_hemisphere.tex",
-    instance=sphere_instance,
     draws=(partial(draw_sphere, cap_tokens, full=False), partial(draw_sphere, orthant_tokens, full=False)),
     extremal=close_pair,
     sharp=True,

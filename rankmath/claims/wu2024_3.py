@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
-
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import issue
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import predicate, quantity
-from rankmath.validation import ArrayLike, InvalidArgument, as_count
 from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_batch, rational
+from rankmath.verification.exact import exact_batch
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import WU
 from rankmath.verification.statement import Statement
@@ -27,7 +24,8 @@ from rankmath.verification.statement import Statement
 )
 def every_rank(run: ArrayRun, sizes: str, w: str) -> Truth:
     """under the causal mask, W_QK = 0 and W_V = I + wS (S with ones on the superdiagonal) there is for every
-    1 ≤ k ≤ min(n, d) an X of unit rows and rank k with AXW_V = DX, D > 0 diagonal; by exact algebra"""
+    1 ≤ k ≤ min(n, d) an X of unit rows and rank k with AXW_V = DX, D > 0 diagonal, n and d the two sizes, of tokens
+    and dimensions, A_ij = 1/(i + 1) for j ≤ i; by exact algebra"""
     from rankmath.equilibria.wu2024 import shift_equilibrium
 
     (n, d), number = (int(k) for k in run[sizes]), run[w]
@@ -47,14 +45,6 @@ def every_rank(run: ArrayRun, sizes: str, w: str) -> Truth:
 def tokens_of(run: ArrayRun, sizes: str) -> Fraction:
     """the number of tokens"""
     return Fraction(int(run[sizes][0]))
-
-
-def shift_instance(tokens: int, dim: int, w: ArrayLike) -> ArrayInstance:
-    """n tokens, dimension d and w > n − 1, rational."""
-    n, d, number = as_count("tokens", tokens), as_count("dim", dim), rational("w", w)
-    if number <= n - 1:
-        raise InvalidArgument(f"w: {number} given; a number greater than tokens − 1 = {n - 1} is needed")
-    return ArrayInstance({"sizes": np.asarray([n, d]), "w": number})
 
 
 def exhibit_every_rank(tokens: int = 6, dim: int = 5, w: int = 7) -> Certificate:
@@ -92,7 +82,6 @@ wu2024_3 = Statement(
     title="One value matrix with equilibria of every rank",
     source=f"{WU}, Theorem 3, item 1",
     status="proved",
-    instance=shift_instance,
     draws=(draw_shifts,),
     exhibit=exhibit_every_rank,
     exhibit_refutes=False,

@@ -28,7 +28,8 @@ def quantities(as_json: bool) -> None:
     }
     if as_json:
         plain = {
-            name: {"meaning": e.meaning, "example": e.example, "value": e.value} for name, e in functions.items()
+            name: {"meaning": e.meaning, "example": e.example, "value": e.value, **_attributes(e.name)}
+            for name, e in functions.items()
         }
         click.echo(json.dumps({"letters": LETTERS, "switches": SWITCHES, "functions": plain}, indent=1))
         return
@@ -49,6 +50,17 @@ def quantities(as_json: bool) -> None:
         click.echo(name)
         for line in (meaning, f"example: {example}"):
             click.echo(textwrap.fill(line, 80, initial_indent="    ", subsequent_indent="    "))
+
+
+def _attributes(name: str) -> dict[str, object]:
+    """What the text of a quantity says of its sign and of how it scales with its first argument."""
+    from rankmath.definitions.attributes import never_negative, scaling
+    from rankmath.definitions.entries import ENTRIES
+
+    if name not in ENTRIES or ENTRIES[name].truth:
+        return {}
+    degree = scaling(ENTRIES[name])
+    return {"never_negative": never_negative(ENTRIES[name]), "degree": None if degree is None else str(degree)}
 
 
 _LETTERS = {

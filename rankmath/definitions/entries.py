@@ -35,8 +35,9 @@ class Entry:
     body : the term that defines it, over the names of its parameters and the definitions of `layer`.
     meaning : the same in words.
     latex : a template over the printed arguments, ``{0}``, ``{1}``, … .
-    sign : "+" where it is never negative, "" where it may be.
-    degree : k where scaling its first argument by c > 0 scales it by c^k; None where it does not scale so.
+    sign : "+" where it is never negative, ">" where it is positive, for a reason that its text does not show.
+    degree : k where scaling its first argument by c > 0 scales it by c^k and its text does not show it
+        (`rankmath.definitions.attributes` reads both off the text where that shows them).
     known : of what joins several arrays of a network, what holds for all arrays: a term in which `share` is any
         number of [0, 1], A the first argument and w the second; "any" where nothing is known.
     """
@@ -49,7 +50,7 @@ class Entry:
     latex: str
     example: str
     truth: bool = False
-    sign: str = "+"
+    sign: str = ""
     degree: int | None = None
     known: str = ""
 
@@ -84,7 +85,7 @@ def define(
     example: str = "",
     words: dict[str, tuple[str, ...]] | None = None,
     truth: bool = False,
-    sign: str = "+",
+    sign: str = "",
     degree: int | None = None,
     known: str = "",
 ) -> Entry:
@@ -96,7 +97,7 @@ def define(
 
     Examples
     --------
-    >>> define("reach(X) = max(length(x, 1) for x in X)", "largest norm", latex="R({0})", degree=1).places
+    >>> define("reach(X) = max(length(x, 1) for x in X)", "largest norm", latex="R({0})").places
     ('X',)
     >>> del ENTRIES["reach"]
     """

@@ -62,6 +62,22 @@ lipschitz_of(s, m, f) = norm(slope_of(f)*(abs(s.maps[m].W_in) @ abs(s.maps[m].W_
 moved_logits(l, h) = logits[l, h] - logits_of(attention(l), h, agreed[l])
 second_map(l) = sum(P[l, h][1][1] * W[l, h] for h in range(H)) if n > 1 else undefined
 before(l) = blocks[l][attends[l][0]].before
+root_sizes(l) = [sqrt(sum(x**2)/d + before(l).eps) for x in stage[l, attends[l][0]]]
+gained(l, h) = [before(l).gain[i] * W[l, h][i] for i in range(d)]
+# Eigenvalues of P beside one 1 are those of its action on differences from the first token; products of k of them
+# are the eigenvalues of the matrix of k by k minors.
+beside_one(P) = [[P[i][j] - P[0][j] for j in range(1, n)] for i in range(1, n)]
+minors(M, k) = [[minor(M, I, J) for J in choices(len(M), k)] for I in choices(len(M), k)]
+minor(M, I, J) = 1 if len(I) == 0 else sum((0 - 1)**j * M[I[0]][J[j]] * minor(M, [I[i] for i in range(1, len(I))],
+    [J[m] for m in range(len(J)) if not m == j]) for j in range(len(J)))
+choices(m, k) = [[j] for j in range(m)] if k == 1 else [[c[i] if i < k - 1 else j for i in range(k)]
+    for c in choices(m, k - 1) for j in range(c[k - 2] + 1, m)]
+largest_product(M, k) = 1 if k == 0 else largest_modulus(minors(M, k))
+# Queries and keys of X are at most so many times as long as its tokens, rotations included.
+lengthened(a, h) = norm(a.query[h], 2)*(1 if a.key == none else norm(a.key[group(a, h)], 2))
+    *turn_size(a.rotary)/sqrt(a.d_qk) if a.qk_norm == none and a.b_Q == none and a.b_K == none else undefined
+turn_size(R) = 1 if R == none else max(1, max(R.cos[i][j]**2 + R.sin[i][j]**2 for i in range(n)
+    for j in range(len(R.cos[i]))))
 mean_square(Y) = sum(sum(y**2) for y in Y)
 singular(Y) = [sqrt(max(0, t)) for t in eigenvalues(Y @ T(Y) if len(Y) <= len(Y[0]) else T(Y) @ Y)]
 spread_out(v) = exp(sum(surprise(x/sum(v)) for x in v))
@@ -75,7 +91,6 @@ define(
     words={"p": EXPONENTS},
     latex=r"\Delta_{{{1}}}({0})",
     example="diameter(X[1], 2) <= diameter(X[0], 2)",
-    degree=1,
 )
 define(
     """residual(X[l], norm) = max(min(sum(abs(c - t)) for t in c) for c in T(X[l])) if norm == one
@@ -95,21 +110,18 @@ define(
     "Frobenius norm of the tokens about their mean",
     latex=r"\mu({0})",
     example="mu(X[L]) <= mu(X[0])",
-    degree=1,
 )
 define(
     "centred_norm(X) = norm(X - [mean_of(X) for x in X], 2)",
     "spectral norm of the tokens about their mean",
     latex=r"\|{0}-\tfrac1n\mathbf1\mathbf1^{{\mathsf T}}{0}\|_2",
     example="centred_norm(X[1]) <= mu(X[1])",
-    degree=1,
 )
 define(
     "about_mean(X) = norm(X - [mean_of(X) for x in X], composite)",
     "‖·‖_{1,∞} of the tokens about their mean: root of largest column sum times largest row sum of absolute values",
     latex=r"\|{0}-\tfrac1n\mathbf1\mathbf1^{{\mathsf T}}{0}\|_{{1,\infty}}",
     example="about_mean(X[1]) >= residual(X[1], composite)",
-    degree=1,
 )
 define(
     """cosine(X) = min(X[i] @ X[j] / (length(X[i], 2) * length(X[j], 2)) for i in range(len(X)) for j in range(i))
@@ -117,34 +129,29 @@ define(
     "least cosine of the angle of two tokens",
     latex=r"\varphi({0})",
     example="cosine(X[1]) >= -1",
-    sign="",
-    degree=0,
 )
 define(
     "stable_rank(X) = mean_square(X) / norm(X, 2)**2",
     "‖X‖_F²/‖X‖₂²",
     latex=r"\operatorname{{srank}}({0})",
     example="stable_rank(X[1]) >= 1",
-    degree=0,
 )
 define(
     "rank(M) = matrix_rank(M)",
     "rank of a matrix",
     latex=r"\operatorname{{rank}}({0})",
     example="rank(X[1]) <= min(n, d)",
-    degree=0,
 )
 define(
     """participation_ratio(X) = mean_square(X)**2 / mean_square(X @ T(X) if len(X) <= len(X[0]) else T(X) @ X)""",
     "(Σσ²)²/Σσ⁴ of the singular values σ of X",
     latex=r"\operatorname{{pr}}({0})",
     example="participation_ratio(X[1]) <= min(n, d)",
-    degree=0,
 )
 define(
     """effective_rank(X, of) = spread_out(singular(X)**2 if of == eigen else singular(X) if of == singular
     else undefined)""",
-    "exp of the entropy of p_i = σ_i/Σσ (singular) or p_i = σ_i²/Σσ² (eigen), σ the singular values of X",
+    "exp of the entropy of p, σ the singular values of X: singular (p_i = σ_i/Σσ), eigen (p_i = σ_i²/Σσ²)",
     words={"of": ("singular", "eigen")},
     latex=r"\operatorname{{erank}}_{{{1}}}({0})",
     example="effective_rank(X[1], eigen) <= effective_rank(X[1], singular)",
@@ -162,7 +169,6 @@ define(
     "largest ℓ₂ norm of a token",
     latex=r"\max_j\|{0}_j\|_2",
     example="longest(X[0]) <= norm(X[0], 2)",
-    degree=1,
 )
 define(
     "gram_height(X) = 1 / sqrt(sum(solve(X @ T(X), [1 for x in X])))",
@@ -184,17 +190,15 @@ define(
     words={"p": NORMS},
     latex=r"\|{0}\|_{{{1:sub}}}",
     example="norm(W[0, 0], inf) <= d*norm(W[0, 0], max)",
-    degree=1,
 )
 define(
     """operator_norm(W, p) = norm(W, inf) if p == 1 else norm(W, 1) if p == inf else norm(W, 2) if p == 2 else
     undefined""",
-    "norm of the map v ↦ vW of row vectors in ℓ_p: the largest row sum of |W| for p = 1, the largest column sum for"
-    " p = inf, the spectral norm for p = 2",
+    "norm of the map v ↦ vW of row vectors in ℓ_p; it is the largest row sum of |W| for p = 1, the largest column"
+    " sum for p = ∞, the spectral norm for p = 2",
     words={"p": EXPONENTS},
     latex=r"\|{0}\|_{{\ell_{{{1}}}}}",
     example="operator_norm(W[0, 0], 1) == norm(W[0, 0], inf)",
-    degree=1,
 )
 define(
     """form_norm(W, p) = norm(W, max) if p == 1 else norm(W, 2) if p == 2 else form_inf(W) if p == inf else
@@ -203,22 +207,18 @@ define(
     words={"p": EXPONENTS},
     latex=r"\|{0}\|_{{*,{1}}}",
     example="form_norm(W_QK[0, 0], 1) == norm(W_QK[0, 0], max)",
-    degree=1,
 )
 define(
     "least_singular(W) = sqrt(max(0, least_eigenvalue(T(W) @ W)))",
     "least singular value",
     latex=r"\sigma_{{\min}}({0})",
     example="least_singular(W[0, 0]) <= norm(W[0, 0], 2)",
-    degree=1,
 )
 define(
     "definiteness(W) = max(least_eigenvalue((W + T(W)) / 2), least_eigenvalue((W + T(W)) / (0 - 2)))",
     "least |eigenvalue| of the symmetric part where that is definite; not positive where it is not",
     latex=r"m({0})",
     example="definiteness(W_QK[0, 0]) <= norm(W_QK[0, 0], 2)",
-    sign="",
-    degree=1,
 )
 define(
     "definite(W) = positive_definite(W + T(W)) or positive_definite(0 - W - T(W))",
@@ -287,6 +287,7 @@ define(
     latex=r"\|{1:bar q}({0})\|_\infty",
     example="q_max(P[0, 0], mean) >= 1/n",
     known="(1 + share*(n - 1))/n",
+    sign=">",
 )
 define(
     "q_min(P[l, h], center) = min(shares(l, h, center))",
@@ -296,12 +297,14 @@ define(
     latex=r"\min_j {1:bar q}_j({0})",
     example="q_min(P[0, 0], mean) <= 1/n",
     known="max(1 - (n - 1)*q_max(A, w), (share + 1/2**50)/(1 + 1/2**49)*(1 - q_max(A, w))/(n - 1))",
+    sign=">",
 )
 define(
     "epsilon(P) = min(P[i][j] for i in range(n) for j in range(n) if edges[i][j] > 0)",
     "least attention on an edge of the mask",
     latex=r"\varepsilon({0})",
     example="epsilon(P[0, 0]) <= 1/in_degree + 1",
+    sign=">",
 )
 define(
     "logit_range(P[l, h]) = max(max(row) - min(row) for row in logits_seen(l, h))",
@@ -321,6 +324,7 @@ define(
     "least entropy −Σ_j P_ij log P_ij of a row of the attention",
     latex=r"\operatorname{{Ent}}({0})",
     example="entropy(P[0, 0]) <= log(n)",
+    sign="+",
 )
 define(
     """top_shares(P) = max(P[i][j] * (1 - P[i][j] + P[i][k]) for i in range(n) for j in range(n) for k in range(n)
@@ -329,6 +333,7 @@ define(
     " 0 where there is one token",
     latex=r"\max_ip_1(1-p_1+p_2)({0})",
     example="top_shares(P[0, 0]) <= 1",
+    sign="+",
 )
 define(
     """contraction(k) = 1 - sum(min(c) for s in [range(K)[k] * r] for c in T(chain([P[min(L, s + r) - 1 - t, 0]
@@ -336,6 +341,7 @@ define(
     "1 − Σ_c min_i (B_k)_ic, B_k = P^{m,0} ⋯ P^{rk,0}, m the lesser of rk + r − 1 and L − 1: Doeblin's contraction",
     latex=r"\Bigl(1-\sum_c\min_i(B_{{{0}}})_{{ic}}\Bigr)",
     example="contraction(0) <= 1",
+    sign="+",
 )
 
 # -- positions -----------------------------------------------------------------------------------------------
@@ -371,22 +377,63 @@ define(
 define(
     "diagonal(P, k) = P[k][k] if k < n else undefined",
     "what the token of this number, counted from 0, attends to itself",
-    latex=r"({0})_{{{1}{1}}}",
+    latex=r"({0})_{{{1},{1}}}",
     example="diagonal(P0[0, 0], 0) <= 1",
 )
 define(
-    "second_modulus(P) = largest_modulus([[P[i][j] - P[0][j] for j in range(1, n)] for i in range(1, n)])"
-    " if n > 1 else 0",
+    "second_modulus(P) = largest_modulus(beside_one(P)) if n > 1 else 0",
     "second largest modulus of an eigenvalue of the attention, each as often as it occurs; the largest is 1",
     latex=r"|\lambda_2({0})|",
     example="second_modulus(P0[0, 0]) <= dobrushin(P0[0, 0])",
+)
+define(
+    """modulus_of(P, k) = 1 if k == 1 else undefined if k < 1 or k > n
+    else largest_product(beside_one(P), k - 1)/largest_product(beside_one(P), k - 2)""",
+    "k-th largest modulus of an eigenvalue of the attention, each as often as it occurs, the first, which is 1, has"
+    " k = 1; not defined beyond n, nor where the one before is 0",
+    latex=r"|\lambda_{{{1}}}({0})|",
+    example="modulus_of(P0[0, 0], 2) <= dobrushin(P0[0, 0])",
+)
+define(
+    "other_share(P) = max(P[i][i] for i in range(1, n)) if n > 1 else 0",
+    "largest share of its attention that a token other than the first gives itself; 0 where there is none",
+    latex=r"\max_{{i\ge1}}({0})_{{ii}}",
+    example="other_share(P[0, 0]) <= 1",
+)
+define(
+    """linear_gap(l) = sqrt(max(y @ y for y in attended(attention(l), reads[l])
+    - attended(attention(l), agreed[l]) - sum(P0[l, h] @ (reads[l] - agreed[l]) @ W[l, h] for h in range(H))))""",
+    "largest ℓ₂ norm of a row of F(X) − F(X*) − Σ_h P0 (X − X*)W, F what the attention of layer l makes of X, X*"
+    " the tokens if all were the first of X",
+    latex=r"\max_i\Bigl\|\bigl(F_{{{0}}}(X)-F_{{{0}}}(X^*)-\sum_hP_0^{{{0},h}}(X-X^*)W^{{{0},h}}\bigr)_i\Bigr\|_2",
+    example="linear_gap(0) <= diameter(X[0], 2)",
+)
+define(
+    "lengthening(P[l, h]) = lengthened(attention(l), h)",
+    "‖W_Q‖₂‖W_K‖₂/√d_qk, times the largest c² + s² of a rotation, at least 1; where only W_QK is given, W_K is 1",
+    latex=r"c({0})",
+    example="lengthening(P[0, 0]) <= 1",
+    known="any",
+)
+define(
+    "reach(X) = max(length(X[i] - X[0], 2) for i in range(1, len(X))) if len(X) > 1 else 0",
+    "largest ℓ₂ distance of a token from the first one",
+    latex=r"\max_i\|{0}_i-{0}_0\|_2",
+    example="reach(X[0]) <= diameter(X[0], 2)",
+    degree=1,
+)
+define(
+    "across(X) = length(X[1] - (X[1] @ X[0])/(X[0] @ X[0])*X[0], 2) if len(X) > 1 else 0",
+    "ℓ₂ distance of the second token from the line through 0 and the first",
+    latex=r"\operatorname{{dist}}({0}_1,\mathbb{{R}}{0}_0)",
+    example="across(X[0]) <= first_gap(X[0])",
+    degree=1,
 )
 define(
     "first_gap(X) = length(X[1] - X[0], 2) if len(X) > 1 else 0",
     "ℓ₂ distance of the first two tokens",
     latex=r"\|{0}_1-{0}_0\|_2",
     example="first_gap(X[0]) <= diameter(X[0], 2)",
-    degree=1,
 )
 define(
     "second_norm(l) = norm(second_map(l), 2)",
@@ -403,13 +450,35 @@ define(
     example="second_least(0) <= second_norm(0)",
 )
 define(
-    "least_root(l) = min(sqrt(sum(x**2)/d + before(l).eps) for x in stage[l, attends[l][0]])",
+    "least_root(l) = min(root_sizes(l))",
     "least √(‖x‖₂²/d + ε) of a token x that layer l norms before its attention, ε that of the RMSNorm",
     latex=r"\rho_{{{0}}}",
     example="least_root(0) >= 1",
 )
 define(
-    "gained_norm(W[l, h]) = norm([before(l).gain[i] * W[l, h][i] for i in range(d)], 2)",
+    "largest_root(l) = max(root_sizes(l))",
+    "largest √(‖x‖₂²/d + ε) of a token x that layer l norms before its attention, ε that of the RMSNorm",
+    latex=r"\bar\rho_{{{0}}}",
+    example="largest_root(0) >= least_root(0)",
+)
+define(
+    "root_growth() = min((least_root(l) - least_root(0))/l for l in range(1, L)) if L > 1 else undefined",
+    "least (ρ_l − ρ_0)/l of layers l = 1, …, L − 1, ρ_l the least √(‖x‖₂²/d + ε) of a token x that layer l norms"
+    " before its attention, ε that of the RMSNorm",
+    latex="c",
+    example="root_growth() >= 0",
+    sign="",
+)
+define(
+    """scaling_values() = all(all(x == 0 for x in before(l).offset) and gained(l, 0)[0][0] >= 0 and
+    gained(l, 0) == gained(l, 0)[0][0]*identity(d) for l in range(L))""",
+    "diag(g)W[l, 0] is a multiple ≥ 0 of the identity in every layer, g the gain of the RMSNorm before attention,"
+    " which has no offset",
+    latex=r"\operatorname{{diag}}(g)W^{{l,0}}=w_l1\text{{ with }}w_l\ge0\text{{, and RMSNorm has no offset}}",
+    truth=True,
+)
+define(
+    "gained_norm(W[l, h]) = norm(gained(l, h), 2)",
     "spectral norm of diag(g)W, g the gain of the RMSNorm before the attention of layer l",
     latex=r"\|\operatorname{{diag}}(g){0}\|_2",
     example="gained_norm(W[0, 0]) <= norm(W[0, 0], 2)",
@@ -430,7 +499,6 @@ define(
     "min_i ⟨X^0_i, v⟩, v the direction of the mean of the tokens X^0_i",
     latex=r"\gamma",
     example="height() <= 1",
-    sign="",
 )
 define(
     "section(X[l]) = diameter([x / (x @ pole[l]) for x in X[l]], 2)",
@@ -470,8 +538,8 @@ define(
 )
 define(
     "disjoint_blocks() = all(untouched(j) for j in range(d) if written(j))",
-    "heads read and write disjoint coordinates, and the input is zero where heads and biases write",
-    latex=r"\text{{heads read and write disjoint coordinates, and the input is zero where they write}}",
+    "no head takes values where a head or a bias writes, and the input is zero there",
+    latex=r"\text{{no head takes values where a head or a bias writes, and the input is zero there}}",
     truth=True,
 )
 
@@ -539,4 +607,5 @@ define(
     latex=r"{0}_{{n,n}}",
     example="repeat_share(P[0, 0]) <= 1",
     known="(share + 1/2**50)/(1 + 1/2**49)",
+    sign="+",
 )

@@ -247,6 +247,8 @@ class Text:
             return [row[0] for row in self.product(a, [[x] for x in b])]
         if all(type(x) is Fraction for M in (a, b) for row in M for x in row):
             lifted = [a, b]
+        elif any(type(x) is str for M in (a, b) for row in M for x in row):  # the word undefined
+            raise InvalidArgument("claim: a product with a part that has no meaning for this network")
         else:
             lifted = [[[self.lifted(x) for x in row] for row in M] for M in (a, b)]
         columns = list(zip(*lifted[1], strict=True))

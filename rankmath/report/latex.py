@@ -36,6 +36,7 @@ _GREEK = {
     "κ": "kappa",
     "λ": "lambda",
     "μ": "mu",
+    "ν": "nu",
     "ξ": "xi",
     "π": "pi",
     "ρ": "rho",
@@ -78,10 +79,13 @@ _SIGNS = {
     "⊕": r"\oplus",
     "Σ": r"\sum",
     "∏": r"\prod",
+    "′": "'",
 }
+# An index or exponent in brackets, which may hold others.
+_BRACED, _BRACKETED = r"\{(?:[^{}]|\{[^{}]*\})*\}", r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 _FORMULA = re.compile(
-    r"√(\w(?:_\w+)?)|√|(?<=[\w‖|)\]}∏Σ])([_^])(\{(?:[^{}]|\{[^{}]*\})*\}|\((?:[^()]|\([^()]*\))*\)|[A-Za-z0-9]+|[α-ω*∞])"
-    r"|⁻([⁰¹²³⁴-⁹]+)|([ᵀˣ⁻ℓ⟨⟩↦⋯∫⊕Σ∏])",
+    rf"√(\w(?:_\w+)?)|√|(?<=[\w‖|)\]}}∏Σ])([_^])({_BRACED}|{_BRACKETED}|[A-Za-z0-9]+|[α-ω*∞])"
+    r"|⁻([⁰¹²³⁴-⁹]+)|([ᵀˣ⁻ℓ⟨⟩↦⋯∫⊕Σ∏′])",
     re.DOTALL,
 )
 
@@ -122,8 +126,8 @@ _BETWEEN = re.compile(r" ?(?:(?:\d+|[A-Zb-z](?![A-Za-z])|[()/+=]) ?)*")
 _BEFORE = re.compile(r"(?<![\w\\])(?:[A-Zb-z] = |\d+|[A-Za-z]|[A-Z]{2})\(?$")
 _LEFT = re.compile(r"(?<![\w\\])(?:\d+|[A-Zb-z]) ?$")
 _AFTER = re.compile(r" ?\(?(?:\d+(?:/\d+)?[a-z]?|[A-Zb-z])\)?(?=[\s,;:)]|\.?$|\.\s)")
-_SIGN = r"\\(?:le|ge|ne|approx|to|cdot|times|in)(?![a-z])|[-<>]"
-_OPENS, _CLOSES = re.compile(_SIGN), re.compile(rf"(?:{_SIGN})$")
+_RELATION = r"\\(?:le|ge|ne|approx|to|cdot|times|in)(?![a-z])|[-<>]"
+_OPENS, _CLOSES = re.compile(_RELATION), re.compile(rf"(?:{_RELATION})$")
 _TWICE = re.compile(r"([_^])\{[^{}]*\}\1")
 
 

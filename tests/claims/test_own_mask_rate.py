@@ -26,21 +26,20 @@ def test_every_mask_on_three_tokens() -> None:
         second = np.sort(abs(np.linalg.eigvals(P)))[-2]
         assert (excess > 1e-12) == (not G.all())
         assert excess <= 2 * second + 1e-12
-        assert rm.verify("own:mask-rate", G.astype(bool)).outcome != Outcome.VIOLATED
+        assert rm.verify("own:mask-rate", G).outcome != Outcome.VIOLATED
 
 
 def test_certified_and_strict_for_five_causal_tokens() -> None:
-    verdict = rm.verify("own:mask-rate", "causal", 5, arithmetic="balls")
+    verdict = rm.verify("own:mask-rate", np.tril(np.ones((5, 5))), arithmetic="balls")
     assert (verdict.outcome, verdict.certified) == (Outcome.HOLDS, True)
     trace = sum(Fraction(1, k) for k in range(1, 6))
     assert verdict.ratio == pytest.approx(float(trace - 1) / (4 * 0.5), rel=1e-12)
 
 
 def test_refusals() -> None:
-    with pytest.raises(rm.InvalidArgument, match=r"^mask: "):
-        rm.verify("own:mask-rate", np.array([[True, True], [True, False]]))
-    with pytest.raises(rm.InvalidArgument, match=r"^tokens: "):
-        rm.verify("own:mask-rate", "causal", 1)
+    with pytest.raises(rm.InvalidArgument, match=r"^G: n = 1 given"):
+        rm.verify("own:mask-rate", [[1.0]])
+    assert rm.verify("own:mask-rate", [[1.0, 2.0], [1.0, 0.0]]).outcome == Outcome.NOT_APPLICABLE
 
 
 def test_one_missing_edge_and_two_layers_to_consensus() -> None:

@@ -51,10 +51,10 @@ def test_an_instance_that_does_not_show_what_exists_violates_nothing() -> None:
 
 
 def test_the_rational_stable_causal_example() -> None:
-    verdict = verify("own:stable-causal", HALF, 1)
+    verdict = verify("own:stable-causal", [HALF, 1, Fraction(1, 4)], 2)
     assert verdict.outcome == Outcome.HOLDS
     assert "eigenvalues 1/2, 2/5" in verdict.reason
-    assert verify("own:stable-causal", HALF, Fraction(9, 10), dim=4).outcome == Outcome.HOLDS
+    assert verify("own:stable-causal", [HALF, Fraction(9, 10), Fraction(1, 4)], dim=4).outcome == Outcome.HOLDS
 
 
 def test_layernorm_on_the_sphere_plays_a_role() -> None:
@@ -67,7 +67,7 @@ def test_layernorm_on_the_sphere_plays_a_role() -> None:
     ("key", "given", "named"),
     [
         ("wu2024:conjecture", (np.eye(2), np.eye(3), np.eye(2)), "W_V"),
-        ("own:stable-causal", (2, 1), "a"),
+        ("own:stable-causal", ([2, 1], 2), "parameters"),
         ("unstated:ln-sphere", (IDENTITY, [[1, 2]]), "W_V"),
     ],
 )

@@ -68,10 +68,10 @@ def test_outside_of_the_hypotheses_nothing_is_said():
     assert judge(here.own_no_stable_orthogonal, turned, "exact").outcome == Outcome.NOT_APPLICABLE
     equal = here.own_no_stable_orthogonal.instance([[1, 0], [1, 0]], [[1, 0], [0, 1]])
     assert judge(here.own_no_stable_orthogonal, equal, "exact").outcome == Outcome.NOT_APPLICABLE
-    with pytest.raises(rm.InvalidArgument, match=r"^mask: "):
-        here.path_instance(np.eye(3, dtype=bool), 3)
+    alone = here.own_stable_every_rank.instance(np.eye(3), Fraction(1, 2))
+    assert judge(here.own_stable_every_rank, alone, "exact").outcome == Outcome.NOT_APPLICABLE
     with pytest.raises(rm.InvalidArgument, match=r"^ratio: "):
-        here.path_instance("complete", 3, Fraction(3, 2))
+        here.own_stable_every_rank.instance(np.ones((3, 3)), Fraction(3, 2))
 
 
 def test_growing_scales_do_not_attract():
@@ -94,7 +94,7 @@ def test_theorem_3_of_wu_et_al_whole(n: int, d: int) -> None:
         proof = prove_contraction(design)
         assert proof.rank == k
         assert proof.rate < 1
-    assert rm.verify("wu2024:3-whole", n, d).outcome == Outcome.HOLDS
+    assert rm.verify("wu2024:3-whole", [n, d]).outcome == Outcome.HOLDS
 
 
 def test_the_weights_do_not_know_how_many_tokens_there_are() -> None:

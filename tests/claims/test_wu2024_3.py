@@ -38,7 +38,7 @@ def test_the_coupled_basin_of_the_stable_token_with_its_mirror_image() -> None:
 
 
 def test_all_ranks_under_one_value_matrix() -> None:
-    verdict = verify("wu2024:3", tokens=6, dim=5, w=7)
+    verdict = verify("wu2024:3", [6, 5], w=7)
     assert verdict.outcome == Outcome.HOLDS
     assert "ranks 1 to 5" in verdict.reason
 
@@ -72,7 +72,7 @@ def test_anisotropy_needs_a_wide_shift() -> None:
         ("wu2024:4.3.1", (1,), "w"),
         ("wu2024:4.3.1", (math.nan,), "w"),
         ("wu2024:4.3.1", ("5/3",), "w"),
-        ("wu2024:3", (0, 3, 2), "tokens"),
+        ("wu2024:3", ([0, 3], 2), "sizes"),
         ("wu2024:anisotropy", (3, 4, 5.0), "rank"),
         ("wu2024:anisotropy", (3, 3, math.inf), "w"),
     ],
