@@ -1,6 +1,7 @@
 """The public names: where each is defined, once, for type checkers and for `rankmath/__init__.py`."""
 
 from rankmath.attention.columns import measure as measure
+from rankmath.attention.consensus import consensus_factor as consensus_factor
 from rankmath.attention.consensus import consensus_spectrum as consensus_spectrum
 from rankmath.attention.decay import decay as decay
 from rankmath.attention.experiments.jacobian import jacobian_norms as jacobian_norms

@@ -41,6 +41,7 @@ OPTIONAL = {
     "pdftotext": ((), "poppler-utils"),
     "chromium": (("chromedriver",), "chromium chromium-driver"),
     "g++": ((), "g++"),
+    "node": ((), "nodejs"),
     "unshare": (("mount",), "util-linux mount"),
 }
 

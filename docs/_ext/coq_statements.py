@@ -11,7 +11,7 @@ from typing import Any
 from rankmath.checker.rules import RULES
 from rankmath.files import proofs_folder
 from rankmath.report.coq import identifier, propositions
-from rankmath.report.sources import slug
+from rankmath.report.sources import slug, without_theorem
 from rankmath.verification.statement import Statement
 
 Row = dict[str, str]
@@ -120,7 +120,7 @@ def page(known: dict[str, Statement]) -> str:
     ]
     for key in known:
         related = [row for row in rows() if row["key"] == key and row["proves"] == "related"]
-        if key not in proved and not related:
+        if key not in proved and not related and not without_theorem(key):
             continue
         entry = known[key]
         left = [
@@ -135,7 +135,7 @@ def page(known: dict[str, Statement]) -> str:
                 f"```coq\nDefinition statement_{identifier(key)} : Prop :=\n{printed[key]}.\n\n{ending}\n```",
             ]
         else:
-            why = (
+            why = without_theorem(key) or (
                 f"no proposition yet, because of {missing[key]}"
                 if key in missing
                 else "printed, and not proved yet"

@@ -194,11 +194,16 @@ def write_gallery(folder: Path) -> None:
 def write_field(file: Path) -> None:
     """The table of the page on neighbouring papers: what each says, what is known of it, and our own form of it.
 
-    A row belongs to the paper after which the file of its proof is named; what is only often said names no paper.
+    A row belongs to the paper after which the file of its proof is named or, in a file of ours, to the one that its
+    source names; what is only often said names no paper.
     """
     rows = ["| paper | statement | verdict | sharp | key |", "|---|---|---|---|---|"]
     for prefix in (*FIELD, "folk"):
-        near = [entry for entry in statements().values() if Path(entry.truth).stem.split("_")[0] == prefix]
+        near = []
+        for entry in statements().values():
+            file_of = Path(entry.truth).stem.split("_")[0]
+            if file_of == prefix or (file_of == "own" and prefix in FIELD and FIELD[prefix] in entry.source):
+                near.append(entry)
         # What is printed comes first, then ours, then what others knew before us, then what is only said.
         for whose in ("", "ours", "classical", "often said"):
             for entry in near:

@@ -4,7 +4,7 @@
 Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Rankmath Require Import IntervalZ.
-From Rankmath Require Import Definitions Functions Norms Softmax Masks Quantities Lemmas_norms Lemmas_tokens Lemmas_attention Lemmas_layer Lemmas_entropy Lemmas_functions Network.
+From Rankmath Require Import Definitions Functions Norms Softmax Masks Quantities Lemmas_norms Lemmas_tokens Lemmas_attention Lemmas_layer Lemmas_entropy Lemmas_functions Lemmas_spread Network.
 Local Open Scope R_scope.
 
 (* ---------- sums, products and extremes over an index ---------- *)
@@ -50,6 +50,39 @@ Proof.
 Qed.
 Theorem chain_sum (q g : nat -> R) L : (forall l, (l < L)%nat -> q (S l) <= q l + g l) -> q L <= q 0%nat + sum L g.
 Proof. induction L as [|l IH]; intros H; simpl; [lra|]. assert (A := H l ltac:(lia)). assert (B := IH ltac:(intros; apply H; lia)). lra. Qed.
+(** q' <= C q^k gives C^((k^L - 1)/(k - 1)) q^(k^L) after L layers; the exponent is a real number where 0^e = 0. *)
+Fixpoint tower (k L : nat) : nat := match L with O => O | S l => (k * tower k l + 1)%nat end.
+Lemma tower_is k L : INR (tower k L) * (INR k - 1) = INR k ^ L - 1.
+Proof. induction L as [|l IH]; [simpl; ring|]. cbn [tower]. rewrite plus_INR, mult_INR. cbn [pow INR]. replace (INR k * INR k ^ l - 1) with (INR k * (INR k ^ l - 1) + (INR k - 1)) by ring. rewrite <- IH. ring. Qed.
+Lemma rpow_nat x k : 0 <= x -> (0 < k)%nat -> rpow x (INR k) = x ^ k.
+Proof. intros X K. unfold rpow. destruct Rle_dec as [L|L]; [replace x with 0 by lra; now rewrite pow_ne_zero by lia|]. apply Rpower_pow. lra. Qed.
+Theorem chain_power (q : nat -> R) C k L e : 0 <= C -> (forall l, 0 <= q l) -> (1 < k)%nat -> (0 < L)%nat -> (forall l, (l < L)%nat -> q (S l) <= C * q l ^ k) ->
+  e = (INR k ^ L - 1) / (INR k - 1) -> q L <= rpow C e * q 0%nat ^ (k ^ L).
+Proof.
+  intros C0 Q0 K HL H ->. assert (K1 : 1 < INR k) by (apply (lt_INR 1); lia).
+  replace ((INR k ^ L - 1) / (INR k - 1)) with (INR (tower k L)) by (rewrite <- tower_is; field; lra). rewrite rpow_nat; [|exact C0|destruct L; [lia|cbn [tower]; lia]].
+  clear HL. induction L as [|l IH]; [simpl; lra|]. eapply Rle_trans; [apply H; lia|]. cbn [tower Nat.pow]. replace (C ^ (k * tower k l + 1) * q 0%nat ^ (k * k ^ l)) with (C * (C ^ tower k l * q 0%nat ^ (k ^ l)) ^ k).
+  - apply Rmult_le_compat_l; [exact C0|]. apply pow_incr. split; [apply Q0|]. apply IH. intros; apply H; lia.
+  - rewrite Rpow_mult_distr, <- !pow_mult, pow_add, (Nat.mul_comm (tower k l)), (Nat.mul_comm (k ^ l)). ring.
+Qed.
+
+(* ---------- cases: a largest or least member is one of them ---------- *)
+Lemma maxi_is n f : exists i, (i <= n)%nat /\ maxi n f = f i.
+Proof.
+  induction n as [|n [i [Hi E]]]; [now exists 0%nat|]. cbn [maxi]. destruct (Rle_dec (maxi n f) (f (S n))) as [L|L].
+  - exists (S n). split; [lia|now apply Rmax_right].
+  - exists i. split; [lia|]. rewrite Rmax_left by lra. exact E.
+Qed.
+Lemma minf_is n f : exists i, (i <= n)%nat /\ minf n f = f i.
+Proof.
+  induction n as [|n [i [Hi E]]]; [now exists 0%nat|]. cbn [minf]. destruct (Rle_dec (minf n f) (f (S n))) as [L|L].
+  - exists i. split; [lia|]. rewrite Rmin_left by lra. exact E.
+  - exists (S n). split; [lia|]. apply Rmin_right. lra.
+Qed.
+(** The goal with one of x, y in the place of their maximum or minimum, or with x or -x in the place of |x|. *)
+Lemma max_cases x y (G : R -> Prop) : G x -> G y -> G (Rmax x y). Proof. intros A B. unfold Rmax. now destruct (Rle_dec x y). Qed.
+Lemma min_cases x y (G : R -> Prop) : G x -> G y -> G (Rmin x y). Proof. intros A B. unfold Rmin. now destruct (Rle_dec x y). Qed.
+Lemma abs_cases x (G : R -> Prop) : G x -> G (- x) -> G (Rabs x). Proof. intros A B. unfold Rabs. now destruct (Rcase_abs x). Qed.
 
 (* ---------- signs ---------- *)
 Lemma entropy_nonneg N l h : proper N -> 0 <= entropy (P N l h).
@@ -68,6 +101,7 @@ Ltac word_nonneg := first
   | apply resid_nonneg; intros; first [apply maxf_pos | apply sqrt_pos]
   | apply entropy_nonneg; assumption | left; apply epsilon_pos; assumption
   | unfold stable_rank, Quantities.stable_rank; apply pow2_ge_0
+  | apply first_gap_nonneg | apply participation_nonneg | apply second_nonneg; [apply Pn; assumption|apply P_stochastic; assumption]
   | unfold least_singular, Quantities.least_singular; match goal with Hp : proper ?N |- _ => apply inf_nonneg;
       [exists (l2 (dim N) (vmat (dim N) (eye 0%nat) _)), (eye 0%nat); split; [apply l2_eye, (Pd N Hp)|reflexivity]|intros y [v [_ ->]]; apply l2_nonneg] end
   | unfold operator_norm, form_norm; first [apply maxf_pos | apply spectral_nonneg | unfold form_inf; eapply Rle_trans; [|apply lemma_form_inf_low_max]; apply maxf_pos] ].
@@ -139,10 +173,12 @@ Proof. intros A. unfold rpow. destruct Rle_dec; [lra|]. unfold Rpower. apply ln_
 Lemma ln_mono a b : 0 < a -> a <= b -> ln a <= ln b. Proof. apply lemma_log_grows. Qed.
 Lemma ln_back a b : 0 < a -> 0 < b -> ln a <= ln b -> a <= b.
 Proof. intros A B H. rewrite <- (exp_ln a A), <- (exp_ln b B). now apply exp_le. Qed.
+Lemma inr2 k : INR (2 ^ k) = 2 ^ k. Proof. rewrite pow_INR. f_equal. Qed.
+Lemma inr3 k : INR (3 ^ k) = 3 ^ k. Proof. rewrite pow_INR. f_equal. simpl. ring. Qed.
 Ltac logs_in H := repeat first
-  [ rewrite ln_m in H by posi | rewrite ln_d in H by posi | rewrite ln_s in H by posi | rewrite ln_p in H by posi | rewrite ln_r in H by posi | rewrite ln_exp in H | rewrite ln_1 in H ]; cbn [INR] in H.
+  [ rewrite ln_m in H by posi | rewrite ln_d in H by posi | rewrite ln_s in H by posi | rewrite ln_p in H by posi | rewrite ln_r in H by posi | rewrite ln_exp in H | rewrite ln_1 in H | rewrite inr2 in H | rewrite inr3 in H ]; cbn [INR] in H.
 Ltac logs := repeat first
-  [ rewrite ln_m by posi | rewrite ln_d by posi | rewrite ln_s by posi | rewrite ln_p by posi | rewrite ln_r by posi | rewrite ln_exp | rewrite ln_1 ]; cbn [INR].
+  [ rewrite ln_m by posi | rewrite ln_d by posi | rewrite ln_s by posi | rewrite ln_p by posi | rewrite ln_r by posi | rewrite ln_exp | rewrite ln_1 | rewrite inr2 | rewrite inr3 ]; cbn [INR].
 (** Numbers: logarithms of small primes, to six digits. *)
 Lemma ln2 : 0.693147 <= ln 2 <= 0.693148. Proof. interval with (i_prec 40). Qed.
 Lemma ln3 : 1.098612 <= ln 3 <= 1.098613. Proof. interval with (i_prec 40). Qed.
@@ -200,6 +236,7 @@ Ltac same Q := try apply Rle_ge; try apply Rlt_gt; rewrite ?residual_frobenius_m
   | solve [rewrite Rmax_comm in Q; lra] | solve [rewrite Rmin_comm in Q; lra] | solve [let C := fresh "C" in pose proof (Q : fact _) as C; by_product] | in_words; first
   [ exact Q | lra | solve [let C := fresh "C" in pose proof (Q : fact _) as C; by_product]
   | solve [apply (same_le _ _ _ _ Q); eqn] | solve [apply (same_lt _ _ _ _ Q); eqn]
+  | solve [unfold comp; let C := fresh "C" in pose proof (Q : fact _) as C; by_product] | solve [rewrite ln_s in Q by posi; lra]
   | solve [align Q; first [lra | let C := fresh "C" in pose proof (Q : fact _) as C; by_product]] ] ].
 (** A term is at most the maximum, also where factors stand before it. *)
 Ltac below_max h Q := first [ same Q | match goal with |- context [maxi ?n ?g] => let C := fresh "C" in let D := fresh "C" in

@@ -107,7 +107,7 @@ Definition stays_in_repaired_set {d} (x : vector d) (w : R) : Prop := let y := u
 (* ---------- matrices ---------- *)
 (** The spectral norm: the largest l2 norm of v A over |v| <= 1. *)
 Definition spectral {n m} (A : matrix n m) : R := sup_of (fun x => exists v : vec, l2 n v <= 1 /\ x = l2 m (vmat n v A)).
-(** composite: √(‖A‖₁‖A‖_∞): the root of the largest column sum times the largest row sum *)
+(** composite: √(‖A‖₁‖A‖_∞): the root of the largest column sum times the largest row sum of absolute values *)
 Definition composite {n m} (A : matrix n m) : R := comp n m A.
 (** composite_sum: the same of A + B *)
 Definition composite_sum {n m} (A B : matrix n m) : R := comp n m (madd A B).
@@ -308,10 +308,12 @@ Definition spread {n} (E : matrix n n) : R := most_causal E / least_causal E.
 (** decay_constant: least C with A_ij ≤ C e^(−(i−j)m) for all j ≤ i and all tokens i after the first, which has number 0; E_ij = e^(I_ij), A_ij = e^(I_ij − (i − j)m)/Σ_{k≤i} e^(I_ik − (i − k)m), a = e^(−m), m > 0 *)
 Definition decay_constant {n} (E : matrix n n) (a : R) : R := sup_of (fun x => exists i j,
   (0 < i)%nat /\ (i < n)%nat /\ (j <= i)%nat /\ x = decaying E a i j / a ^ (i - j)).
-(** decay_tightness: largest A_ij(1 + e^(I_min − I_max) Σ_{k≤i, k≠j} e^((k−j)m)) over j ≤ i, where the logits I_ij, j ≤ i, lie between I_min and I_max, E_ij = e^(I_ij), a = e^(−m), m > 0 and A_ij = e^(I_ij − (i − j)m)/Σ_{k≤i} e^(I_ik − (i − k)m) *)
-Definition decay_tightness {n} (E : matrix n n) (a : R) : R := largest n (fun i => largest (S i) (fun j =>
-  decaying E a i j * (1 + least_causal E / most_causal E *
-    sum (S i) (fun k => if Nat.eqb k j then 0 else a ^ (j - k) / a ^ (k - j))))).
+(** decay_tightness: largest A_ij(1 + e^(I_min − I_max) Σ_{k≤i, k≠j} e^((k−j)m)) over j ≤ i and all tokens i after the
+    first, which has number 0, where the logits I_ij, j ≤ i, lie between I_min and I_max, E_ij = e^(I_ij), a = e^(−m), m >
+    0 and A_ij = e^(I_ij − (i − j)m)/Σ_{k≤i} e^(I_ik − (i − k)m) *)
+Definition decay_tightness {n} (E : matrix n n) (a : R) : R := largest (n - 1) (fun i => largest (S (S i)) (fun j =>
+  decaying E a (S i) j * (1 + least_causal E / most_causal E *
+    sum (S (S i)) (fun k => if Nat.eqb k j then 0 else a ^ (j - k) / a ^ (k - j))))).
 (** kept: the second of two tokens with equal logits and decay a = e^(−m) keeps at least c of itself at every depth *)
 Definition kept (a c : R) : Prop := forall t,
   c <= Definitions.steps 2 (fun _ => decaying ((fun _ _ => 1) : matrix 2 2) a) 0 (S t) 1%nat 1%nat.
@@ -365,6 +367,15 @@ Definition mask_padding (N : network) : Prop :=
 Definition mask_causal (N : network) : Prop :=
   forall i j, (i < tokens N)%nat -> (j < tokens N)%nat -> edges N i j = if Nat.leb j i then 1 else 0.
 
+(** LayerNorm over columns: every column about its mean, over the root of its mean square plus eps, 1 in place of 0. *)
+Definition deviation (n : nat) (eps : R) (c : vec) : R :=
+  let v := sum n (fun i => (c i - sum n c / INR n) ^ 2) / INR n + eps in if Req_EM_T v 0 then 1 else sqrt v.
+Fixpoint column_X (N : network) (eps : R) (l : nat) : matrix (tokens N) (dim N) := match l with
+  | O => X N 0
+  | S k => fun i b => let c := fun j => sent N k (column_X N eps k) j b in
+      (c i - sum (tokens N) c / INR (tokens N)) / deviation (tokens N) eps c end.
+(** The network itself divides nothing: [column_X] does. *)
+Definition layernorm_column (N : network) : Prop := lnorm N = false.
 (** b after L steps: b = start, then b = step l b for l = 0, …, L − 1. *)
 (** recursion: b after L steps: b = start, then b = step for l = 0, …, L − 1, where step may use b and l *)
 Fixpoint recursion (L : nat) (start : R) (step : nat -> R -> R) : R :=
@@ -383,10 +394,14 @@ Definition norm_inf {n m} (A : matrix n m) : R := norminf n m A.
 Definition norm_max {n m} (A : matrix n m) : R := maxentry n m A.
 Definition norm_frobenius {n m} (A : matrix n m) : R := frob n m A.
 Definition norm_composite {n m} (A : matrix n m) : R := comp n m A.
-(** operator_norm: norm of the map v ↦ vW of row vectors in ℓ_p: the largest row sum of |W| for p = 1, the largest column sum for p = inf, the
-    spectral norm for p = 2 *)
+(** operator_norm: norm of the map v ↦ vW of row vectors in ℓ_p; it is the largest row sum of |W| for p = 1, the
+    largest column sum for p = ∞, the spectral norm for p = 2 *)
 Definition operator_norm {n m} (A : matrix n m) (p : exponent) : R :=
   match p with p_1 => norminf n m A | p_2 => spectral A | p_inf => norm1 n m A end.
+(** normalised_norm: norm of the map v ↦ vWS⁻¹ of row vectors in ℓ_p, S the diagonal of the deviations (root mean squares about
+    the mean, 1 in place of 0) of the columns of the first layer's output before LayerNorm *)
+Definition normalised_norm {d} (N : network) (A : matrix d d) (p : exponent) : R :=
+  operator_norm ((fun a b => A a b / deviation (tokens N) 0 (fun i => sent N 0 (X N 0) i b)) : matrix d d) p.
 (** form_norm: largest |uWvᵀ| over u and v of ℓ_p norm at most 1; for p = ∞ and d > 12 the sum of |W_ij|, which is
     no less; here it is the supremum for every d, of which the other is an upper bound *)
 Definition form_norm {n m} (A : matrix n m) (p : exponent) : R := sup_of (fun x => exists u v : vec,
@@ -485,6 +500,12 @@ Definition longest {n d} (Y : matrix n d) : R := rowmax n (l2 d) Y.
 (** jacobian_norm: spectral norm of the derivative of the first layer in its input *)
 Definition jacobian_norm (N : network) : R := sup_of (fun x => exists H : mat, frob (tokens N) (dim N) H <= 1 /\
   x = frob (tokens N) (dim N) (fun i b => Derive (fun t => sent N 0 (fun p q => X N 0 p q + t * H p q) i b) 0)).
+(** top_shares: p_1(1 − p_1 + p_2) of the two largest entries p_1 ≥ p_2 of a row of the attention, the largest over the rows;
+    0 where there is one token *)
+Definition top_shares {n m} (P : matrix n m) : R := sup_of (fun x => exists i j k, (i < n)%nat /\ (j < m)%nat /\ (k < m)%nat /\
+  j <> k /\ x = P i j * (1 - P i j + P i k)).
+(** centred_norm: spectral norm of the tokens about their mean *)
+Definition centred_norm {n d} (Y : matrix n d) : R := spectral (centred Y (mean n Y) : matrix n d).
 
 (* ---------- sums over paths ---------- *)
 (** [stack t k n m] is t layers of k heads with an n x m matrix each. *)
@@ -599,15 +620,18 @@ Definition collapses {n d} (X : matrix n d) : Prop := equal_tokens X.
 Definition undirected {n d} (X : matrix n d) (W_V W_QK : matrix d d) (allowed : matrix n n) : Prop :=
   (forall i j, (i < n)%nat -> (j < n)%nat -> allowed i j = allowed j i) /\
   (forall i, (i < n)%nat -> allowed i i = 1) /\ forall c, (c < n)%nat -> exists r, centre n allowed c r.
-(** none_attracts: no equilibrium of rank above one attracts a neighbourhood: refuted by one, not decided by none *)
+(** none_attracts: no equilibrium of rank above one of X ↦ LN(A(X)XW_V) attracts a neighbourhood, A(X) the softmax of
+    X W_QK Xᵀ over the pairs of the mask, LN the division of every token by its norm: refuted by one, not decided by none
+    *)
 Definition none_attracts {n d} (X : matrix n d) (W_V W_QK : matrix d d) (allowed : matrix n n) : Prop :=
   forall (Z : matrix n d) (k : nat), unit_rows Z -> fixed n d (sphere_map n d W_QK W_V allowed) Z ->
   has_rank n d Z k -> (1 < k)%nat -> ~ attracts n d (sphere_map n d W_QK W_V allowed) Z.
 (** no_mask: every token sees every token, and there are as many tokens as dimensions *)
 Definition no_mask {n d} (X : matrix n d) (W_V W_QK : matrix d d) (allowed : matrix n n) : Prop :=
   (forall i j, (i < n)%nat -> (j < n)%nat -> allowed i j = 1) /\ n = d.
-(** attracts_at_full_rank: near X there is an equilibrium of full rank that attracts a neighbourhood; proved in balls;
-    here: X itself is one, of unit tokens *)
+(** attracts_at_full_rank: near X there is an equilibrium Z of full rank that attracts a neighbourhood, of Z ↦
+    LN(A(Z)ZW_V), A(Z) the softmax of Z W_QK Zᵀ over the pairs of the mask, LN the division of every token by its norm;
+    proved in balls; here: X itself is one, of unit tokens *)
 Definition attracts_at_full_rank {n d} (X : matrix n d) (W_V W_QK : matrix d d) (allowed : matrix n n) : Prop :=
   unit_rows X /\ fixed n d (sphere_map n d W_QK W_V allowed) X /\ has_rank n d X n /\
   attracts n d (sphere_map n d W_QK W_V allowed) X.
@@ -621,8 +645,9 @@ Definition tokens_of {n d} (sizes : shape n d) : nat := n.
 Definition token_count {n d} (tokens : shape n d) : nat := n.
 (** I + wS, S with ones on the superdiagonal. *)
 Definition shift_values (w : R) : mat := fun a b => eye a b + w * eye (S a) b.
-(** every_rank: under the causal mask, W_QK = 0 and W_V = I + wS (S with ones on the superdiagonal) there is for every 1
-    ≤ k ≤ min(n, d) an X of unit rows and rank k with AXW_V = DX, D > 0 diagonal; by exact algebra *)
+(** every_rank: under the causal mask, W_QK = 0 and W_V = I + wS (S with ones on the superdiagonal) there is for every
+    1 ≤ k ≤ min(n, d) an X of unit rows and rank k with AXW_V = DX, D > 0 diagonal, n and d the two sizes, of tokens and
+    dimensions, A_ij = 1/(i + 1) for j ≤ i; by exact algebra *)
 Definition every_rank {n d} (sizes : shape n d) (w : R) : Prop := forall k, (1 <= k)%nat -> (k <= n)%nat -> (k <= d)%nat ->
   exists (X : matrix n d) (D : vector n), unit_rows X /\ has_rank n d X k /\ positive D /\
   forall i a, (i < n)%nat -> (a < d)%nat ->
@@ -633,11 +658,14 @@ Fixpoint shift_token (n d k : nat) (w : R) (sgn : nat -> R) (j : nat) : vec := m
   | O => eye (d - 1)%nat
   | S l => fun a => if Nat.ltb (S a) d then - (shift_scale n k l / w) * shift_token n d k w sgn l (S a)
       else sgn l * sqrt (1 - (shift_scale n k l / w) ^ 2) end.
-(** shift_tokens: the number n of tokens *)
+(** shift_tokens: the number of tokens, at least 2 *)
 Definition shift_tokens {n k sgn} (w : shift n k sgn) : nat := n.
-(** shift_rank: the rank k of the equilibrium *)
+(** shift_rank: the rank of the equilibrium, from 2 to n *)
 Definition shift_rank {n k sgn} (w : shift n k sgn) : nat := k.
-(** spectral_gap: n − ‖X‖₂² for the equilibrium X of rank k of W_V = I + wS on n tokens *)
+(** spectral_gap: n − ‖X‖₂², X the equilibrium of rank k of n tokens in k dimensions under the causal mask, W_QK = 0
+    and W_V = I + wS, S with ones on the superdiagonal: the first n − k + 1 tokens are (0, …, 0, 1), then one is (−px_1/w,
+    …, −px_{k−1}/w, ±√(1 − p²/w²)), x_0, …, x_{k−1} the entries of the one before it, p = n − k + 1 for the first of these
+    and 1 for the others, with the signs + or by turns − and + *)
 Definition spectral_gap {n k sgn} (w : shift n k sgn) : R :=
   INR n - spectral ((fun i => shift_token n k k w sgn (i - (n - k))) : matrix n k) ^ 2.
 (** two_token_equilibria: beside a first token at (0, 1), under the causal mask, W_QK = 0 and W_V = [[1, w], [0, 1]], the
@@ -660,8 +688,8 @@ Definition decreasing {n} (mu : vector n) : Prop := (2 <= n)%nat /\ positive mu 
 (** The weights of Theorem A: ones above the diagonal; rows μ_0 e_0 and μ_i e_i − μ_{i−1} e_{i−1}. *)
 Definition ones_above : mat := fun a b => if Nat.ltb a b then 1 else 0.
 Definition differences {n} (mu : vector n) : mat := fun i b => mu b * (eye i b - eye i (S b)).
-(** spares_an_open_set: under the causal mask there are weights, those of Theorem A, and a ball of starts that all
-    converge to an equilibrium of rank n ≥ 2; proved in balls *)
+(** spares_an_open_set: under the causal mask there are weights, those of own:stable-causal-every-n, and a ball of
+    starts that all converge to an equilibrium of rank n ≥ 2; proved in balls *)
 Definition spares_an_open_set {n d} (tokens : shape n d) : Prop := exists (mu : vector n) (Z : matrix n n) (eta : R),
   let F := sphere_map n n ones_above (differences mu) causal in
   decreasing mu /\ unit_rows Z /\ fixed n n F Z /\ has_rank n n Z n /\ 0 < eta /\
@@ -757,10 +785,18 @@ Definition invertible {n m} (W : matrix n m) : Prop := n = m /\ exists V : mat,
 Definition orthogonal_rest {n d} (X : matrix n d) (W_V : matrix d d) (allowed : matrix n n) : Prop :=
   orthogonal d W_V /\ (n <= d)%nat /\ (forall i, (i < n)%nat -> allowed i i = 1) /\
   (exists c r, centre n allowed c r) /\ unit_rows X /\ ~ equal_tokens X.
-(** stable_pair: W_V = cI_{d−2} ⊕ [[a, w], [0, 1]] with the causal mask and W_QK = 0 has the equilibrium of two tokens X_0
-    = e_{d−1}, X_1 = pe_{d−2} + qe_{d−1} of rank two (counted from 0), where w²(1 − q²) = (1 + (1 − a)q)², q < a − 1 and
-    p = −(1 + (1 − a)q)/w; the eigenvalues of its Jacobian on the tangent spaces are a, (1 + q)/a and, for d > 2, c,
-    c/a, all below 1; by exact algebra; here: of the whole Jacobian these and 0, and the equilibrium attracts *)
+(** collapsing_neighbours: arbitrarily near X there are tokens of full row rank, which collapse (own:hemisphere): det of the Gram
+    matrix of X + t(B − X) is a polynomial in t that is not zero at t = 1, so not zero for small t but at finitely many;
+    here: as near to X as one likes are starts that collapse, for every W_QK and all orthogonal W_V and masks as above *)
+Definition collapsing_neighbours {n d} (X : matrix n d) : Prop :=
+  forall (W_QK W_V : matrix d d) (allowed : matrix n n), is_mask allowed -> orthogonal_rest X W_V allowed ->
+  forall eta, 0 < eta -> exists Y : mat, within n d eta (fun i a => Y i a - X i a) /\
+    is_lim_seq (fun t => Definitions.mu n d (Nat.iter t (sphere_map n d W_QK W_V allowed) Y)) 0.
+(** stable_pair: W_V = cI_{d−2} ⊕ [[a, w], [0, 1]] with the causal mask and W_QK = 0 has the equilibrium of two tokens
+    X_0 = e_{d−1}, X_1 = pe_{d−2} + qe_{d−1} of rank two (counted from 0), where w²(1 − q²) = (1 + (1 − a)q)², q < a − 1
+    and p = −(1 + (1 − a)q)/w; the eigenvalues of its Jacobian on the tangent spaces are a, (1 + q)/a and, for d > 2, c,
+    c/a, all below 1; a, w, c are the parameters, d the dimension; by exact algebra; here: of the whole Jacobian these and
+    0, and the equilibrium attracts *)
 Definition pair_values (e : nat) (a c w : R) : mat := fun x y =>
   eye x y * (if Nat.ltb x e then c else if Nat.eqb x e then a else 1) + w * (eye x e * eye y (S e)).
 Definition pair_tokens (e : nat) (p q : R) : mat := fun i =>
@@ -796,10 +832,10 @@ Definition symmetric_values {n d e} (V : matrix d d) (Q K : matrix e d) (beta : 
 Definition top_direction {d} (V : matrix d d) (xi : vector d) : Prop := l2 d xi = 1 /\ exists lam,
   (forall a, (a < d)%nat -> times d V xi a = lam * xi a) /\
   forall m (v : vec), 0 < l2 d v -> (forall a, (a < d)%nat -> times d V v a = m * v a) -> m <= lam.
-(** two_clusters: under the causal flow x_k' = P(Σ_{j≤k} a_kj V x_j), a the softmax of β⟨Qx_k, Kx_j⟩, every token tends to
-    ξ or −ξ, ξ the unit eigenvector of the largest eigenvalue of V, from almost every start near X: refuted where an
-    equilibrium near X with a token elsewhere is proved to attract, not decided where none is; here: from some start
-    in every neighbourhood of X, which is less *)
+(** two_clusters: under the causal flow x_k' = P(Σ_{j≤k} a_kj V x_j), a the softmax of β⟨Qx_k, Kx_j⟩, P the projection
+    off x_k, every token tends to ξ or −ξ, ξ the unit eigenvector of the largest eigenvalue of V, from almost every start
+    near X: refuted where an equilibrium near X with a token elsewhere is proved to attract, not decided where none is;
+    here: from some start in every neighbourhood of X, which is less *)
 Definition two_clusters {n d e} (V : matrix d d) (Q K : matrix e d) (beta : R) (X : matrix n d) : Prop :=
   forall xi : vector d, top_direction V xi -> forall eta, 0 < eta -> exists Y : R -> mat,
   flows n d e V Q K beta causal Y /\ within n d eta (fun i a => Y 0 i a - X i a) /\
@@ -843,3 +879,34 @@ Definition diagonal {n m} (P : matrix n m) (k : nat) : R := P k k.
 (** moved: largest absolute entry of the difference of these tokens and of the input *)
 Definition moved (N : scored) (l : nat) : R :=
   maxentry (tokens N) (dim N) (fun i a => scored_X N l i a - scored_X N 0 i a).
+
+(* ---------- masks near consensus ---------- *)
+(** Every row divided by its sum. *)
+Definition divided {n} (K : matrix n n) : matrix n n := fun i => normalised_sum (row K i).
+(** second_modulus: second largest modulus of an eigenvalue of the attention, each as often as it occurs; the largest is 1.
+    It is the spectral radius of what the matrix does to vectors modulo constants, so by Gelfand's formula the least factor at
+    which its powers fall there. *)
+Definition second_modulus {n} (P : matrix n n) : R := inf_of (fun q => 0 <= q /\ exists c, 0 <= c /\
+  forall t (z : vector n), osc (applied P t z) <= c * q ^ t * osc z).
+(** zero_one: entries are 0 and 1, and every token sees one *)
+Definition zero_one {n} (G : matrix n n) : Prop :=
+  (forall i j, (i < n)%nat -> (j < n)%nat -> G i j = 0 \/ G i j = 1) /\ forall i, (i < n)%nat -> exists j, (j < n)%nat /\ G i j = 1.
+(** mask_trace: the trace of uniform attention over the mask: the sum of 1/deg_i over the tokens i that see themselves, deg_i the
+    number of tokens that i sees *)
+Definition mask_trace {n} (G : matrix n n) : R := sum n (fun i => divided G i i).
+(** mask_second: second largest modulus of an eigenvalue of uniform attention over the mask, with multiplicities *)
+Definition mask_second {n} (G : matrix n n) : R := second_modulus (divided G).
+(** symmetric_weights: K is symmetric, no entry is negative, and those on the diagonal are positive *)
+Definition symmetric_weights {n} (K : matrix n n) : Prop :=
+  (forall i j, (i < n)%nat -> (j < n)%nat -> K i j = K j i /\ 0 <= K i j) /\ forall i, (i < n)%nat -> 0 < K i i.
+(** returns: the sum of all P_ij P_ji, P the matrix K with each row divided by its sum *)
+Definition returns {n} (K : matrix n n) : R := sum n (fun i => sum n (fun j => divided K i j * divided K j i)).
+(** weights_second: second largest modulus, with multiplicities, of an eigenvalue of the matrix K, each row divided by its sum *)
+Definition weights_second {n} (K : matrix n n) : R := second_modulus (divided K).
+(** incomplete_attention: rows sum to 1, no entry is negative, those on the diagonal are positive, and some entry is 0 *)
+Definition incomplete_attention {n} (P : matrix n n) : Prop := Definitions.row_stochastic n n P /\
+  (forall i, (i < n)%nat -> 0 < P i i) /\ exists i j, (i < n)%nat /\ (j < n)%nat /\ P i j = 0.
+(** never_forgets: an eigenvalue of P besides one 1 is not 0: no power of P has equal rows; decided in exact rationals by the
+    power n − 1 *)
+Definition never_forgets {n} (P : matrix n n) : Prop := forall t, exists i j k, (i < n)%nat /\ (j < n)%nat /\ (k < n)%nat /\
+  from_left (fun _ => P) t i j <> from_left (fun _ => P) t k j.

@@ -3,7 +3,7 @@
     the proofs those of the files Lemmas_*.v. *)
 Require Import Reals Lra Lia Psatz.
 From Rankmath Require Import Definitions Functions Norms Masks dong2021_A_3 Quantities.
-From Rankmath Require Import Lemmas_attention Lemmas_entropy Lemmas_functions Lemmas_layer Lemmas_norms Lemmas_signs Lemmas_tokens Network.
+From Rankmath Require Import Lemmas_attention Lemmas_entropy Lemmas_functions Lemmas_layer Lemmas_norms Lemmas_signs Lemmas_spread Lemmas_tokens Network.
 Local Open Scope R_scope.
 
 (** n-one: 1 <= n *)
@@ -2029,3 +2029,265 @@ Theorem L_cosine_low :
   forall t, (t <= layers N)%nat ->
   (- 1) <= (cosine (X N t)).
 Proof. by_theorem Lemmas_layer.lemma_cosine_low. Qed.
+
+(** residual-jung: residual(X[t], inf) <= sqrt(d/2)*diameter(X[t], 2) *)
+Theorem L_residual_jung :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (residual_inf (X N t)) <= ((sqrt ((INR (dim N)) / 2)) * (diameter (X N t) p_2)).
+Proof. by_theorem Lemmas_spread.lemma_jung. Qed.
+
+(** centred-mu: centred_norm(X[t]) <= mu(X[t]) *)
+Theorem L_centred_mu :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (centred_norm (X N t)) <= (mu (X N t)).
+Proof. by_theorem Lemmas_spread.lemma_centred_mu. Qed.
+
+(** mu-centred-d: mu(X[t]) <= sqrt(d)*centred_norm(X[t]) *)
+Theorem L_mu_centred_d :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (mu (X N t)) <= ((sqrt (INR (dim N))) * (centred_norm (X N t))).
+Proof. by_theorem Lemmas_spread.lemma_mu_centred_d. Qed.
+
+(** mu-centred-n: mu(X[t]) <= sqrt(n - 1)*centred_norm(X[t]) *)
+Theorem L_mu_centred_n :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (mu (X N t)) <= ((sqrt ((INR (tokens N)) - 1)) * (centred_norm (X N t))).
+Proof. by_theorem Lemmas_spread.lemma_mu_centred_n. Qed.
+
+(** centred-spectral: centred_norm(X[t]) <= norm(X[t], 2) *)
+Theorem L_centred_spectral :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (centred_norm (X N t)) <= (norm_2 (X N t)).
+Proof. by_theorem Lemmas_spread.lemma_centred_spectral. Qed.
+
+(** diameter-centred: diameter(X[t], 2) <= sqrt(2)*centred_norm(X[t]) *)
+Theorem L_diameter_centred :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (diameter (X N t) p_2) <= ((sqrt 2) * (centred_norm (X N t))).
+Proof. by_theorem Lemmas_spread.lemma_diameter_centred. Qed.
+
+(** centred-residual[1,composite]: centred_norm(X[t]) <= 1*residual(X[t], composite) *)
+Theorem L_centred_residual_1_composite :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (centred_norm (X N t)) <= (1 * (residual_composite (X N t))).
+Proof. by_theorem Lemmas_spread.lemma_centred_residual. Qed.
+
+(** centred-residual[sqrt(n),inf]: centred_norm(X[t]) <= sqrt(n)*residual(X[t], inf) *)
+Theorem L_centred_residual_sqrt_n_inf :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (centred_norm (X N t)) <= ((sqrt (INR (tokens N))) * (residual_inf (X N t))).
+Proof. by_theorem Lemmas_spread.lemma_centred_residual_inf. Qed.
+
+(** centred-residual[sqrt(d),one]: centred_norm(X[t]) <= sqrt(d)*residual(X[t], one) *)
+Theorem L_centred_residual_sqrt_d_one :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (centred_norm (X N t)) <= ((sqrt (INR (dim N))) * (residual_one (X N t))).
+Proof. by_theorem Lemmas_spread.lemma_centred_residual_one. Qed.
+
+(** centred-about: centred_norm(X[t]) <= about_mean(X[t]) *)
+Theorem L_centred_about :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (centred_norm (X N t)) <= (about_mean (X N t)).
+Proof. by_theorem Lemmas_spread.lemma_centred_about. Qed.
+
+(** residual-about: residual(X[t], composite) <= about_mean(X[t]) *)
+Theorem L_residual_about :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (residual_composite (X N t)) <= (about_mean (X N t)).
+Proof. by_theorem Lemmas_spread.lemma_residual_about. Qed.
+
+(** residuals-about: residual(X[t], one)*residual(X[t], inf) <= about_mean(X[t])**2 *)
+Theorem L_residuals_about :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  ((residual_one (X N t)) * (residual_inf (X N t))) <= ((about_mean (X N t)) ^ 2).
+Proof. by_theorem Lemmas_spread.lemma_residuals_about. Qed.
+
+(** about-centred: about_mean(X[t])**2 <= sqrt(n*d)*centred_norm(X[t])**2 *)
+Theorem L_about_centred :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  ((about_mean (X N t)) ^ 2) <= ((sqrt ((INR (tokens N)) * (INR (dim N)))) * ((centred_norm (X N t)) ^ 2)).
+Proof. by_theorem Lemmas_spread.lemma_about_centred. Qed.
+
+(** about-residuals: about_mean(X[t])**2 <= 4*residual(X[t], one)*residual(X[t], inf) *)
+Theorem L_about_residuals :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  ((about_mean (X N t)) ^ 2) <= ((4 * (residual_one (X N t))) * (residual_inf (X N t))).
+Proof. by_theorem Lemmas_spread.lemma_about_residuals. Qed.
+
+(** about-residual: about_mean(X[t]) <= 2*residual(X[t], composite) *)
+Theorem L_about_residual :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (about_mean (X N t)) <= (2 * (residual_composite (X N t))).
+Proof. by_theorem Lemmas_spread.lemma_about_residual. Qed.
+
+(** about-diameter: about_mean(X[t])**2 <= 2*residual(X[t], one)*diameter(X[t], 1) *)
+Theorem L_about_diameter :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  ((about_mean (X N t)) ^ 2) <= ((2 * (residual_one (X N t))) * (diameter (X N t) p_1)).
+Proof. by_theorem Lemmas_spread.lemma_about_diameter. Qed.
+
+(** first-gap: first_gap(X[t]) <= diameter(X[t], 2) *)
+Theorem L_first_gap :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (first_gap (X N t)) <= (diameter (X N t) p_2).
+Proof. by_theorem Lemmas_spread.lemma_first_gap. Qed.
+
+(** participation-n: participation_ratio(X[t]) <= n *)
+Theorem L_participation_n :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (participation_ratio (X N t)) <= (INR (tokens N)).
+Proof. by_theorem Lemmas_spread.lemma_participation_n. Qed.
+
+(** participation-d: participation_ratio(X[t]) <= d *)
+Theorem L_participation_d :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (participation_ratio (X N t)) <= (INR (dim N)).
+Proof. by_theorem Lemmas_spread.lemma_participation_d. Qed.
+
+(** participation-one: 1 <= participation_ratio(X[t]) *)
+Theorem L_participation_one :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (norm_2 (X N t)) > 0 ->
+  1 <= (participation_ratio (X N t)).
+Proof. by_theorem Lemmas_spread.lemma_participation_one. Qed.
+
+(** stable-participation: stable_rank(X[t]) <= participation_ratio(X[t]) *)
+Theorem L_stable_participation :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (stable_rank (X N t)) <= (participation_ratio (X N t)).
+Proof. by_theorem Lemmas_spread.lemma_stable_participation. Qed.
+
+(** participation-stable: participation_ratio(X[t]) <= stable_rank(X[t])**2 *)
+Theorem L_participation_stable :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (participation_ratio (X N t)) <= ((stable_rank (X N t)) ^ 2).
+Proof. by_theorem Lemmas_spread.lemma_participation_stable. Qed.
+
+(** layer-centred: centred_norm(X[l+1]) <= abs(skip)*centred_norm(X[l]) + sum_h(norm(W[l, h], 2)*norm(P[l, h], 2))*centred_norm(X[l]) *)
+Theorem L_layer_centred :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  layernorm_none N ->
+  mlp_none N ->
+  (centred_norm (X N (S l))) <= (((Rabs (skip_of N)) * (centred_norm (X N l))) + ((sum (heads N) (fun h => ((norm_2 (W N l h)) * (norm_2 (P N l h))))) * (centred_norm (X N l)))).
+Proof. by_theorem Lemmas_spread.lemma_layer_centred. Qed.
+
+(** layer-max-cross: norm(X[l+1], max) <= abs(skip)*norm(X[l], max) + sum_h(norm(W[l, h], max))*norm(X[l], inf) *)
+Theorem L_layer_max_cross :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  layernorm_none N ->
+  mlp_none N ->
+  bias_none N ->
+  (norm_max (X N (S l))) <= (((Rabs (skip_of N)) * (norm_max (X N l))) + ((sum (heads N) (fun h => (norm_max (W N l h)))) * (norm_inf (X N l)))).
+Proof. by_theorem Lemmas_spread.lemma_layer_max_cross. Qed.
+
+(** layer-longest-cross: longest(X[l+1]) <= abs(skip)*longest(X[l]) + sum_h(sqrt(d)*norm(W[l, h], max))*norm(X[l], inf) *)
+Theorem L_layer_longest_cross :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  layernorm_none N ->
+  mlp_none N ->
+  bias_none N ->
+  (longest (X N (S l))) <= (((Rabs (skip_of N)) * (longest (X N l))) + ((sum (heads N) (fun h => ((sqrt (INR (dim N))) * (norm_max (W N l h))))) * (norm_inf (X N l)))).
+Proof. by_theorem Lemmas_spread.lemma_layer_longest_cross. Qed.
+
+(** form-inf-frobenius[W]: norm(W[l, h], frobenius) <= form_norm(W[l, h], inf) *)
+Theorem L_form_inf_frobenius_W :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_frobenius (W N l h)) <= (form_norm (W N l h) p_inf).
+Proof. by_theorem Lemmas_spread.lemma_form_inf_low_frobenius. Qed.
+
+(** form-inf-frobenius[W_QK]: norm(W_QK[l, h], frobenius) <= form_norm(W_QK[l, h], inf) *)
+Theorem L_form_inf_frobenius_W_QK :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_frobenius (W_QK N l h)) <= (form_norm (W_QK N l h) p_inf).
+Proof. by_theorem Lemmas_spread.lemma_form_inf_low_frobenius. Qed.
+
+(** definiteness-max[W]: definiteness(W[l, h]) <= norm(W[l, h], max) *)
+Theorem L_definiteness_max_W :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (definiteness (W N l h)) <= (norm_max (W N l h)).
+Proof. by_theorem Lemmas_spread.lemma_definiteness_max. Qed.
+
+(** definiteness-max[W_QK]: definiteness(W_QK[l, h]) <= norm(W_QK[l, h], max) *)
+Theorem L_definiteness_max_W_QK :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (definiteness (W_QK N l h)) <= (norm_max (W_QK N l h)).
+Proof. by_theorem Lemmas_spread.lemma_definiteness_max. Qed.
+
+(** top-shares-max: top_shares(P[l, h]) <= norm(P[l, h], max) *)
+Theorem L_top_shares_max :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (top_shares (P N l h)) <= (norm_max (P N l h)).
+Proof. by_theorem Lemmas_spread.lemma_top_shares_max. Qed.
+
+(** top-shares-log: top_shares(P[l, h]) <= 3/2*log(n) *)
+Theorem L_top_shares_log :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (top_shares (P N l h)) <= ((3 / 2) * (ln (INR (tokens N)))).
+Proof. by_theorem Lemmas_spread.lemma_top_shares_log. Qed.
+
+(** second-dobrushin: second_modulus(P[l, h]) <= dobrushin(P[l, h]) *)
+Theorem L_second_dobrushin :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (second_modulus (P N l h)) <= (dobrushin (P N l h)).
+Proof. by_theorem Lemmas_spread.lemma_second_dobrushin. Qed.
+
+(** dobrushin-log: dobrushin(P[l, h]) <= 3/2*log(n) *)
+Theorem L_dobrushin_log :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (dobrushin (P N l h)) <= ((3 / 2) * (ln (INR (tokens N)))).
+Proof. by_theorem Lemmas_spread.lemma_dobrushin_log. Qed.
+
+(** degree-none: in_degree == n *)
+Theorem L_degree_none :
+  forall N, proper N ->
+  mask_none N ->
+  (in_degree N) = (INR (tokens N)).
+Proof. by_theorem Lemmas_spread.lemma_degree_none. Qed.
+
+(** degree-causal: in_degree == n *)
+Theorem L_degree_causal :
+  forall N, proper N ->
+  mask_causal N ->
+  (in_degree N) = (INR (tokens N)).
+Proof. intros N Hp C. in_words. unfold mask_causal in C. rewrite C. apply lemma_degree_causal. Qed.

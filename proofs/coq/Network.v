@@ -2,7 +2,7 @@
     (rankmath/checker/statements.py, NETWORK): W_QK is any d x d matrix, d_qk any positive number, one mask with entries 0 and 1.
     [X_next], [P_is] tie it to the layers of Definitions.v, so that what is proved there holds here. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
-From Rankmath Require Import Definitions Functions Norms Softmax Masks centred_form Quantities Lemmas_norms Lemmas_tokens Lemmas_attention Lemmas_layer Lemmas_entropy.
+From Rankmath Require Import Definitions Functions Norms Softmax Masks centred_form Quantities Lemmas_norms Lemmas_tokens Lemmas_attention Lemmas_layer Lemmas_entropy Lemmas_spread.
 Local Open Scope R_scope.
 
 Definition matrix (n m : nat) := nat -> nat -> R.
@@ -69,6 +69,10 @@ Definition mu {n d} (Y : matrix n d) : R := Definitions.mu n d Y.
 Definition longest {n d} (Y : matrix n d) : R := Quantities.longest n d Y.
 Definition stable_rank {n d} (Y : matrix n d) : R := Quantities.stable_rank n d Y.
 Definition cosine {n d} (Y : matrix n d) : R := Quantities.cosine n d Y.
+Definition centred_norm {n d} (Y : matrix n d) : R := Lemmas_spread.centred_norm n d Y.
+Definition about_mean {n d} (Y : matrix n d) : R := Lemmas_spread.about_mean n d Y.
+Definition first_gap {n d} (Y : matrix n d) : R := Lemmas_spread.first_gap n d Y.
+Definition participation_ratio {n d} (Y : matrix n d) : R := Lemmas_spread.participation_ratio n d Y.
 Definition residual_one {n d} (Y : matrix n d) : R := resid (norm1 n d) Y.
 Definition residual_inf {n d} (Y : matrix n d) : R := resid (norminf n d) Y.
 Definition residual_composite {n d} (Y : matrix n d) : R := resid (comp n d) Y.
@@ -82,6 +86,7 @@ Definition norm_composite {n d} (A : matrix n d) : R := comp n d A.
 Definition operator_norm {d} (A : matrix d d) (p : exponent) : R := match p with p_1 => norminf d d A | p_2 => spectral d d A | p_inf => norm1 d d A end.
 Definition form_norm {d} (A : matrix d d) (p : exponent) : R := match p with p_1 => maxentry d d A | p_2 => spectral d d A | p_inf => form_inf d A end.
 Definition least_singular {d} (A : matrix d d) : R := Quantities.least_singular d A.
+Definition definiteness {d} (A : matrix d d) : R := Lemmas_spread.definiteness d A.
 Definition product_norm (N : network) (p : exponent) : R := match p with
   | p_1 => norm1 (dim N) (dim N) (values (dim N) (fun l => W N l 0) (layers N))
   | p_2 => spectral (dim N) (dim N) (values (dim N) (fun l => W N l 0) (layers N))
@@ -90,6 +95,8 @@ Definition lipschitz (N : network) (l : nat) : R := match mlp_of N l with None =
   comp (dim N) (dim N) (fun a b => sum (width f) (fun c => Rabs (W_in f a c) * Rabs (W_out f c b)) + own_skip f * eye a b) end.
 Definition dobrushin {n} (A : matrix n n) : R := Quantities.dobrushin n A.
 Definition entropy {n} (A : matrix n n) : R := least_entropy n A.
+Definition top_shares {n} (A : matrix n n) : R := Lemmas_spread.top_shares n A.
+Definition second_modulus {n} (A : matrix n n) : R := Lemmas_spread.second_modulus n A.
 Definition epsilon (N : network) (l h : nat) : R := Quantities.epsilon (tokens N) (edges N) (P N l h).
 Definition in_degree (N : network) : R := Quantities.in_degree (tokens N) (edges N).
 Definition logit_range (N : network) (l h : nat) : R := Quantities.logit_range (tokens N) (edges N) (logits N l h).
@@ -220,7 +227,7 @@ End Bridge.
 (** What the lemmas ask for. *)
 Lemma form_spectral d M : form_bound d (l2 d) M (spectral d d M).
 Proof. rewrite <- form_norm_2. apply (form_attained d (L2 d)). exists (frob d d M). apply form_l2. Qed.
-Ltac in_words := cbv beta iota delta [diameter vector_norm mu longest stable_rank cosine residual_one residual_inf residual_composite residual_frobenius norm_1 norm_2 norm_inf norm_max
+Ltac in_words := cbv beta iota delta [diameter vector_norm mu longest stable_rank cosine centred_norm about_mean first_gap participation_ratio top_shares second_modulus definiteness residual_one residual_inf residual_composite residual_frobenius norm_1 norm_2 norm_inf norm_max
   norm_frobenius norm_composite operator_norm form_norm least_singular product_norm dobrushin entropy epsilon in_degree logit_range contraction
   delta_mean delta_composite q_max_mean q_max_composite q_min_mean q_min_composite gamma] in *.
 Ltac needed := intros; first
@@ -229,7 +236,9 @@ Ltac needed := intros; first
     | H : is_radius _ ?r |- (0 < ?r)%nat => apply H | H : self_loops ?N |- 0 < edges ?N _ _ => now apply H end ].
 (** The theorem as it stands, with no mask written out, with attention and logits of the layer, or about the next layer. *)
 Ltac by_theorem th := intros; in_words; cbv beta; first
-  [ solve [apply th; needed]
+  [ match goal with |- context [shares_about] => idtac | |- context [swings] => idtac end;
+    rewrite ?shares_are, ?swings_are by assumption; solve [apply th; needed]
+  | solve [apply th; needed]
   | solve [rewrite !Rmult_1_l; apply th; needed]
   | solve [match goal with H : mask_none ?N |- _ => unfold mask_none in H; rewrite H end; apply th; needed]
   | solve [rewrite ?P_is, ?logits_are, ?shares_are, ?swings_are by assumption; apply th; needed]

@@ -130,6 +130,26 @@ Definition statement_dong2021_3_1 : Prop :=
     mlp_none N ->
     residual_frobenius (X N (layers N)) >= residual_frobenius (X N 0%nat).
 
+(** dong2021:3.3 (proved): all_p(diameter(X[1], p) <= sum_h(normalised_norm(W[0, h], p)*tanh(form_norm(W_QK[0, h],
+      p)*diameter(X[0], p)**2/(4*sqrt(d_qk))))*diameter(X[0], p))
+    given layernorm == column
+    given L == 1
+    given mask == none
+    given mlp == none
+    given skip == 0 *)
+Definition statement_dong2021_3_3 : Prop :=
+  forall (N : network) (eps : R),
+    proper N ->
+    0 <= eps ->
+    layernorm_column N ->
+    ((layers N) = 1)%nat ->
+    mask_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    forall p : exponent, diameter (column_X N eps 1%nat) p <= sum (heads N) (fun h => normalised_norm N (W N 0%nat h) p
+      * tanh (form_norm (W_QK N 0%nat h) p * (diameter (column_X N eps 0%nat) p) ^ 2 / (4 * sqrt (d_qk N)))) * diameter
+      (column_X N eps 0%nat) p.
+
 (** dong2021:A.3 (proved): all_i(relative_gain(c, E[i]) <= 2*osc(E[i])) and all_i(relative_loss(c, E[i]) <= osc(E[i]))
     given all_i(osc(E[i]) <= x_star) *)
 Definition statement_dong2021_A_3 : Prop :=
@@ -217,13 +237,42 @@ Definition statement_dong2021v1_A_3 : Prop :=
     (forall i, (i < n)%nat -> relative_gain c (row E i) <= 2 * osc (row E i)) /\ (forall i, (i < n)%nat -> relative_loss
       c (row E i) <= osc (row E i)).
 
-(** own:alibi-decay (proved): decay_tightness(E, a) <= 1 *)
+(** own:alibi-decay (proved): decay_tightness(E, a) <= 1
+    given n >= 2 *)
 Definition statement_own_alibi_decay : Prop :=
   forall (n : nat) (E : matrix n n) (a : R),
     (0 < n)%nat ->
     (forall i j, (i < n)%nat -> (j < n)%nat -> 0 < E i j) ->
     0 < a < 1 ->
+    (n >= 2)%nat ->
     decay_tightness E a <= 1.
+
+(** own:attention-shares (proved): jacobian_norm() <= norm(W[0, 0], 2)*(norm(P[0, 0], 2) + a*kappa*c*(c + norm(X[0],
+      2)))
+    given H == 1
+    given L == 1
+    given query_bias == none
+    given mask == none
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where a = norm(W_QK[0, 0], 2)/sqrt(d_qk)
+    where kappa = top_shares(P[0, 0])
+    where c = centred_norm(X[0]) *)
+Definition statement_own_attention_shares : Prop :=
+  forall (N : network),
+    proper N ->
+    let a := norm_2 (W_QK N 0%nat 0%nat) / sqrt (d_qk N) in
+    let kappa := top_shares (P N 0%nat 0%nat) in
+    let c := centred_norm (X N 0%nat) in
+    ((heads N) = 1)%nat ->
+    ((layers N) = 1)%nat ->
+    query_bias_none N ->
+    mask_none N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    jacobian_norm N <= norm_2 (W N 0%nat 0%nat) * (norm_2 (P N 0%nat 0%nat) + a * kappa * c * (c + norm_2 (X N 0%nat))).
 
 (** own:circle-three (proved): u*exp(beta*(u**2/2 - 1)) <= exp(-beta*u/2)
     given beta >= -2/3
@@ -305,6 +354,25 @@ Definition statement_own_consensus_second : Prop :=
       consensus_shift N l 0%nat) * least_singular (W N l 0%nat)) * first_gap (scored_X N 0%nat)) /\ (first_gap (scored_X
       N (layers N)) <= prodf (layers N) (fun l => diagonal (scored_P0 N l 0%nat) 1%nat * exp (consensus_shift N l 0%nat)
       * norm_2 (W N l 0%nat)) * first_gap (scored_X N 0%nat)).
+
+(** own:consensus-spectrum (proved): all_l(all_h(abs(sum_i(diagonal(P0[l, h], i)) - 1) <= (n - 1)*second_modulus(P0[l,
+      h]) and second_modulus(P0[l, h]) <= dobrushin(P0[l, h])))
+    given mask == any
+    given positions == any
+    given softcap == any
+    given qk_norm == any
+    given layernorm == none
+    given mlp == none
+    given skip == 0 *)
+Definition statement_own_consensus_spectrum : Prop :=
+  forall (N : scored),
+    proper N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    forall l, (l < (layers N))%nat -> forall h, (h < (heads N))%nat -> (Rabs (sum (tokens N) (fun i => diagonal
+      (scored_P0 N l h) i) - 1) <= (INR (tokens N) - 1) * second_modulus (scored_P0 N l h)) /\ (second_modulus
+      (scored_P0 N l h) <= dobrushin (scored_P0 N l h)).
 
 (** own:contranorm (proved): erank(sigma) < erank_after(sigma, s)
     given s > 0
@@ -629,6 +697,7 @@ Definition statement_own_lambda_skip_lower : Prop :=
     given layernorm == sphere
     given H == 1
     given bias == none
+    given abs(skip) > 0
     given all_l(2*norm(W[l, 0], 2) <= abs(skip))
     given mask == none
     given mlp == none *)
@@ -638,6 +707,7 @@ Definition statement_own_lambda_skip_sphere : Prop :=
     layernorm_sphere N ->
     ((heads N) = 1)%nat ->
     bias_none N ->
+    Rabs (skip_of N) > 0 ->
     (forall l, (l < (layers N))%nat -> 2 * norm_2 (W N l 0%nat) <= Rabs (skip_of N)) ->
     mask_none N ->
     mlp_none N ->
@@ -713,6 +783,24 @@ Definition statement_own_low_rank_every_input : Prop :=
     dependent X ->
     some_unreachable X.
 
+(** own:mask-rate (proved): mask_trace(G) - 1 <= (n - 1)*mask_second(G)
+    given n >= 2
+    given zero_one(G) *)
+Definition statement_own_mask_rate : Prop :=
+  forall (n : nat) (G : matrix n n),
+    (n >= 2)%nat ->
+    zero_one G ->
+    mask_trace G - 1 <= (INR n - 1) * mask_second G.
+
+(** own:mask-rate-symmetric (proved): returns(K) - 1 <= (n - 1)*weights_second(K)**2
+    given n >= 2
+    given symmetric_weights(K) *)
+Definition statement_own_mask_rate_symmetric : Prop :=
+  forall (n : nat) (K : matrix n n),
+    (n >= 2)%nat ->
+    symmetric_weights K ->
+    returns K - 1 <= (INR n - 1) * (weights_second K) ^ 2.
+
 (** own:mean-field-rate (proved): (1 - v)/(1 + s*v) <= exp(-a*log(s*v))
     given v > 0
     given v <= 1
@@ -729,6 +817,16 @@ Definition statement_own_mean_field_rate : Prop :=
     a >= 0 ->
     a <= 1 ->
     (1 - v) / (1 + s * v) <= exp (- a * ln (s * v)).
+
+(** own:no-stable-orthogonal (proved): collapsing_neighbours(X)
+    given orthogonal_rest(X, W_V, allowed) *)
+Definition statement_own_no_stable_orthogonal : Prop :=
+  forall (n d : nat) (X : matrix n d) (W_V : matrix d d) (allowed : matrix n n),
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    is_mask allowed ->
+    orthogonal_rest X W_V allowed ->
+    collapsing_neighbours X.
 
 (** own:off-grid (proved): C*exp(C*eta)*eta*(eta + 1)*eta < eta/2 - eta**3/48
     given C >= 1
@@ -747,11 +845,7 @@ Definition statement_own_off_grid : Prop :=
       0], mean))*norm(W_QK[l, 0], 2)/sqrt(d_qk)*mu(X[l])**3)
     given H == 1
     given n >= 2
-    given d_qk >= d
-    given diameter(X[0], 2) > 0
     given all_l(definite(W_QK[l, 0]))
-    given all_l(invertible(W[l, 0]))
-    given max_l(norm(W[l, 0], 2)*norm(W_QK[l, 0], 2))*diameter(X[0], 2)**2/(4*sqrt(d_qk)) < 1
     given all_l(definiteness(W_QK[l, 0])/min(n - 1, d)*sqrt(q_min(P[l, 0], mean)/q_max(P[l, 0], mean)) - (exp(delta(P[l,
       0], mean)) - 1)*norm(W_QK[l, 0], 2) > 0)
     given mask == none
@@ -763,12 +857,7 @@ Definition statement_own_order : Prop :=
     proper N ->
     ((heads N) = 1)%nat ->
     ((tokens N) >= 2)%nat ->
-    (d_qk N) >= INR (dim N) ->
-    diameter (X N 0%nat) p_2 > 0 ->
     (forall l, (l < (layers N))%nat -> definite (W_QK N l 0%nat)) ->
-    (forall l, (l < (layers N))%nat -> invertible (W N l 0%nat)) ->
-    largest (layers N) (fun l => norm_2 (W N l 0%nat) * norm_2 (W_QK N l 0%nat)) * (diameter (X N 0%nat) p_2) ^ 2 / (4 *
-      sqrt (d_qk N)) < 1 ->
     (forall l, (l < (layers N))%nat -> definiteness (W_QK N l 0%nat) / Rmin (INR (tokens N) - 1) (INR (dim N)) * sqrt
       (q_min_mean N l 0%nat / q_max_mean N l 0%nat) - (exp (delta_mean N l 0%nat) - 1) * norm_2 (W_QK N l 0%nat) > 0) ->
     mask_none N ->
@@ -1681,6 +1770,14 @@ Definition statement_unstated_ln_sphere : Prop :=
     at_rest X W_V allowed ->
     collapses X.
 
+(** unstated:mask-dichotomy (refuted): never_forgets(P)
+    given incomplete_attention(P) *)
+Definition statement_unstated_mask_dichotomy : Prop :=
+  forall (n : nat) (P : matrix n n),
+    (0 < n)%nat ->
+    incomplete_attention P ->
+    never_forgets P.
+
 (** velickovic2024:2.2 (proved): largest_share(c) <= exp(osc(c))/count(c) and exp(-osc(c))/count(c) <= least_share(c) *)
 Definition statement_velickovic2024_2_2 : Prop :=
   forall (m : nat) (c : vector m),
@@ -1772,6 +1869,30 @@ Definition statement_wu2025_4_4 : Prop :=
     (n >= 2)%nat ->
     decay_constant E a <= spread E / (1 + a).
 
+(** yudin2025:attention (proved): jacobian_norm() <= norm(W[0, 0], 2)*(norm(P[0, 0], 2) + 2*a*kappa*norm(X[0], 2)**2)
+    given H == 1
+    given L == 1
+    given query_bias == none
+    given mask == none
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where a = norm(W_QK[0, 0], 2)/sqrt(d_qk)
+    where kappa = top_shares(P[0, 0]) *)
+Definition statement_yudin2025_attention : Prop :=
+  forall (N : network),
+    proper N ->
+    let a := norm_2 (W_QK N 0%nat 0%nat) / sqrt (d_qk N) in
+    let kappa := top_shares (P N 0%nat 0%nat) in
+    ((heads N) = 1)%nat ->
+    ((layers N) = 1)%nat ->
+    query_bias_none N ->
+    mask_none N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    jacobian_norm N <= norm_2 (W N 0%nat 0%nat) * (norm_2 (P N 0%nat 0%nat) + 2 * a * kappa * (norm_2 (X N 0%nat)) ^ 2).
+
 (** yudin2025:softmax (proved): softmax_slope(c, T) <= top_share(c, T, 1)*(1 - top_share(c, T, 1) + top_share(c, T,
       2))/T
     given T > 0 *)
@@ -1792,19 +1913,20 @@ Definition statement_zhai2023_3_1 : Prop :=
 
 (* Without a proposition, and the first word that stands in the way:
     dong2021:3.2: the word lipschitz
-    dong2021:3.3: layernorm == column
-    own:attention-shares: the word top_shares
+    own:causal-rate: the word reach
     own:cluster-speed: its arrays
+    own:consensus-derivative: the word linear_gap
     own:frozen-sign: its arrays
     own:gaussian-length: its arrays
     own:hardmax-steps: its arrays
     own:late: its arrays
-    own:mask-rate: the word zero_one
-    own:mask-rate-symmetric: the word symmetric_weights
     own:merge-time: its arrays
-    own:no-stable-orthogonal: its arrays
     own:positions-diameter: the word turned_range
+    own:pre-norm-depth: the word gained_norm
     own:pre-norm-diameter: layernorm == rms
+    own:pre-norm-power: layernorm == rms
+    own:relative-shares: positions == relative
+    own:shrinking-values: the word lengthening
     own:stable-causal-every-n: its arrays
     own:stable-complete-every-n: its arrays
     own:stable-every-rank: its arrays
@@ -1817,6 +1939,4 @@ Definition statement_zhai2023_3_1 : Prop :=
     geshkovski2024:until-collapse: its arrays
     karagodin2024:subspace-two: its arrays
     karagodin2025:4.3: its arrays
-    unstated:diameter-rotary: a refuted claim about positions, of which Language.v has no single one
-    unstated:mask-dichotomy: the word incomplete_attention
-    yudin2025:attention: the word top_shares *)
+    unstated:diameter-rotary: a refuted claim about positions, of which Language.v has no single one *)

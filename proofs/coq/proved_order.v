@@ -149,6 +149,6 @@ End Layer.
 
 Theorem proved_own_order : statement_own_order.
 Proof.
-  intros N PN H1 N2 _ _ Df _ _ Br MN LN _ S0. split; intros l Hl; replace (l + 1)%nat with (S l) by lia;
+  intros N PN H1 N2 Df Br MN LN _ S0. split; intros l Hl; replace (l + 1)%nat with (S l) by lia;
     destruct (order_both N PN MN LN S0 H1 N2 l (Df l Hl)) as [Up Low]; [apply Low; now apply Br|exact Up].
 Qed.

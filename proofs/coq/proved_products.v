@@ -272,7 +272,8 @@ Qed.
 
 Theorem proved_own_alibi_decay : statement_own_alibi_decay.
 Proof.
-  intros n E a Hn HE [A0 A1]. destruct (causal_range n E ltac:(lia) HE) as [L0 [M0 B]]. apply largest_lub; [lia|]. intros i Hi.
+  intros n E a _ HE [A0 A1] Hn. destruct (causal_range n E ltac:(lia) HE) as [L0 [M0 B]]. apply largest_lub; [lia|].
+  intros i0 Hi0. assert (Hi : (S i0 < n)%nat) by lia. revert Hi. generalize (S i0) as i. intros i Hi.
   apply largest_lub; [lia|]. intros j Hj. rewrite decaying_is by (auto; lia).
   assert (Q := own_alibi_decay.alibi_decay n (fun i j => ln (E i j)) (- ln a) _ _ i j Hi ltac:(lia) B).
   unfold Rminus in Q. rewrite exp_plus, exp_Ropp, !exp_ln in Q by assumption.

@@ -1,7 +1,8 @@
 (** Registered statements about LayerNorm on the sphere with orthogonal values, as Statements.v prints them. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality Classical.
 From Coquelicot Require Import Coquelicot.
-From Rankmath Require Masks own_full_rank wu2024_2_step wu2024_cor1 own_tv own_hemisphere wu2024_2.
+From Rankmath Require Masks own_full_rank own_no_stable_orthogonal wu2024_2_step wu2024_cor1 own_tv own_hemisphere
+  wu2024_2.
 From Rankmath Require Import Definitions Functions Norms Softmax SphereLayer Language LanguageFacts NetworkFacts
   Statements proved_masks.
 Local Open Scope R_scope.
@@ -594,4 +595,15 @@ Proof.
     assert (1 <= Rpower rho y) by (rewrite <- (Rpower_O rho) by lra; now apply Anti).
     eapply Rle_trans; [exact Mu|]. rewrite <- (Rmult_1_r (sqrt (2 * INR n))) at 1. rewrite Rmult_assoc.
       apply Rmult_le_compat_l; [exact S2|]. nra.
+Qed.
+
+Theorem proved_own_no_stable_orthogonal : statement_own_no_stable_orthogonal.
+Proof.
+  intros n d X _ _ Hn _ _ _ M W G Mk [Or [nd [Sl [[c [r [Hc Ce]]] [U _]]]]] eta He.
+  assert (C : centre n G c (S r)).
+  { split; [exact Hc|]. intros i Hi. destruct (Ce i Hi) as [k [Hk Wk]]. exists k. split; [lia|exact Wk]. }
+  destruct (own_no_stable_orthogonal.near_collapse n d M W G c (S r) Hn nd ltac:(lia) ltac:(apply Mk) Sl C Or X eta U
+    He)
+    as [Y [_ [Near Lim]]].
+  now exists Y.
 Qed.

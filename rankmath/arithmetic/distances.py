@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 
@@ -11,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from rankmath.arithmetic.float64 import Float64
-from rankmath.kernels import compiled
 from rankmath.validation import Array, Floats
 
 # Compare pairs in single precision first from this many rows.
@@ -69,13 +67,10 @@ def _first_look(R: Floats, s: Floats, order: npt.NDArray[np.intp]) -> tuple[floa
 
 
 def _row_maxima(A: Float64, Y: Floats, s: Floats, reach: npt.NDArray[np.intp], rows: int) -> Floats:
-    """max_j |Y_i − Y_j|² of the first rows i, over all j from i to `reach`[i] and perhaps some others."""
-    kernel = compiled.kernel()
-    return _by_products(A, Y, s, reach, rows) if kernel is None else _by_kernel(A, kernel, Y, s, reach, rows)
+    """max_j |Y_i − Y_j|² of the first rows i, over all j from i to `reach`[i] and perhaps some others.
 
-
-def _by_products(A: Float64, Y: Floats, s: Floats, reach: npt.NDArray[np.intp], rows: int) -> Floats:
-    """The sum itself as a product: no pass over a matrix of all pairs but the last."""
+    The sum itself is a product: there is no pass over a matrix of all pairs but the last.
+    """
     ones = np.ones_like(s)
     left, right = np.column_stack([-2 * Y[:rows], s[:rows], ones[:rows]]), np.column_stack([Y, ones, s])
     out, step = np.empty_like(s[:rows]), max(1, A.block_entries // len(Y))
@@ -84,31 +79,7 @@ def _by_products(A: Float64, Y: Floats, s: Floats, reach: npt.NDArray[np.intp], 
     def some(start: int, stop: int) -> None:
         np.max(A.passing_product(left[start:stop], right[start : reach[start]].T), axis=1, out=out[start:stop])
 
-    _shared(A, some, rows, parts, rows * len(Y))
+    ends = [rows * k // parts for k in range(parts + 1)]
+    tasks = [partial(some, start, stop) for start, stop in pairwise(ends) if start < stop]
+    list(A.in_turn(tasks, rows * len(Y)))
     return out
-
-
-def _by_kernel(
-    A: Float64, kernel: compiled.Kernel, Y: Floats, s: Floats, reach: npt.NDArray[np.intp], rows: int
-) -> Floats:
-    shape, m, Y = kernel.shape, int(reach[0]), np.ascontiguousarray(Y)
-    width = shape.width * (8 // Y.itemsize)
-    tiles, groups = -(-m // width), -(-rows // shape.rows)
-    keys, squares = np.zeros((tiles * width, Y.shape[1]), Y.dtype), np.full(tiles * width, -np.inf, Y.dtype)
-    keys[:m], squares[:m] = Y[:m], s[:m]
-    keys = np.ascontiguousarray(keys.reshape(tiles, width, -1).transpose(0, 2, 1))
-    ends = -(-reach[: groups * shape.rows : shape.rows].astype(np.int64) // width)
-    out, pairs = np.empty(groups * shape.rows, Y.dtype), kernel.pairs[Y.dtype.name]
-    arrays = [a.ctypes.data for a in (Y, keys, squares, ends, out)]
-
-    def some(start: int, stop: int) -> None:
-        pairs(start, stop, Y.shape[1], len(Y) - 1, *arrays)
-
-    parts = 1 if A.threads_for(rows * m) == 1 else _PARTS * A.threads_for(rows * m)
-    _shared(A, some, groups, parts, rows * m)
-    return out[:rows] + s[:rows]
-
-
-def _shared(A: Float64, some: Callable[[int, int], None], count: int, parts: int, entries: int) -> None:
-    ends = [count * k // parts for k in range(parts + 1)]
-    list(A.in_turn([partial(some, start, stop) for start, stop in pairwise(ends) if start < stop], entries))

@@ -214,10 +214,6 @@ class Float64:
         library = type(a).__module__.partition(".")[0]
         raise InvalidArgument(f"mlp: activation 'gelu' needs Φ, which {library} lacks; use NumPy or CuPy arrays")
 
-    def activated(self, name: Literal["gelu", "gated"], a: Array, slopes: tuple[float, float]) -> Array | None:
-        """a Φ(a), or a/(1 + e^−g(a)), in the place of a; None if no kernel does it."""
-        return None
-
     def middle(self, a: Array) -> Array:
         return a
 

@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankmath.arithmetic.float64 import Float64, T
-from rankmath.kernels import compiled
 from rankmath.validation import Array, Bools, Floats
 
 if TYPE_CHECKING:
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 _CACHED_ROWS = 2**15
 # Use our thread pool from this many exponentials.
 THREADED_ENTRIES = 2**18
-# Use compiled functions of every entry from this many.
-_COMPILED_MAP = 2**10
 # Sums of products of many small matrices that lie side by side are written out up to this many terms.
 _FEW_TERMS = 16
 # Share the rows of a product among our threads from this many multiplications.
@@ -186,24 +183,9 @@ class NumPy64(Float64):
         return size * np.sqrt(np.max(np.einsum("...i,...i->...", a, a), axis=-1)[..., None, None])
 
     def normal_cdf(self, a: Array) -> Array:
-        if found := self._mapped("normal_cdf", a):
-            return found(np.empty_like(a))
         from scipy.special import ndtr
 
         return ndtr(a)
-
-    def activated(self, name: Literal["gelu", "gated"], a: Array, slopes: tuple[float, float]) -> Array | None:
-        found = self._mapped(name, a, slopes)
-        return found(a) if found else None
-
-    def _mapped(
-        self, name: str, a: Array, slopes: tuple[float, float] = (0.0, 0.0)
-    ) -> Callable[[Floats], Floats] | None:
-        """A compiled function of every entry, to be told where its values go; None where NumPy takes as long."""
-        if a.size < _COMPILED_MAP or not a.flags.c_contiguous:
-            return None
-        kernel = compiled.kernel()
-        return None if kernel is None else lambda out: kernel.mapped(name, a, out, slopes)
 
     def hide(self, allowed: Bools, a: Array) -> Array:
         return np.where(allowed, a, -np.inf)

@@ -33,11 +33,6 @@ CODED_ACTIVATIONS = frozenset(["relu", "tanh", "gelu", *_GATES])
 
 def activate(A: System, activation: str, u: Array, grow: Array = 1) -> Array:
     """act(grow·u), for relu and gelu over grow; nobody else holds u."""
-    if not A.unbounded and isinstance(grow, int) and (activation == "gelu" or activation in _GATES):
-        a, b = _gate_slopes(A, activation) if activation in _GATES else (0.0, 0.0)
-        found = A.activated("gelu" if activation == "gelu" else "gated", u, (2.0 * a, 2.0 * b))
-        if found is not None:
-            return found
     if activation == "relu":
         return A.maximum(u, 0 * u)
     if activation == "tanh":

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankmath.attention.plain import attention_matrices
+from rankmath.arithmetic.float64 import Float64
+from rankmath.attention.plain import attention_matrices, check_input
+from rankmath.attention.trace import layers_centred
 from rankmath.model.network import Network
 from rankmath.model.sublayers import Attention
 from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array, as_count
+
+# What is smaller than this in the span of the residuals may be rounding.
+_NOISE = 1e-10
 
 
 def consensus_spectrum(net: Network, x: ArrayLike, *, tokens: int | None = None, layer: int = 0) -> Array:
@@ -46,3 +51,31 @@ def consensus_spectrum(net: Network, x: ArrayLike, *, tokens: int | None = None,
     whole = sum(np.kron(step, head.T) for step, head in zip((P - P[:, :1])[:, 1:, 1:], W, strict=True))
     found = np.linalg.eigvals(whole).astype(complex)
     return found[np.argsort(-np.abs(found), kind="stable")]
+
+
+def consensus_factor(net: Network, X: ArrayLike, *, last: int = 24) -> float:
+    """The factor a layer by which the residual falls in the end of a run, measured; it needs no eigenvalue of P₀.
+
+    The last residuals of a layer that is repeated follow a linear map; the largest modulus of an eigenvalue of the
+    map that fits them (on the space that they span, up to rounding) is the factor, also where a pair of complex
+    eigenvalues leads, so that the residual's norm turns, or where several are near to one another.
+
+    Examples
+    --------
+    >>> net = Network.from_arrays(np.zeros((40, 1, 2, 2)), np.tile(np.eye(2), (40, 1, 1, 1)), mask="causal")
+    >>> round(consensus_factor(net, [[1.0, 0.0], [0.0, 1.0], [1.0, 2.0]]), 12)
+    0.5
+    """
+    tokens = check_input(net, as_array("X", X, ndim=2))
+    count = as_count("last", last, least=2, most=net.layers)
+    A = Float64(tokens)
+    run = list(layers_centred(A, net, tokens))[-count - 1 :]
+    logs = np.array([np.asarray(one.log_residual.to_float()).item() for one in run])
+    # Each residual in a unit that falls evenly, so that none underflows.
+    step = (logs[-1] - logs[0]) / count
+    units = np.exp(logs - logs[0] - step * np.arange(count + 1))
+    rows = np.array([unit * np.asarray(one.residual).ravel() for unit, one in zip(units, run, strict=True)])
+    U, sizes, V = np.linalg.svd(rows[:-1].T, full_matrices=False)
+    kept = sizes > _NOISE * sizes[0]
+    U, sizes, V = U[:, kept], sizes[kept], V[kept]
+    return float(abs(np.linalg.eigvals(U.T @ rows[1:].T @ V.T / sizes)).max() * np.exp(step))

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from rankmath.kernels.compiled import Kernel
     from rankmath.kernels.compiled_network import LayerPlan
     from rankmath.kernels.compiled_paths import Layer, PathRun
-    from rankmath.kernels.compiled_tokens import TokenPlan
 
 # Use the compiled kernel from this many pairs of tokens, and for values at least this wide: it pads them to 32.
 _COMPILED_ENTRIES = 2**14
@@ -112,14 +111,6 @@ def layer_plan(A: Float64, n: int, d: int, heads: int, layers: int = 1) -> Layer
     return _plans()[0](kernel, n, d + -d % kernel.shape.lanes, heads, threads)
 
 
-def token_plan(A: Float64, X: Array) -> TokenPlan | None:
-    """What centres and measures such tokens in one call."""
-    kernel = _kernel(A) if X.ndim == 2 and X.shape[0] >= _COMPILED_ROWS else None
-    if kernel is None or not X.flags.c_contiguous or X.shape[1] % kernel.shape.lanes:
-        return None
-    return _plans()[1](kernel, *X.shape)
-
-
 def fuses_heads(A: Float64, X: Array, heads: int) -> bool:
     """Whether `path_layers` makes all heads in one call, and pays."""
     large = X.shape[-1] >= _COMPILED_WIDTH and heads * X.shape[-2] ** 2 >= _COMPILED_HEADS
@@ -132,7 +123,7 @@ def path_layers(A: Float64, tokens: Array, V: Array, layers: Sequence[Layer]) ->
     kernel, (n, k, d), heads = compiled.kernel(), V.shape, len(layers[0][0])
     assert kernel is not None
     threads = _shares(A, kernel, min(len(layers), 4) * heads * n * d * (n + d) * (k + 1))
-    return _plans()[2](kernel, tokens, V, layers, _LARGEST_LOGIT, threads)
+    return _plans()[1](kernel, tokens, V, layers, _LARGEST_LOGIT, threads)
 
 
 def _shares(A: Float64, kernel: Kernel, products: int) -> int:
@@ -141,10 +132,9 @@ def _shares(A: Float64, kernel: Kernel, products: int) -> int:
 
 
 @cache
-def _plans() -> tuple[Callable[..., LayerPlan], Callable[..., TokenPlan], Callable[..., PathRun]]:
+def _plans() -> tuple[Callable[..., LayerPlan], Callable[..., PathRun]]:
     """Loaded when there is a kernel; to import them again and again takes small layers a while."""
     from rankmath.kernels.compiled_network import plan
     from rankmath.kernels.compiled_paths import path_layers
-    from rankmath.kernels.compiled_tokens import token_plan
 
-    return plan, token_plan, path_layers
+    return plan, path_layers

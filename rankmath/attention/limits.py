@@ -6,7 +6,7 @@ float64: nothing is proved here, see `certify_equilibrium`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, Protocol, TypeAlias
@@ -388,21 +388,26 @@ def basins(
     network = _normalised(net)
     starts = random_starts(network, samples, seed, tokens=tokens)
     ends = limits(network, starts, steps=steps, tolerance=tolerance, longest_period=longest_period)
-    reached: list[tuple[Limit, int]] = []
+    labels, kinds = grouped(ends)
+    shares = [Share.of(labels.count(label), len(ends), confidence) for label in (*range(len(kinds)), -1)]
+    return Basins(reached=tuple(zip(kinds, shares[:-1], strict=True)), undecided=shares[-1])
+
+
+def grouped(ends: Sequence[Limit]) -> tuple[list[int], list[Limit]]:
+    """Which of the limits that differ each end is, −1 for undecided; and these limits, most frequent first."""
+    kinds: list[Limit] = []
+    labels: list[int] = []
     for end in ends:
         if end.kind == "undecided":
+            labels.append(-1)
             continue
-        place = next((i for i, (known, _) in enumerate(reached) if known.is_same(end)), None)
-        if place is None:
-            reached.append((end, 1))
-        else:
-            reached[place] = reached[place][0], reached[place][1] + 1
-    reached.sort(key=lambda pair: -pair[1])
-    settled = sum(hits for _, hits in reached)
-    return Basins(
-        reached=tuple((end, Share.of(hits, len(ends), confidence)) for end, hits in reached),
-        undecided=Share.of(len(ends) - settled, len(ends), confidence),
-    )
+        place = next((i for i, one in enumerate(kinds) if one.is_same(end)), len(kinds))
+        if place == len(kinds):
+            kinds.append(end)
+        labels.append(place)
+    order = sorted(range(len(kinds)), key=lambda i: -labels.count(i))
+    names = {old: new for new, old in enumerate(order)} | {-1: -1}
+    return [names[label] for label in labels], [kinds[i] for i in order]
 
 
 def random_starts(net: Normed, samples: int, seed: int = 0, *, tokens: int | None = None) -> Floats:

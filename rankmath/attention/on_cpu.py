@@ -11,33 +11,33 @@ import math
 import numpy as np
 
 from rankmath.arithmetic.float64 import Float64
-from rankmath.arithmetic.scales import LogScale
 from rankmath.attention.alone import LIMITS, attention_alone, given_to, through_layers, tokens_of
-from rankmath.attention.fused import layer_plan, token_plan
+from rankmath.attention.fused import layer_plan
 from rankmath.attention.tokens import Carried, Tokens
 from rankmath.attention.weights import Weights
 from rankmath.kernels.runs import Run
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import Network
-from rankmath.validation import Array
+from rankmath.validation import Array, Floats
 
 #: Multiply-adds of a call of several layers, some tenths of a second, because nobody can interrupt it.
 AT_ONCE = 2**32
-_LOG_2 = math.log(2.0)
+_NOTHING = np.empty((0, 3))
 
 
 def centre_on_cpu(A: Float64, X: Array) -> Tokens | None:
-    """`centre` in one call, or None where it needs a closer look."""
-    plan = token_plan(A, X)
-    if plan is None:
+    """`centre` as a run of no layers, or None where it needs a closer look."""
+    plan = layer_plan(A, X.shape[0], X.shape[1], 1, 0) if X.ndim == 2 and X.flags.c_contiguous else None
+    run = None if plan is None else plan.run(None, X, (), (), _NOTHING, LIMITS)
+    return None if run is None or math.isnan(run.log[0, 0, 0]) else tokens_of(run)
+
+
+def measured_on_cpu(A: Float64, x: Array, R: Array) -> Floats | None:
+    """‖R‖_F, the largest distance of two rows, ‖x‖, by a run of no layers; None where it does not pay."""
+    plan = layer_plan(A, R.shape[0], R.shape[1], 1, 0) if R.ndim == 2 and R.flags.c_contiguous else None
+    if plan is None or not plan.measures:
         return None
-    made = plan.centre(X)
-    sizes = made.size_of_center, made.size_of_residual, made.size_of_parts
-    if not (min(sizes) > 1e-60 and max(sizes) < 1e59):  # so that X is not wild
-        return None
-    grown, shrunk, parts = (math.log(size) for size in sizes)
-    units = np.array((grown, shrunk, 0.0, max((parts - shrunk) / _LOG_2, 0.0))).reshape(4, 1, 1)
-    return Tokens(made.center, made.residual, units[0], LogScale(units[1], units[2]), units[3])
+    return plan.run(np.ascontiguousarray(x), R, (0.0,) * 4, (), _NOTHING, LIMITS, measure=True).log[0, 0, 4:]
 
 
 def layer_on_cpu(

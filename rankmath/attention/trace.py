@@ -20,8 +20,7 @@ from rankmath.arithmetic.scales import LogScale
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.blocks import in_row_blocks
 from rankmath.attention.centred import sublayer_step
-from rankmath.attention.fused import token_plan
-from rankmath.attention.on_cpu import centre_on_cpu, layers_on_cpu
+from rankmath.attention.on_cpu import centre_on_cpu, layers_on_cpu, measured_on_cpu
 from rankmath.attention.on_gpu import centre_on_gpu, layers_on_gpu
 from rankmath.attention.plain import check_input
 from rankmath.attention.tokens import Tokens, centre
@@ -487,9 +486,9 @@ def _measured(A: Float64, tokens: Tokens, norm: ResidualNorm) -> Array:
         if plan is not None:
             sizes = plan.measure(A.xp.ascontiguousarray(R), A.xp.ascontiguousarray(x))
             return sizes.reshape(3, *R.shape[:-2])
-    compiled = token_plan(A, R) if norm == "frobenius" else None
-    if compiled is not None and compiled.measures:
-        return np.sqrt(compiled.measure(R, np.ascontiguousarray(x)))
+    sizes = measured_on_cpu(A, x, R) if norm == "frobenius" else None
+    if sizes is not None:
+        return sizes
     many = isinstance(R, np.ndarray) and R.ndim == 2 and len(R) >= _MANY_TOKENS
     squares = np.einsum("ij,ij->i", R, R)[:, None] if many else A.sum(R * R, axis=-1)
     of_mean = xp.sum(x * x, axis=(-2, -1))

@@ -8,10 +8,18 @@ from __future__ import annotations
 
 import ast
 import re
+import shutil
+import subprocess
+import tempfile
+import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from rankmath.certificates.coq_words import NoCoq, Printer, header, identifier, lemma_rows, letters, parsed
+from rankmath.checker.derivation import Derivation, Line, line_key, oriented
+from rankmath.checker.monomials import expanded, normal, plus, poly_text, read_tree, times
+from rankmath.files import proofs_folder
 
 _INDICES = ("l", "h")
 _BOUNDS = {"l": "(l < layers N)%nat", "h": "(h < heads N)%nat"}
@@ -82,6 +90,21 @@ class _Replaced(ast.NodeTransformer):
         )
 
 
+class _Placed(ast.NodeTransformer):
+    """Indices that are not bound by a fold put at the first place."""
+
+    def __init__(self, indices: frozenset[str]) -> None:
+        self.indices = indices
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        bound = node.func.id[-1:] if isinstance(node.func, ast.Name) and node.func.id[-2:-1] == "_" else ""
+        arguments = [_Placed(self.indices - {bound}).visit(part) for part in node.args]
+        return ast.Call(node.func, arguments, [])
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.Constant(0) if node.id in self.indices else node
+
+
 def _with(node: ast.expr, old: str, new: str) -> ast.expr:
     made = _Replaced(old, parsed(new)).visit(parsed(ast.unparse(node)))
     assert isinstance(made, ast.expr)
@@ -123,6 +146,7 @@ class DerivationPrinter:
         self.claim, self.given, self.lines = claim, list(given), lines
         self.rows = {row["name"]: row for row in lemma_rows()}
         self.printer = Printer()
+        self.fixed = Derivation(claim, given).fixed
 
     # -- lines
 
@@ -130,11 +154,15 @@ class DerivationPrinter:
         return str(self.lines[number - 1]["says"])
 
     def cited(self, number: int, indices: Sequence[str]) -> str:
-        """The line `number` at the places l and h of the line that cites it."""
+        """The line `number` at the places l and h of the line that cites it, at the first where that has none."""
         free = _free(self.says(number))
-        if not set(free) <= set(indices):
-            raise NoCoq(f"line {number} has an index that the line citing it has not")
-        return f"(F{number}{''.join(f' {index} B{index}' for index in free)})"
+        places = "".join(f" {x} B{x}" if x in indices else " 0%nat ltac:(place)" for x in free)
+        return f"(F{number}{places})"
+
+    def cited_text(self, number: int, indices: Sequence[str]) -> str:
+        """What the line says at those places."""
+        missing = frozenset(_free(self.says(number))) - set(indices)
+        return ast.unparse(_Placed(missing).visit(parsed(self.says(number)))) if missing else self.says(number)
 
     def line(self, number: int) -> str:
         entry = self.lines[number - 1]
@@ -173,6 +201,10 @@ class DerivationPrinter:
                     raise NoCoq(f"the lemma {name} speaks of {found[1]}")
         sizes = "; ".join(f"rewrite ?{fact} in Q" for fact in self.sizes())
         unfold = f" {sizes}; cbn [sum maxi minf prodf Nat.sub] in Q." if sizes else ""
+        for k, text in enumerate(self.given):
+            if (match := re.fullmatch(r"skip == (-?[\d./]+)", text)) and "skip" in row["claim"]:
+                value = self.printer.term(parsed(match[1]))
+                unfold += f" rewrite ?G{k} in Q; rewrite ?(Rabs_pos_eq {value}), ?(Rabs_left1 {value}) in Q by lra."
         numbers = _numbers([str(entry["says"]), row["claim"]])
         return f"pose proof (L_{identifier(name)} {' '.join(arguments)}) as Q.{unfold} {numbers} same Q."
 
@@ -187,7 +219,8 @@ class DerivationPrinter:
     def by_product(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
         numbers = [int(part[0]) for part in entry.get("of", [])]
         facts = " ".join(
-            f"assert (C{k} : fact ({self.product(self.says(k))})) by cite {self.cited(k, free)}." for k in numbers
+            f"assert (C{k} : fact ({self.product(self.cited_text(k, free))})) by cite {self.cited(k, free)}."
+            for k in numbers
         )
         constants = _numbers([str(entry["says"]), *(self.says(k) for k in numbers)])
         return f"{facts} {constants} enough ({self.product(str(entry['says']))}) by lra. by_product."
@@ -215,17 +248,26 @@ class DerivationPrinter:
         )
 
     def by_sum(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
+        """The cited lines times their weights; what is left of the difference is not negative, term by term."""
         parts = []
+        (line,) = oriented(read_tree(str(entry["says"])), self.fixed)
+        rest = plus(line.right, line.left, -1)
         for k, (number, weight) in enumerate(entry.get("of", [])):
-            term = self.printer.term(parsed(str(weight)))
-            node = parsed(self.says(int(number)))
+            text, cited = self.cited_text(int(number), free), self.cited(int(number), free)
+            term, node = self.printer.term(parsed(str(weight))), parsed(text)
             assert isinstance(node, ast.Compare)
             left, right = self.printer.term(node.left), self.printer.term(node.comparators[0])
-            cited = self.cited(int(number), free)
             parts.append(
                 f"assert (W{k} : 0 <= {term} * ({right} - {left})) by "
                 f"(apply Rmult_le_pos; [nonneg|pose proof {cited}; lra])."
             )
+            (found,) = oriented(read_tree(text), self.fixed)
+            for sign, side in ((-1, found.right), (1, found.left)):
+                for mono, c in side.items():
+                    rest = plus(rest, times({mono: c}, normal(read_tree(str(weight)), self.fixed)), sign)
+        for k, (mono, c) in enumerate(expanded(rest).items()):
+            if mono and c > 0:
+                parts.append(f"assert (R{k} : 0 <= {self.printer.term(parsed(poly_text({mono: c})))}) by nonneg.")
         return f"{' '.join(parts)} by_sum."
 
     def by_fold(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
@@ -261,10 +303,39 @@ class DerivationPrinter:
         }[kind]
         return f"pose proof ({theorem}) as Q. cbv beta in Q. same Q."
 
+    def by_cases(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
+        """One case after the other: of a maximum or minimum each member, of an absolute value x and -x."""
+        node = parsed(str(entry["name"]))
+        assert isinstance(node, ast.Call)
+        assert isinstance(node.func, ast.Name)
+        kind, _, index = node.func.id.partition("_")
+        of = [int(number) for number in entry["of"]]
+        if index:
+            body = self.printer.term(node).removeprefix("(").removesuffix(")")
+            theorem = {"max": "maxi_is", "min": "minf_is"}[kind]
+            arguments = body.partition(" ")[2]
+            place = f"destruct ({theorem} {arguments}) as [{index} [M E]]. rewrite E. "
+            bound = f"assert (B{index} : {_BOUNDS[index]}) by lia. "
+            return f"{place}{bound}pose proof {self.cited(of[0], [*free, index])} as Q. same Q."
+        if kind == "abs":
+            members = [self.printer.term(node.args[0])]
+        else:
+            members = [self.printer.term(part) for part in node.args]
+        steps = []
+        for k in range(len(of) - 1):
+            whole = f"R{kind} {members[0]}" if kind == "abs" else self._extreme(kind, members[k:])
+            steps.append(f"pattern ({whole}); apply {kind}_cases; cbv beta; [same {self.cited(of[k], free)}|]")
+        return f"{'. '.join(steps)}. same {self.cited(of[-1], free)}."
+
+    @staticmethod
+    def _extreme(kind: str, members: Sequence[str]) -> str:
+        *rest, text = members
+        for part in reversed(rest):
+            text = f"(R{kind} {part} {text})"
+        return text[1:-1]
+
     def by_layers(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
         how, number = str(entry["how"]), int(entry["of"][0])
-        if how not in ("product", "below"):
-            raise NoCoq(f"no Coq for the way {how} through the layers")
         step, goal = parsed(self.says(number)), parsed(str(entry["says"]))
         assert isinstance(step, ast.Compare)
         assert isinstance(goal, ast.Compare)
@@ -274,6 +345,8 @@ class DerivationPrinter:
             new, bound, through, theorem = bound, new, goal.left, "chain_below"
         size = re.sub(r"\b1 \+ l\b|\bl \+ 1\b", "t", ast.unparse(new))
         now = size.replace("X[t]", "X[l]")
+        if how == "sum" or how.startswith("power "):
+            return self._sum_or_power(how, number, size, now, bound)
         gain = _with(bound, now, "1")
         inner, constant = "1", []
         for node in ast.walk(through):
@@ -292,6 +365,64 @@ class DerivationPrinter:
             f"rewrite (prodf_ext (layers N) g (fun l => {factor})) in C by (intros; unfold g; eqn). "
             f"{split}. unfold q in C. same C."
         )
+
+    def _sum_or_power(self, how: str, number: int, size: str, now: str, bound: ast.expr) -> str:
+        q, layer = self.printer.term(parsed(size)), f"pose proof (F{number} l Bl) as Q; same Q"
+        if how == "sum":
+            g = Printer(bound=("l",)).term(_with(bound, now, "0"))
+            return (
+                f"pose proof (chain_sum (fun t : nat => {q}) (fun l : nat => {g}) (layers N) "
+                f"ltac:(intros l Bl; {layer})) as C. cbv beta in C. same C."
+            )
+        k = how.split()[1]
+        factor = self.printer.term(_with(bound, now, "1"))
+        exponent = f"(({k} ^ layers N - 1) / {int(k) - 1})"
+        return (
+            f"pose proof (chain_power (fun t : nat => {q}) {factor} {k} (layers N) {exponent} "
+            f"ltac:(nonneg) ltac:(intros; nonneg) ltac:(lia) ltac:(lia) ltac:(intros l Bl; {layer}) "
+            "ltac:(simpl INR; field)) as C. cbv beta in C. same C."
+        )
+
+    # -- the claim
+
+    def claim_of(self, node: ast.expr) -> tuple[str, str]:
+        """The claim or a part of it as a proposition, and the tactic that proves it from the lines."""
+        match node:
+            case ast.BoolOp(op=ast.And(), values=values):
+                return self._all_of([self.claim_of(part) for part in values])
+            case ast.Call(func=ast.Name(id="all_p"), args=[inner]):
+                parts = [_with(inner, "p", word) for word in ("1", "2", "inf")]
+                return self._all_of([self.claim_of(part) for part in parts])
+            case ast.Call(func=ast.Name(id=name), args=[inner]) if name in ("all_l", "all_h"):
+                said, proof = self.claim_of(inner)
+                return f"forall {name[-1]}, {_BOUNDS[name[-1]]} -> {said}", f"{_intros([name[-1]])}{proof}"
+            case ast.Compare(left=left, ops=ops, comparators=rights) if len(ops) > 1:
+                pairs = zip([left, *rights], ops, rights, strict=False)
+                return self._all_of([self.claim_of(ast.Compare(a, [op], [b])) for a, op, b in pairs])
+        text = ast.unparse(node)
+        lines = [self._line_of(goal) for goal in oriented(read_tree(text), self.fixed)]
+        numbers = _numbers([text, *(self.says(number) for number in lines)])
+        if sizes := self.sizes():
+            numbers = f"rewrite {', '.join(f'?{fact}' for fact in sizes)}; cbn [sum maxi minf prodf]. {numbers}"
+        ends = [f"pose proof {self.cited(number, _free(text))} as Q. {numbers} same Q." for number in lines]
+        proof = ends[0] if len(ends) == 1 else "apply Rle_antisym. " + " ".join(f"{{ {end} }}" for end in ends)
+        return self.printer.formula(node), proof
+
+    @staticmethod
+    def _all_of(parts: Sequence[tuple[str, str]]) -> tuple[str, str]:
+        *rest, (said, proof) = parts
+        for other, how in reversed(rest):
+            said, proof = f"({other}) /\\ ({said})", f"split. {{ {how} }} {proof}"
+        return said, proof
+
+    def _line_of(self, goal: Line) -> int:
+        """The number of the line that says what is to be shown."""
+        wanted = line_key(goal.left, goal.right)
+        for number in range(len(self.lines), 0, -1):
+            (found,) = oriented(read_tree(self.says(number)), self.fixed)
+            if line_key(found.left, found.right) == wanted and (found.strict or not goal.strict):
+                return number
+        raise NoCoq(f"no line says {goal.text}")
 
     # -- the theorem
 
@@ -312,14 +443,13 @@ class DerivationPrinter:
 
     def theorem(self, name: str) -> str:
         hypotheses, named = self.hypotheses(), self.named()
-        goal = parsed(self.claim)
-        said = self.printer.formula(goal)
+        body = "\n".join(self.line(number) for number in range(1, len(self.lines) + 1))
+        said, proof = self.claim_of(parsed(self.claim))
         lines = [
             "forall N, proper N ->",
             *(f"{text} ->" for text in named),
             *(f"{text} ->" for _, text in hypotheses),
         ]
-        free = _free(self.claim)
         names = ["N", "Hp", *(f"M{k}" for k in range(len(named))), *(f"G{k}" for k, _ in hypotheses)]
         sizes = [
             f"pose proof G{k} as E{match[1]}."
@@ -327,12 +457,8 @@ class DerivationPrinter:
             if (match := re.fullmatch(r"([HL]) == \d+", text))
         ]
         start = f"  intros {' '.join(names)}. begin N Hp. {' '.join(sizes)}"
-        last = self.lines[-1]
-        numbers = _numbers([self.claim, str(last["says"])])
-        ending = f"  {_intros(free)}pose proof {self.cited(len(self.lines), free)} as Q. {numbers} same Q."
-        body = "\n".join(self.line(number) for number in range(1, len(self.lines) + 1))
-        whole = "\n  ".join([*lines, f"{_forall(free)}{said}"])
-        return f"Theorem {name} :\n  {whole}.\nProof.\n{start}\n{body}\n{ending}\nQed.\n"
+        whole = "\n  ".join([*lines, said])
+        return f"Theorem {name} :\n  {whole}.\nProof.\n{start}\n{body}\n  {proof}\nQed.\n"
 
 
 def derivation_file(
@@ -347,3 +473,23 @@ def derivation_file(
         " Derivation.\nLocal Open Scope R_scope."
     )
     return f"{comment}\n{head}\n\n{printed}"
+
+
+def compiled(path: Path, seconds: float = 300.0) -> str:
+    """What Coq says of a derivation's file, in words; why it was not asked, where it is not at hand."""
+    coqc, folder = shutil.which("coqc"), proofs_folder() / "coq"
+    if coqc is None:
+        return "not compiled: coqc is not installed"
+    if not all((folder / f"{name}.vo").is_file() for name in ("Lemmas", "Derivation")):
+        return f"not compiled: make -C {folder} compiles what it rests on"
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as work:
+        shutil.copy(path, Path(work) / "claim.v")
+        command = [coqc, "-q", "-R", str(folder), "Rankmath", "-w", "none", "claim.v"]
+        try:
+            done = subprocess.run(command, cwd=work, capture_output=True, text=True, timeout=seconds, check=False)
+        except subprocess.TimeoutExpired:
+            return f"not compiled: Coq did not end within {seconds:g} s"
+    if done.returncode:
+        return f"refused by Coq: {' '.join(done.stderr.split())[:200]}"
+    return f"compiled by Coq in {time.monotonic() - began:.0f} s"

@@ -42,7 +42,18 @@ _PLAIN = {
 _ENDS = {"l": "(layers N)", "h": "(heads N)", "k": "(blocks r (layers N))"}
 _FOLDS = {"sum": "sum {end}", "prod": "prodf {end}", "max": "maxi ({end} - 1)", "min": "minf ({end} - 1)"}
 #: Words of an array, with an exponent or a name, and words of a place.
-_OF_ARRAY = frozenset(["mu", "longest", "stable_rank", "cosine", "least_singular", "dobrushin", "entropy"])
+_OF_TOKENS = [
+    "mu",
+    "longest",
+    "stable_rank",
+    "cosine",
+    "centred_norm",
+    "about_mean",
+    "first_gap",
+    "participation_ratio",
+]
+_OF_ATTENTION = ["dobrushin", "entropy", "top_shares", "second_modulus"]
+_OF_ARRAY = frozenset([*_OF_TOKENS, *_OF_ATTENTION, "least_singular", "definiteness"])
 _WITH_EXPONENT = frozenset(["diameter", "operator_norm", "form_norm"])
 _WITH_NAME = frozenset(["norm", "residual"])
 _OF_PLACE = frozenset(["epsilon", "logit_range"])
@@ -182,6 +193,8 @@ class Printer:
                 name in _SWITCHES
             ):
                 return "" if word == "any" else f"{name}_{word} N"
+            case ast.Compare(left=ast.Name(id="mask"), comparators=[ast.Call()]):
+                return ""  # a mask with a number: what is proved is proved for any mask
             case ast.Compare(left=left, ops=ops, comparators=rights):
                 sides = [self.term(part) for part in (left, *rights)]
                 signs = [_SIGNS[type(op)] for op in ops]
@@ -268,6 +281,7 @@ _PROOFS = {
         for name in ("entropy-causal", "attention-max-causal")
     },
     "contraction-blocks": "by_blocks.",
+    "degree-causal": "intros N Hp C. in_words. unfold mask_causal in C. rewrite C. apply lemma_degree_causal.",
 }
 
 

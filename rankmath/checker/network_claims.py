@@ -51,11 +51,21 @@ own:attention-shares | The derivative of attention by the two largest shares of 
     | jacobian_norm() <= norm(W[0, 0], 2)*(norm(P[0, 0], 2) + norm(W_QK[0, 0], 2)/sqrt(d_qk)*top_shares(P[0,
     0])*centred_norm(X[0])*(centred_norm(X[0]) + norm(X[0], 2)))
     | H == 1; L == 1; query_bias == none; mask == none; layernorm == none; mlp == none; skip == 0
+own:causal-rate | Under a causal mask collapse is exponential, and attention at consensus says how fast
+    | reach(X[L]) >= prod_l(diagonal(P0[l, 0], 1)*exp(-consensus_shift(P[l, 0]))*least_singular(W[l,
+    0]))*first_gap(X[0]) and reach(X[L]) <= L**(n - 2)*prod_l(norm(W[l, 0], 2)*(1/L + (1 - 1/L)*other_share(P0[l,
+    0])*exp(consensus_shift(P[l, 0]))))*reach(X[0])
+    | mask == causal; n >= 2; H == 1; positions == any; softcap == any; qk_norm == any; layernorm == none; mlp ==
+    none; skip == 0
 own:composite | Doubly exponential collapse with half of the constant of 2023, any number of heads
     | residual(X[L], composite) <= (2*max_l(max_h(gamma(P[l, h])))*max_l(sqrt(sum_h(norm(W_QK[l, h], 1)*norm(W[l,
     h], 1))*sum_h(norm(W_QK[l, h], 1)*norm(W[l, h], inf))))/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0],
     composite)**(3**L)
     | all_l(max_h(delta(P[l, h], composite)) <= x_star); mask == none; layernorm == none; mlp == none; skip == 0
+own:consensus-derivative | At consensus the derivative of attention is R ↦ Σ_h P₀ R W, with the size of what is left
+    out
+    | all_l(linear_gap(l) <= sum_h(norm(W[l, h], 2)*tanh(consensus_shift(P[l, h])/4))*diameter(X[l], 2))
+    | mask == any; positions == any; softcap == any; qk_norm == any; layernorm == none; mlp == none; skip == 0
 own:consensus-rate | Near consensus the diameter is multiplied by the total variation of the attention at consensus
     at most
     | all_p(diameter(X[L], p) <= prod_l(sum_h(operator_norm(W[l, h], p)*(dobrushin(P0[l, h]) +
@@ -67,6 +77,11 @@ own:consensus-second | Under a causal mask the first two tokens meet at the rate
     0], 2))*first_gap(X[0])
     | mask == causal; n >= 2; H == 1; positions == any; softcap == any; qk_norm == any; layernorm == none; mlp ==
     none; skip == 0
+own:consensus-spectrum | The rate near consensus lies between the trace and the total variation of attention at
+    consensus
+    | all_l(all_h(abs(sum_i(diagonal(P0[l, h], i)) - 1) <= (n - 1)*second_modulus(P0[l, h]) and second_modulus(P0[l,
+    h]) <= dobrushin(P0[l, h])))
+    | mask == any; positions == any; softcap == any; qk_norm == any; layernorm == none; mlp == none; skip == 0
 own:diameter | Sharp diameter collapse
     | all_p(diameter(X[L], p) <= recursion(b, diameter(X[0], p), sum_h(operator_norm(W[l, h],
     p)*b*tanh(form_norm(W_QK[l, h], p)*b**2/(4*sqrt(d_qk))))))
@@ -113,7 +128,8 @@ own:lambda-skip-lower | A λ-skip keeps a share of the diameter at every layer
 own:lambda-skip-sphere | Skips on the sphere, |λ| ≥ 2‖W‖₂: no layer shrinks the diameter by more than a fixed factor
     | all_l(diameter(X[l + 1], 2) >= diameter(X[l], 2)*(abs(skip) - norm(W[l, 0], 2)*tanh(norm(W_QK[l, 0],
     2)*diameter(X[l], 2)**2/(4*sqrt(d_qk))))/(abs(skip) + norm(W[l, 0], 2)))
-    | layernorm == sphere; H == 1; bias == none; all_l(2*norm(W[l, 0], 2) <= abs(skip)); mask == none; mlp == none
+    | layernorm == sphere; H == 1; bias == none; abs(skip) > 0; all_l(2*norm(W[l, 0], 2) <= abs(skip)); mask ==
+    none; mlp == none
 own:lambda-skip-upper | A λ-skip lets the diameter grow by a factor at most
     | diameter(X[L], 2) <= diameter(X[0], 2)*prod_l(abs(skip) + sum_h(norm(W[l, h], 2)*tanh(norm(W_QK[l, h],
     2)*diameter(X[l], 2)**2/(4*sqrt(d_qk)))))
@@ -122,20 +138,29 @@ own:lipschitz | How much attention stretches a change of its tokens, by their di
     | jacobian_norm() <= norm(W[0, 0], 2)*(sqrt(norm(P[0, 0], 1)*(1 + (norm(W_QK[0, 0],
     2)/sqrt(d_qk)*longest(X[0])*diameter(X[0], 2)/2)**2)) + norm(W_QK[0, 0], 2)/sqrt(d_qk)*diameter(X[0], 2)**2/4)
     | H == 1; L == 1; query_bias == none; mask == none; layernorm == none; mlp == none; skip == 0
-own:order | Collapse is exactly cubic, layer by layer
+own:order | Cubic bounds on both sides, layer by layer
     | all_l(least_singular(W[l, 0])*q_min(P[l, 0], mean)/sqrt(d_qk)*(definiteness(W_QK[l, 0])/min(n - 1,
     d)*sqrt(q_min(P[l, 0], mean)/q_max(P[l, 0], mean)) - (exp(delta(P[l, 0], mean)) - 1)*norm(W_QK[l, 0],
     2))*mu(X[l])**3 <= mu(X[l + 1])) and all_l(mu(X[l + 1]) <= norm(W[l, 0], 2)*q_max(P[l, 0], mean)*exp(delta(P[l,
     0], mean))*norm(W_QK[l, 0], 2)/sqrt(d_qk)*mu(X[l])**3)
-    | H == 1; n >= 2; d_qk >= d; diameter(X[0], 2) > 0; all_l(definite(W_QK[l, 0])); all_l(invertible(W[l, 0]));
-    max_l(norm(W[l, 0], 2)*norm(W_QK[l, 0], 2))*diameter(X[0], 2)**2/(4*sqrt(d_qk)) < 1; all_l(definiteness(W_QK[l,
-    0])/min(n - 1, d)*sqrt(q_min(P[l, 0], mean)/q_max(P[l, 0], mean)) - (exp(delta(P[l, 0], mean)) - 1)*norm(W_QK[l,
-    0], 2) > 0); mask == none; layernorm == none; mlp == none; skip == 0
+    | H == 1; n >= 2; all_l(definite(W_QK[l, 0])); all_l(definiteness(W_QK[l, 0])/min(n - 1, d)*sqrt(q_min(P[l, 0],
+    mean)/q_max(P[l, 0], mean)) - (exp(delta(P[l, 0], mean)) - 1)*norm(W_QK[l, 0], 2) > 0); mask == none; layernorm
+    == none; mlp == none; skip == 0
 own:positions-diameter | The diameter with positions, rotary or additive: the tanh of own:diameter with what
     positions add
     | diameter(X[L], 2) <= prod_l(sum_h(norm(W[l, h], 2)*tanh((turned_range(P[l, h]) + position_range(P[l,
     h]))/4)))*diameter(X[0], 2)
     | mask == padding; positions == any; qk_norm == any; layernorm == none; mlp == none; skip == 0
+own:pre-norm-depth | RMSNorm before attention, tokens that grow: the diameter changes by a power of the depth at
+    most
+    | diameter(X[L], 2) >= exp(-max_l(sum_h(gained_norm(W[l, h])*dobrushin(P[l, h])))/(least_root(0) -
+    max_l(sum_h(gained_norm(W[l, h])*dobrushin(P[l, h])))) - max_l(sum_h(gained_norm(W[l, h])*dobrushin(P[l,
+    h])))/root_growth()*log(1 + root_growth()*L/(least_root(0) - max_l(sum_h(gained_norm(W[l, h])*dobrushin(P[l,
+    h]))))))*diameter(X[0], 2) and diameter(X[L], 2) <= exp(max_l(sum_h(gained_norm(W[l, h])*dobrushin(P[l,
+    h])))/least_root(0) + max_l(sum_h(gained_norm(W[l, h])*dobrushin(P[l, h])))/root_growth()*log(1 +
+    root_growth()*L/least_root(0)))*diameter(X[0], 2)
+    | layernorm == rms; norm_at == before; skip == 1; L >= 2; mask == any; positions == any; softcap == any; qk_norm
+    == any; root_growth() > 0; max_l(sum_h(gained_norm(W[l, h])*dobrushin(P[l, h]))) < least_root(0); mlp == none
 own:pre-norm-diameter | With RMSNorm before attention a layer changes the diameter by a share that falls as tokens
     grow
     | diameter(X[L], 2) >= prod_l(abs(skip) - sum_h(gained_norm(W[l, h])*dobrushin(P[l,
@@ -143,6 +168,15 @@ own:pre-norm-diameter | With RMSNorm before attention a layer changes the diamet
     h])*dobrushin(P[l, h]))/least_root(l))*diameter(X[0], 2)
     | layernorm == rms; norm_at == before; mask == any; positions == any; softcap == any; qk_norm == any;
     all_l(sum_h(gained_norm(W[l, h])*dobrushin(P[l, h]))/least_root(l) < abs(skip)); mlp == none
+own:pre-norm-power | Causal attention behind RMSNorm: the exact power of the depth with which the first two
+    directions meet
+    | across(X[L]) >= prod_l(1 + gained_norm(W[l, 0])*diagonal(P[l, 0], 1)/largest_root(l))*across(X[0]) and
+    across(X[L]) <= prod_l(1 + gained_norm(W[l, 0])*diagonal(P[l, 0], 1)/least_root(l))*across(X[0])
+    | layernorm == rms; norm_at == before; skip == 1; H == 1; n >= 2; mask == causal; bias == none; positions ==
+    any; softcap == any; qk_norm == any; scaling_values(); mlp == none
+own:relative-shares | At consensus a later token gives itself less, with relative positions under a causal mask
+    | all_l(all_h(diagonal(P0[l, h], n - 1) < diagonal(P0[l, h], 1)))
+    | mask == causal; positions == relative; n >= 3; layernorm == none; mlp == none; skip == 0
 own:repeat | A repeated last token moves by at most 3 − 2√2 of the diameter, times the norm of the values
     | repeat_gap(X[1]) <= norm(W[0, 0], 2)*diameter(X[0], 2)*last_share(n - 1)*(1 - last_share(n - 1))/(1 +
     last_share(n - 1)) and repeat_gap(X[1]) <= (3 - 2*sqrt(2))*norm(W[0, 0], 2)*diameter(X[0], 2)
@@ -156,6 +190,12 @@ own:second-token | Under a causal mask the distance of the first two tokens is a
     | first_gap(X[L]) >= prod_l(second_least(l))*first_gap(X[0]) and first_gap(X[L]) <=
     prod_l(second_norm(l))*first_gap(X[0])
     | mask == causal; n >= 2; positions == any; softcap == any; qk_norm == any; layernorm == none; mlp == none; skip
+    == 0
+own:shrinking-values | Rotary positions, no mask, values that shrink: the diameter's logarithm falls like the
+    squared depth
+    | diameter(X[L], 2) <= max_l(sum_h(norm(W[l, h], 2)))**(L**2)*(max_l(max_h(lengthening(P[l,
+    h])))*longest(X[0])**2)**L*diameter(X[0], 2)
+    | mask == padding; positions == rotary; bias == none; query_bias == none; layernorm == none; mlp == none; skip
     == 0
 own:skip-lower | With skips the diameter decays no faster than 1/√L, as long as no layer can undo them (θ < 1)
     | diameter(X[L], 2) >= diameter(X[0], 2)/sqrt(1 + (2 - max_l(sum_h(norm(W[l, h], 2)*tanh(norm(W_QK[l, h],

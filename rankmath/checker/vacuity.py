@@ -294,6 +294,8 @@ def demand_not_known_before(texts: Sequence[str], kind: str, work: Evaluator) ->
     # Tokens that are equal tell x > 0 from nothing, and of x < 2*x they tell nothing.
     least = _SMALL[0] if any(map(_bare, sides(formula(texts[-1])))) else _SMALL[1]
     otherwise, met, few, k, changed = False, 0, 0.0, 0, ""
+    # That two numbers are equal is seldom seen, and may be where one relation, not strict, is not refuted.
+    equal = "==" in texts[-1] or (isinstance(claim, ast.Compare) and "=" in texts[-1])
 
     def choose(large: Sequence[Any] = _LARGE) -> Any:
         return drawn.choice(large if drawn.random() < few else _SMALL)
@@ -322,14 +324,13 @@ def demand_not_known_before(texts: Sequence[str], kind: str, work: Evaluator) ->
         meets = all(_truth(text, here, env) for text in given)
         if meets or not otherwise:
             truth = _truth(claim, here, env)
-            # That two numbers are equal is seldom seen, and may be where it is not refuted.
-            other = truth is False if kind == "holds" else truth or (truth is None and "==" in texts[-1])
+            other = truth is False if kind == "holds" else truth or (truth is None and equal)
             if meets and other:
                 return
             otherwise, met = bool(otherwise or other), met + meets
             if met >= 64:
                 break
-    said = "and its hypotheses alone decide it" if otherwise else "and would be decided so whatever its arrays are"
+    said = "and its hypotheses alone decide it" if otherwise else "and would be decided so for any arrays of these sizes, as far as is seen"
     asked = {relation for text in texts[:-1] for relation in _relations(formula(text), True)}
     told = _relations(formula(texts[-1]), kind == "holds")
     demand(otherwise and met < 4 and not told <= asked, f"claim: it says nothing of the network, {said}")

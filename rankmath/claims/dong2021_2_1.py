@@ -25,7 +25,7 @@ from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Verdict
 
 _MOST_PATHS = 4096
-_ARRAYS = {"X": "n d", "P": "l h n n, stochastic", "W": "l h d d", "bias": "l d", "skip": ""}
+_ARRAYS = {"X": "n d", "P": "L H n n, stochastic", "W": "L H d d", "bias": "L d", "skip": ""}
 
 
 @predicate(

@@ -24,7 +24,7 @@ from rankmath.verification.statement import Statement
     example="composite(A) >= 0",
 )
 def composite(run: ArrayRun, A: str) -> Scalar:
-    """√(‖A‖₁‖A‖_∞): the root of the largest column sum times the largest row sum"""
+    """√(‖A‖₁‖A‖_∞): the root of the largest column sum times the largest row sum of absolute values"""
     return run.number(norms.composite(run.array(A), run.A))
 
 

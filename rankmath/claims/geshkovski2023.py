@@ -118,13 +118,12 @@ def equiangular_flow(run: ArrayRun, gamma: str, rho: str, m: str) -> Truth:
 
 @quantity(
     "meeting_time(gamma: array, beta: array, m: array)",
-    latex=r"t({0})",
-    because="an integral",
+    text="integral((exp(beta*(1 - c)) + m - 1)/(2*(1 - c)*(1 + (m - 1)*c)) for c in range(0, gamma))",
+    by_name=True,
     example="meeting_time(gamma, beta, m) >= 0",
 )
 def meeting_time(run: ArrayRun, gamma: str, beta: str, m: str) -> Scalar:
-    """the time in which the common cosine of m orthogonal tokens comes from 0 to γ: the integral from 0 to γ of
-    (e^{β(1 − c)} + m − 1)/(2(1 − c)(1 + (m − 1)c)) dc"""
+    """the time in which the common cosine of m orthogonal tokens comes from 0 to γ"""
     values = [np.asarray(run[name], dtype=object) for name in (gamma, beta, m)]
     if not run.A.unbounded:
         from scipy.integrate import quad

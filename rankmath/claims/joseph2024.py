@@ -61,7 +61,7 @@ own_lambda_skip_sphere = Statement(
     "own:lambda-skip-sphere",
     "all_l(diameter(X[l+1], 2) >= diameter(X[l], 2)*(abs(skip) - norm(W[l,0], 2)*tanh(norm(W_QK[l,0], 2)"
     "*diameter(X[l], 2)**2/(4*sqrt(d_qk))))/(abs(skip) + norm(W[l,0], 2)))",
-    given=(*_GIVEN, "all_l(2*norm(W[l,0], 2) <= abs(skip))"),
+    given=(*_GIVEN, "abs(skip) > 0", "all_l(2*norm(W[l,0], 2) <= abs(skip))"),
     title="Skips on the sphere, |λ| ≥ 2‖W‖₂: no layer shrinks the diameter by more than a fixed factor",
     source=f"{OWN}, after {JOSEPH}",
     status="proved",
@@ -69,6 +69,6 @@ own_lambda_skip_sphere = Statement(
     extremal=close_pair,
     sharp=True,
     share=0.4,
-    notes="Whatever the attention, for λ ≠ 0 the factor is at least (|λ| − s)/(|λ| + s) ≥ 1/3, s = ‖W‖₂. Sharp for "
-    "every λ ≥ 2s and every strength of the attention: two tokens that come close.",
+    notes="Whatever the attention, the factor is at least (|λ| − s)/(|λ| + s) ≥ 1/3, s = ‖W‖₂. Sharp for "
+    "every |λ| ≥ 2s and every strength of the attention: two tokens that come close.",
 )

@@ -75,9 +75,10 @@ def symmetric_values(run: ArrayRun, V: str, Q: str, K: str, beta: str, X: str) -
     because="a limit, for almost every start: only refuted, by a sink",
 )
 def two_clusters(run: ArrayRun, V: str, Q: str, K: str, beta: str, X: str) -> Truth:
-    """under the causal flow x_k' = P(Σ_{j≤k} a_kj V x_j), a the softmax of β⟨Qx_k, Kx_j⟩, every token tends to ξ or
-    −ξ, ξ the unit eigenvector of the largest eigenvalue of V, from almost every start near X: refuted where an
-    equilibrium near X with a token elsewhere is proved to attract, not decided where none is"""
+    """under the causal flow x_k' = P(Σ_{j≤k} a_kj V x_j), a the softmax of β⟨Qx_k, Kx_j⟩, P the projection off
+    x_k, every token tends to ξ or −ξ, ξ the unit eigenvector of the largest eigenvalue of V, from almost every
+    start near X: refuted where an equilibrium near X with a token elsewhere is proved to attract, not decided where
+    none is"""
     from rankmath.equilibria.flow import Flow
     from rankmath.equilibria.flow_proof import NotProved
 
@@ -264,9 +265,10 @@ own_flow_one_cluster = Statement(
     extremal=nearly_opposite,
     sharp=True,
     share=0.3,
-    notes="So where V is symmetric, λ_1 > λ_2 ≥ … ≥ λ_d, λ_1 > 0 and e^{2‖βQᵀK‖} < λ_1/(λ_1 − λ_d), all tokens "
-    "tend to the same one of ±ξ, from almost every start, for every d ≥ 2 and n. For d = 2 the condition is the "
-    "best in terms of ‖βQᵀK‖: beyond it, with QᵀK = I, −ξ attracts the second token while the first is at ξ.",
+    notes="So where V is symmetric, λ_0 > λ_1 ≥ … ≥ λ_{d−1}, λ_0 > 0 and e^{2‖βQᵀK‖} < λ_0/(λ_0 − λ_{d−1}), all "
+    "tokens tend to the same one of ±ξ, from almost every start, for every d ≥ 2 and n. For d = 2 the "
+    "condition is the best in terms of ‖βQᵀK‖: beyond it, with QᵀK = I, −ξ attracts the second token while "
+    "the first is at ξ.",
 )
 
 # -- the second conjecture, for two tokens -----------------------------------------------------------------
@@ -294,7 +296,7 @@ def _pair(run: ArrayRun, M: str, X: str) -> tuple[Array, Array, Array, Array]:
     example="aligning(lam, M, B, X) >= 0",
 )
 def aligning(run: ArrayRun, lam: str, M: str, B: str, X: str) -> Scalar:
-    """d cos φ/dt, φ the angle of p_1 and p_2, p_i the part of x_i in L, the first coordinates; two causal tokens
+    """d cos φ/dt, φ the angle of p_0 and p_1, p_i the part of x_i in L, the first coordinates; two causal tokens
     under V = λ on L and M on the others, with the logits x_iᵀBx_j; tokens are divided by their lengths"""
     A = run.A
     unit, parts, directions, lengths = _pair(run, M, X)
@@ -318,7 +320,7 @@ def aligning(run: ArrayRun, lam: str, M: str, B: str, X: str) -> Scalar:
     example="lead(M, X) <= 1",
 )
 def lead(run: ArrayRun, M: str, X: str) -> Scalar:
-    """length of the part p_1 of the first token in L"""
+    """length of the part p_0 of the first token in L"""
     return run.number(unbox(_pair(run, M, X)[3][..., :1, :]))
 
 
@@ -330,7 +332,7 @@ def lead(run: ArrayRun, M: str, X: str) -> Scalar:
     example="sine_square(M, X) <= 1",
 )
 def sine_square(run: ArrayRun, M: str, X: str) -> Scalar:
-    """squared sine of the angle of the parts p_1 and p_2 of two tokens in L"""
+    """squared sine of the angle of the parts p_0 and p_1 of two tokens in L"""
     A, directions = run.A, _pair(run, M, X)[2]
     first, second = directions[..., :1, :], directions[..., 1:, :]
     off = first - A.matmul(first, A.transpose(second)) * second

@@ -42,8 +42,8 @@ def _centred(run: ArrayRun, rows: Array) -> Array:
     example="variance_fall(B, X, s) >= 0",
 )
 def variance_fall(run: ArrayRun, B: str, X: str, s: str) -> Scalar:
-    """−d Var/dt, Var = Σ_j‖x_j − m‖²/n about the mean m, of unit tokens with x_j' = P_{x_j}(Σ_k a_jk x_k)/s_j, a
-    the softmax of the logits x_jᵀBx_k; tokens are divided by their lengths"""
+    """−d Var/dt, Var = Σ_j‖x_j − m‖²/n about the mean m, of unit tokens with x_j' = P_{x_j}(Σ_k a_jk x_k)/s_j, P_x
+    the projection off x, a the softmax of the logits x_jᵀBx_k; tokens are divided by their lengths"""
     A, u = run.A, _unit_rows(run, X)
     n, centred = u.shape[-2], _centred(run, u)
     logits = A.matmul(A.matmul(u, run.array(B)), A.transpose(u))
@@ -100,9 +100,9 @@ def most_value(run: ArrayRun, s: str) -> Scalar:
     because="decided only where the tokens rest",
 )
 def variance_falls(run: ArrayRun, beta: str, X: str) -> Truth:
-    """under x_j' = P_{x_j}Σ_k a_jk x_k, a the softmax of β⟨x_j, x_k⟩, the variance of the tokens about their mean
-    falls; it does not where every token is one of ±x_0 and both occur, for then all rest, whatever the weights:
-    decided in exact rationals"""
+    """under x_j' = P_{x_j}Σ_k a_jk x_k, P_x the projection off x, a the softmax of β⟨x_j, x_k⟩, the variance of the
+    tokens about their mean falls; it does not where every token is one of ±x_0 and both occur, for then all rest,
+    whatever the weights: decided in exact rationals"""
     rows = np.asarray(run[X])
     signs = [1 if (row == rows[0]).all() else -1 if (row == -rows[0]).all() else 0 for row in rows]
     resting = set(signs) == {1, -1}
@@ -113,14 +113,15 @@ def variance_falls(run: ArrayRun, beta: str, X: str) -> Truth:
     "in_printed_cone(beta: array, X: array)",
     text="all(sum(X[i][a]**2 for a in range(len(X[0]))) == 1 for i in range(n)) and all(1 - "
     "sum(X[i][a]*X[j][a] for a in range(len(X[0]))) < 1/(100*n**2*beta**2) for i in range(n) for j in "
-    "range(n))",
+    "range(n)) and any(not X[i][a] == X[0][a] for i in range(n) for a in range(len(X[0])))",
 )
 def in_printed_cone(run: ArrayRun, beta: str, X: str) -> Truth:
-    """all tokens have length 1, and 1 − ⟨x_j, x_k⟩ < 1/(100n²β²) for all j and k, in exact rationals"""
+    """all tokens have length 1, not all are equal, and 1 − ⟨x_j, x_k⟩ < 1/(100n²β²) for all j and k, in exact
+    rationals"""
     rows, strength = np.asarray(run[X]), run.letter(beta)
     gram = rows @ rows.T
-    unit = (np.diagonal(gram) == 1).all()
-    return Truth(bool(unit and ((1 - gram) * 100 * len(rows) ** 2 * strength**2 < 1).all()))
+    proper = (np.diagonal(gram) == 1).all() and (rows != rows[0]).any()
+    return Truth(bool(proper and ((1 - gram) * 100 * len(rows) ** 2 * strength**2 < 1).all()))
 
 
 def draw_opposite(rng: Rng, size: int) -> ArrayInstance:

@@ -31,13 +31,12 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 
 @quantity(
     "until_collapse(beta: array, u: array, c: array)",
-    latex=r"t({1}\to 1-e^{{-{2}{0}}})",
-    because="an integral",
+    text="integral(exp(beta*v)/(v*(1 - v)) for v in range(exp(-c*beta), 1 - u))",
+    by_name=True,
     example="until_collapse(beta, u, c) >= 0",
 )
 def until_collapse(run: ArrayRun, beta: str, u: str, c: str) -> Scalar:
-    """the time in which u' = u(1 − u)e^{β(u − 1)} comes from u to 1 − e^{−cβ}: the integral from e^{−cβ} to 1 − u
-    of e^{βv}/(v(1 − v)) dv"""
+    """the time in which u' = u(1 − u)e^{β(u − 1)} comes from u to 1 − e^{−cβ}"""
     values = [np.asarray(run[name]) for name in (beta, u, c)]
     if not run.A.unbounded:
         b, first, rate = (value.astype(float)[..., None] for value in values)
@@ -93,7 +92,7 @@ geshkovski2024_until_collapse = Statement(
     "until_collapse(beta, u, c) <= exp(beta*(1 - u))/u + beta**2*c*exp(1)/(beta - 1)",
     given=("beta > 1", "u > 0", "exp(-c*beta) < 1 - u"),
     arrays=_COLLAPSE,
-    title="How long u' = u(1 − u)e^{β(u − 1)}, a bound for the least cosine in a cluster, takes to come near one",
+    title="How long u′ = u(1 − u)e^{β(u − 1)}, a bound for the least cosine in a cluster, takes to come near one",
     source=f"{GESHKOVSKI_SLOW}, section 2, lemma “until collapse”; {_READ}, which proves it",
     status="proved",
     draws=(draw_collapses,),
@@ -211,8 +210,8 @@ def _angles(run: ArrayRun, w: str, letter: str) -> tuple[_Curve, _Curve, Array, 
 
 @quantity(
     "near_slope(w: array, eps: array)",
-    latex=r"s\,g({1}s)/h({1}s),\ s=\pi {0},",
-    because="sines and cosines, which the language has not",
+    text="s = pi*w; s*cos(eps*s)/sin(eps*s) - sin(eps*s)/s",
+    by_name=True,
     example="near_slope(w, eps) >= 0",
 )
 def near_slope(run: ArrayRun, w: str, eps: str) -> Scalar:
@@ -223,8 +222,8 @@ def near_slope(run: ArrayRun, w: str, eps: str) -> Scalar:
 
 @quantity(
     "far_slope(w: array, b: array)",
-    latex=r"-s\,g(({1}+1)s)/h({1}s),\ s=\pi {0},",
-    because="sines and cosines, which the language has not",
+    text="s = pi*w; x = b*s; y = (b + 1)*s; exp((cos(y) - cos(x))/s**2)*(sin(y)**2 - s**2*cos(y))/(s*sin(x))",
+    by_name=True,
     example="far_slope(w, b) <= 2",
 )
 def far_slope(run: ArrayRun, w: str, b: str) -> Scalar:

@@ -18,8 +18,9 @@ from rankmath.verification.statement import Statement
 
 @quantity(
     "gaussian_tail(k: array, t: array)",
-    latex=r"\mathbb P\bigl(\|g\|_2\ge\sqrt{{{0}}}+{1}\bigr)",
-    because="a probability",
+    text="integral(r**(k - 1)*exp(-r**2/2) for r in range(sqrt(k) + t, inf))"
+    "/integral(r**(k - 1)*exp(-r**2/2) for r in range(0, inf))",
+    by_name=True,
     example="gaussian_tail(k, t) <= 1",
 )
 def gaussian_tail(run: ArrayRun, k: str, t: str) -> Scalar:
@@ -66,5 +67,5 @@ own_gaussian_length = Statement(
     share=0.1,
     notes="With it collapse at initialisation: with independent Gaussian weights of variance 1/d (queries and "
     "keys, d × m) and σ²/d (values), H heads, L layers, n ≥ 2 tokens and any biases, with probability at least "
-    "1 − HLn⁴e^{−t²/2}/4 every layer has Δ' ≤ Hσ(1 + t/√d)Δ tanh(t(1 + t/√m)Δ²/(4d)), Δ the ℓ₂ diameter.",
+    "1 − HL n⁴ e^{−t²/2}/4 every layer has Δ' ≤ Hσ(1 + t/√d)Δ tanh(t(1 + t/√m)Δ²/(4d)), Δ the ℓ₂ diameter.",
 )

@@ -34,18 +34,14 @@ own_order = Statement(
     given=(
         "heads == 1",
         "n >= 2",
-        "d_qk >= d",
-        "diameter(X[0], 2) > 0",
         "all_l(definite(W_QK[l,0]))",
-        "all_l(invertible(W[l,0]))",
-        "max_l(norm(W[l,0], 2)*norm(W_QK[l,0], 2))*diameter(X[0], 2)**2/(4*sqrt(d_qk)) < 1",
         f"all_l({_LOWER} > 0)",
     ),
-    title="Collapse is exactly cubic, layer by layer",
+    title="Cubic bounds on both sides, layer by layer",
     source=OWN,
     status="proved",
     draws=(draw_definite,),
-    notes="For layers repeated for ever log‖R_{l+1}‖/log‖R_l‖ → 3 follows; the last hypothesis then holds "
-    "from some "
-    "layer on.",
+    notes="Where besides the values are invertible, the tokens are not all equal and ‖W_l‖₂‖W_QK,l‖₂Δ² < 4√d_qk "
+    "for all l at the start, collapse is exactly cubic: for layers repeated for ever log‖R_{l+1}‖/log‖R_l‖ → 3 "
+    "follows, and the last hypothesis holds from some layer on.",
 )

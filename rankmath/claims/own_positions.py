@@ -11,6 +11,7 @@ from rankmath.claims import own_diameter
 from rankmath.model.network import Network
 from rankmath.model.positions import Rotary
 from rankmath.model.sublayers import Attention, LayerNorm, NormKind, Sublayer
+from rankmath.validation import Floats
 from rankmath.verification.draws import Rng, moderate_tokens
 from rankmath.verification.instance import NetworkInstance
 from rankmath.verification.papers import OWN
@@ -34,9 +35,14 @@ def _draws(
     kinds: Sequence[dict[str, Any]],
     shapes: Sequence[tuple[int, int, int, int]] = SHAPES,
     log_scale: tuple[float, float] = (-0.7, 0.3),
+    tokens: Callable[[Rng, int, int, int], Floats] = moderate_tokens,
+    values: tuple[float, float] | None = None,
     **more: Any,
 ) -> tuple[Draw, ...]:
-    """Batches of networks that have their positions in common, a draw for each kind."""
+    """Batches of networks that have their positions in common, a draw for each kind.
+
+    `values` (w, s): W is a multiple of 1, between w/2 and w, plus s times a Gaussian matrix.
+    """
 
     def of_kind(kind: dict[str, Any]) -> Draw:
         def draw(rng: Rng, size: int) -> NetworkInstance:
@@ -49,13 +55,26 @@ def _draws(
                     groups = kind.get("kv_heads", H) if name in ("key", "value") else H
                     drawn = rng.standard_normal((L, groups, size, *array.shape[2:])) / np.sqrt(d)
                     drawn = drawn * 10 ** rng.uniform(*log_scale, (size, 1, 1))
+                    if name == "value" and values is not None:
+                        whole = values[0] * rng.integers(16, 33, (L, 1, size, 1, 1)) / 32
+                        drawn = whole * np.eye(d) + values[1] * drawn
                     stacked[name] = np.repeat(drawn, H // groups, axis=1)
             label = ", ".join(f"{name} {word}" for name, word in kind.items())
-            return NetworkInstance(net.replace(**stacked), moderate_tokens(rng, size, n, d), label)
+            return NetworkInstance(net.replace(**stacked), tokens(rng, size, n, d), label)
 
         return draw
 
     return tuple(of_kind(kind) for kind in kinds)
+
+
+def long_tokens(rng: Rng, size: int, n: int, d: int) -> Floats:
+    """Tokens near (3, …, 3)."""
+    return np.asarray(3.0 + 0.3 * rng.standard_normal((size, n, d)))
+
+
+def longer_and_longer(rng: Rng, size: int, n: int, d: int) -> Floats:
+    """Every token about twice as long as the one before."""
+    return np.asarray(2.0 ** np.arange(n)[:, None] * (1.0 + 0.3 * rng.standard_normal((size, n, d))))
 
 
 def quarter_turn(
@@ -103,6 +122,7 @@ def nearly_scaled(rng: Rng) -> Iterator[NetworkInstance]:
 
 
 _PROVED: Any = {"source": OWN, "status": "proved", "share": 0.3}
+_NORMED: Any = {"skip": 1.0, "norm": "rms", "norm_at": "before"}
 _TRANSPORT = "sum_h(norm(W[l,h], 2)*dobrushin(P[l,h]))"
 _GAINED = "sum_h(gained_norm(W[l,h])*dobrushin(P[l,h]))/least_root(l)"
 
@@ -199,6 +219,118 @@ own_pre_norm_diameter = Statement(
     draws=_draws(KINDS, log_scale=(-2.0, -0.7), skip=2.0, norm="rms", norm_at="before"),
     extremal=against_the_skip("rms"),
     sharp=True,
+)
+
+own_consensus_derivative = Statement(
+    "own:consensus-derivative",
+    "all_l(linear_gap(l) <= sum_h(norm(W[l,h], 2)*tanh(consensus_shift(P[l,h])/4))*diameter(X[l], 2))",
+    given=("mask == any", *LOGITS),
+    title="At consensus the derivative of attention is R ↦ Σ_h P₀ R W, with the size of what is left out",
+    **_PROVED | {"share": 0.1},
+    draws=_draws(KINDS),
+    notes="The shift of the logits goes to zero with the tokens' differences where logits are continuous, so what "
+    "is left out is smaller than the differences: the sum is the derivative. One head with an invertible W: it is "
+    "0 on differences only where the rows of P₀ agree.",
+)
+
+own_consensus_spectrum = Statement(
+    "own:consensus-spectrum",
+    "all_l(all_h(abs(sum_i(diagonal(P0[l,h], i)) - 1) <= (n - 1)*second_modulus(P0[l,h])"
+    " and second_modulus(P0[l,h]) <= dobrushin(P0[l,h])))",
+    given=("mask == any", *LOGITS),
+    title="The rate near consensus lies between the trace and the total variation of attention at consensus",
+    **_PROVED | {"share": 0.1},
+    truth="proofs/own_mask_rate.tex",
+    draws=_draws(KINDS[:-1], ((3, 4, 1, 1), (4, 2, 1, 2))),
+    notes="|λ₂(P₀)| is the factor of a layer in the end where one layer of one head with W = 1 is repeated, for "
+    "almost every start near consensus, if it is positive (proofs/own_mask_rate.tex). Both bounds hold for every "
+    "row-stochastic matrix and are classical; for two tokens all three numbers agree.",
+)
+
+own_causal_rate = Statement(
+    "own:causal-rate",
+    "reach(X[L]) >= prod_l(diagonal(P0[l,0], 1)*exp(-consensus_shift(P[l,0]))*least_singular(W[l,0]))"
+    "*first_gap(X[0]) and reach(X[L]) <= L**(n - 2)*prod_l(norm(W[l,0], 2)*(1/L + (1 - 1/L)*other_share(P0[l,0])"
+    "*exp(consensus_shift(P[l,0]))))*reach(X[0])",
+    given=("mask == causal", "n >= 2", "heads == 1", *LOGITS),
+    title="Under a causal mask collapse is exponential, and attention at consensus says how fast",
+    **_PROVED | {"share": 0.1},
+    draws=_draws(CAUSAL, ((2, 2, 1, 1), (3, 4, 1, 2), (4, 2, 1, 2))),
+    notes="Where one layer with W = 1 and logits that are Lipschitz is repeated the shifts are summable: up to "
+    "constants and a power of L the distance from the first token lies between the L-th powers of two shares at "
+    "consensus, that of the second token and the largest beside the first token's. They agree for relative "
+    "positions and for none (own:relative-shares), and then the power of L is not needed.",
+)
+
+own_relative_shares = Statement(
+    "own:relative-shares",
+    "all_l(all_h(diagonal(P0[l,h], n - 1) < diagonal(P0[l,h], 1)))",
+    given=("mask == causal", "positions == relative", "n >= 3"),
+    title="At consensus a later token gives itself less, with relative positions under a causal mask",
+    **_PROVED | {"share": 0.1},
+    draws=_draws(CAUSAL[1:2], ((3, 2, 2, 1), (4, 2, 1, 2))),
+    notes="What token i gives itself is 1/Σ exp(g(s) − g(0)) over s = 0, …, i, g(s) the logit of equal tokens at "
+    "distance s. The same holds for rotary positions whose angles are proportional to the place, and for none. So "
+    "the second token has the largest share after the first, p = 1/(1 + exp(g(1) − g(0))).",
+)
+
+own_shrinking_values = Statement(
+    "own:shrinking-values",
+    "diameter(X[L], 2) <= s**(L**2)*(c*longest(X[0])**2)**L*diameter(X[0], 2)",
+    given=("mask == padding", "positions == rotary", "bias == none", "query_bias == none"),
+    where={"s": "max_l(sum_h(norm(W[l,h], 2)))", "c": "max_l(max_h(lengthening(P[l,h])))"},
+    title="Rotary positions, no mask, values that shrink: the diameter's logarithm falls like the squared depth",
+    **_PROVED | {"share": 0.1},
+    draws=_draws(PLAIN[:1]),
+    notes="For s < 1 the bound is neither exponential nor doubly exponential in L.",
+)
+
+own_pre_norm_depth = Statement(
+    "own:pre-norm-depth",
+    "diameter(X[L], 2) >= exp(-nu/(least_root(0) - nu)"
+    " - nu/root_growth()*log(1 + root_growth()*L/(least_root(0) - nu)))*diameter(X[0], 2)"
+    " and diameter(X[L], 2) <= exp(nu/least_root(0)"
+    " + nu/root_growth()*log(1 + root_growth()*L/least_root(0)))*diameter(X[0], 2)",
+    given=(
+        "norm == rms before",
+        "skip == 1",
+        "layers >= 2",
+        "mask == any",
+        *LOGITS,
+        "root_growth() > 0",
+        "nu < least_root(0)",
+    ),
+    where={"nu": "max_l(sum_h(gained_norm(W[l,h])*dobrushin(P[l,h])))"},
+    title="RMSNorm before attention, tokens that grow: the diameter changes by a power of the depth at most",
+    **_PROVED | {"share": 0.1},
+    draws=_draws(
+        (*PLAIN[:2], *KINDS[3:]), ((2, 2, 1, 2), (3, 2, 1, 3)), tokens=long_tokens, values=(0.5, 0.1), **_NORMED
+    ),
+    notes="The powers of L have the exponents ∓ν/c, c the growth of the least root mean square a layer. Tokens of "
+    "length proportional to L then have a relative diameter between the powers −1 − ν/c and −1 + ν/c.",
+)
+
+own_pre_norm_power = Statement(
+    "own:pre-norm-power",
+    "across(X[L]) >= prod_l(1 + gained_norm(W[l,0])*diagonal(P[l,0], 1)/largest_root(l))*across(X[0])"
+    " and across(X[L]) <= prod_l(1 + gained_norm(W[l,0])*diagonal(P[l,0], 1)/least_root(l))*across(X[0])",
+    given=(
+        "norm == rms before",
+        "skip == 1",
+        "heads == 1",
+        "n >= 2",
+        "mask == causal",
+        "bias == none",
+        *LOGITS,
+        "scaling_values()",
+    ),
+    title="Causal attention behind RMSNorm: the exact power of the depth with which the first two directions meet",
+    **_PROVED | {"share": 0.1},
+    draws=_draws(CAUSAL[:2], ((3, 2, 1, 1), (4, 2, 1, 2)), tokens=longer_and_longer, values=(1.0, 0.0), **_NORMED),
+    notes="With the second token's own root mean square in the place of the least and the largest it is an "
+    "equality. One layer repeated, ε = 0, diag(g)W = w·1 with w > 0, logits that are Lipschitz in the normed "
+    "tokens, first two tokens that are independent with a positive inner product: the angle falls like the power "
+    "p − 1 of L, p the share that the second token gives itself at consensus: L^(−1/2) without positions.",
 )
 
 unstated_diameter_rotary = Statement(

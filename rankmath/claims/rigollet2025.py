@@ -18,14 +18,13 @@ from rankmath.verification.statement import Statement
 
 @quantity(
     "pair_time(beta: array, u: array, v: array)",
-    latex=r"s({1}\to {2})",
-    because="an integral",
+    text="integral((exp(-beta*(c - u)) + exp(-beta*(1 - u)))/(2*(1 - c**2)) for c in range(u, v))",
+    by_name=True,
     example="pair_time(beta, u, v) >= 0",
 )
 def pair_time(run: ArrayRun, beta: str, u: str, v: str) -> Scalar:
     """the time, times e^{−β(1 − u)}, in which two tokens of one weight on the sphere come from the cosine u to the
-    cosine v under x_i' = P_{x_i}Σ_j a_ij x_j, a the softmax of β⟨x_i, x_j⟩: the integral from u to v of
-    (e^{−β(c − u)} + e^{−β(1 − u)})/(2(1 − c²)) dc"""
+    cosine v under x_i' = P_{x_i}Σ_j a_ij x_j, P_x the projection off x, a the softmax of β⟨x_i, x_j⟩"""
     values = [np.asarray(run[name], dtype=object) for name in (beta, u, v)]
     if not run.A.unbounded:
         from scipy.integrate import quad

@@ -66,22 +66,25 @@ def no_mask(run: ArrayRun, X: str, W_V: str, W_QK: str, allowed: str) -> Truth:
 
 @predicate(
     f"attracts_at_full_rank{_SIGNATURE}",
-    latex=r"\text{{an equilibrium }}\mathrm{{LN}}(A(X)XW_V)=X\text{{ of rank }}n\text{{ attracts a neighbourhood}}",
+    latex=r"\text{{near }}{0}\text{{ an equilibrium }}\mathrm{{LN}}(A(Z)Z{1})=Z\text{{ of rank }}n\text{{ attracts "
+    r"a neighbourhood}}",
     because="a limit, for every start near by: proved in balls",
 )
 def attracts_at_full_rank(run: ArrayRun, X: str, W_V: str, W_QK: str, allowed: str) -> Truth:
-    """near X there is an equilibrium of full rank that attracts a neighbourhood; proved in balls"""
+    """near X there is an equilibrium Z of full rank that attracts a neighbourhood, of Z ↦ LN(A(Z)ZW_V), A(Z) the
+    softmax of Z W_QK Zᵀ over the pairs of the mask, LN the division of every token by its norm; proved in balls"""
     rank, words = _attracting_rank(run)
     return Truth(None if rank is None else rank == min(np.shape(run[X])), words)
 
 
 @predicate(
     f"none_attracts{_SIGNATURE}",
-    latex=r"\text{{no equilibrium }}\mathrm{{LN}}(A(X)XW_V)=X\text{{ of rank above one attracts}}",
+    latex=r"\text{{no equilibrium }}\mathrm{{LN}}(A(Z)Z{1})=Z\text{{ of rank above one attracts}}",
     because="about all equilibria: refuted by one",
 )
 def none_attracts(run: ArrayRun, X: str, W_V: str, W_QK: str, allowed: str) -> Truth:
-    """no equilibrium of rank above one attracts a neighbourhood: refuted by one, not decided by none"""
+    """no equilibrium of rank above one of X ↦ LN(A(X)XW_V) attracts a neighbourhood, A(X) the softmax of X W_QK Xᵀ
+    over the pairs of the mask, LN the division of every token by its norm: refuted by one, not decided by none"""
     rank, words = _attracting_rank(run)
     return Truth(False if rank is not None and rank > 1 else None, words)
 

@@ -117,28 +117,37 @@ def sees_predecessor(run: ArrayRun, allowed: str, ratio: str) -> Truth:
     return Truth(n >= 2 and bool(mask.diagonal().all() and mask.diagonal(-1).all()) and 0 < g < 1)
 
 
+_PATH = (
+    r"\text{{some integer }}W_{{QK}}\text{{ and }}e_iW_V=\textstyle\sum_{{j\le i}}(-1)^{{i-j}}\nu_je_j"
+    r"\text{{, }}\nu_j\approx{1}^{{j}}\text{{, "
+)
+
+
 @predicate(
     "path_attracts(allowed: array, ratio: array)",
-    latex=r"\text{{some integer logits and }}e_iW_V=\textstyle\sum_{{j\le i}}(-1)^{{i-j}}g^{{j}}e_j\text{{ have an "
-    r"equilibrium of rank }}n\text{{ that attracts, near }}I\text{{, eigenvalues near }}g^{{k}}\text{{ and }}0",
+    latex=_PATH + r"have an equilibrium of rank }}n\text{{ that attracts, near }}I\text{{, with eigenvalues near }}"
+    r"{1}^{{k}}\text{{ and }}0",
     because="a limit, for every start near by: proved in balls",
 )
 def path_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
-    """the weights of Theorem B, integers and rounded powers of g, have near X = I an equilibrium of rank n that
-    attracts a ball of starts, with every eigenvalue of the Jacobian within 2⁻²⁴ of the limit's; proved in balls"""
+    """these weights, ν_j the j-th power of the ratio rounded to 24 bits, have near X = I an equilibrium of rank n
+    of X ↦ LN(A(X)XW_V) that attracts a ball of starts, A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, LN
+    the division of every token by its norm, with every eigenvalue of the Jacobian within 2⁻²⁴ of ν_k/ν_i, i < k, or
+    0; proved in balls"""
     mask, g = Mask(np.asarray(run[allowed], dtype=bool)), _number(run[ratio])
     return _proved([_path(mask, g, mask.n)])
 
 
 @predicate(
     "every_rank_attracts(allowed: array, ratio: array)",
-    latex=r"\text{{some integer logits and }}e_iW_V=\textstyle\sum_{{j\le i}}(-1)^{{i-j}}g^{{j}}e_j\text{{ have "
-    r"attracting equilibria of all ranks }}1,\dots,n",
+    latex=_PATH + r"have attracting equilibria of all ranks }}1,\dots,n",
     because="a limit, for every start near by: proved in balls",
 )
 def every_rank_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
-    """one weight pair, that of Theorem B, has for every k = 1, …, n an equilibrium of rank k that attracts a ball
-    of starts: near e_0, …, e_{k−1} and n − k times −e_0; proved in balls"""
+    """this one weight pair, ν_j the j-th power of the ratio rounded to 24 bits, has for every k = 1, …, n an
+    equilibrium of rank k of X ↦ LN(A(X)XW_V) that attracts a ball of starts, A(X) the softmax of X W_QK Xᵀ over the
+    pairs of the mask, LN the division of every token by its norm: near e_0, …, e_{k−1} and n − k times −e_0; proved
+    in balls"""
     mask, g = Mask(np.asarray(run[allowed], dtype=bool)), _number(run[ratio])
     return _proved([_path(mask, g, k) for k in range(1, mask.n + 1)])
 
@@ -198,7 +207,7 @@ own_stable_complete_every_n = Statement(
     "own:stable-complete-every-n",
     "path_attracts(allowed, ratio)",
     given="sees_predecessor(allowed, ratio)",
-    arrays={"allowed": "n n", "ratio": ", > 0, < 1"},
+    arrays={"allowed": "mask n = complete", "ratio": ", > 0, < 1"},
     exact=True,
     title="An attracting equilibrium of full rank for every number of tokens: self-loops and a Hamiltonian path",
     source=OWN,
@@ -216,7 +225,7 @@ own_stable_every_rank = Statement(
     "own:stable-every-rank",
     "every_rank_attracts(allowed, ratio)",
     given="sees_predecessor(allowed, ratio)",
-    arrays={"allowed": "n n", "ratio": ", > 0, < 1"},
+    arrays={"allowed": "mask n = complete", "ratio": ", > 0, < 1"},
     exact=True,
     title="One weight pair with attracting equilibria of every rank",
     source=OWN,
@@ -244,7 +253,7 @@ def token_count(run: ArrayRun, tokens: str) -> Fraction:
 
 @predicate(
     "rank_two_attracts(tokens: array)",
-    latex=r"\text{{no mask, }}d=2:\text{{ for some weights an equilibrium of rank two near }}"
+    latex=r"\text{{no mask, }}n={0},\ d=2:\text{{ for some weights an equilibrium of rank two near }}"
     r"n-1\text{{ tokens }}e_0\text{{ and one }}e_1\text{{ attracts a ball of starts}}",
     because="a limit, for every start near by: proved in balls",
 )
@@ -283,13 +292,13 @@ own_stable_rank_two_every_n = Statement(
 
 @predicate(
     "spares_an_open_set(tokens: array)",
-    latex=r"\text{{causal mask, sphere LayerNorm: for some weights the }}X(0)\in(S^{{n-1}})^n\text{{ whose orbits "
-    r"do not converge to rank one have positive measure}}",
+    latex=r"\text{{causal mask, sphere LayerNorm, }}n={0}:\text{{ for some weights the }}X(0)\in(S^{{n-1}})^n"
+    r"\text{{ whose orbits do not converge to rank one have positive measure}}",
     because="a limit, for every start near by: proved in balls",
 )
 def spares_an_open_set(run: ArrayRun, tokens: str) -> Truth:
-    """under the causal mask there are weights, those of Theorem A, and a ball of starts that all converge to an
-    equilibrium of rank n ≥ 2; proved in balls"""
+    """under the causal mask there are weights, those of own:stable-causal-every-n, and a ball of starts that all
+    converge to an equilibrium of rank n ≥ 2; proved in balls"""
     return _proved([causal_design(int(run[tokens]))])
 
 
@@ -327,14 +336,14 @@ def tokens_and_dimensions(run: ArrayRun, sizes: str) -> Truth:
 
 @predicate(
     "causal_ranks_attract(sizes: array)",
-    latex=r"\text{{causal mask, sphere LayerNorm: one pair }}W_{{QK}},W_V\text{{ has for every }}1\le k\le\min(n,d)"
-    r"\text{{ an equilibrium of rank }}k\text{{ that attracts a ball of starts, so that the }}X(0)\in(S^{{d-1}})^n"
-    r"\text{{ whose orbits do not converge to rank one have positive measure}}",
+    latex=r"\text{{causal mask, sphere LayerNorm, }}(n,d)={0}:\text{{ one pair }}W_{{QK}},W_V\text{{ has for "
+    r"every }}1\le k\le\min(n,d)\text{{ an equilibrium of rank }}k\text{{ that attracts a ball of starts, so "
+    r"that the }}X(0)\in(S^{{d-1}})^n\text{{ whose orbits do not converge to rank one have positive measure}}",
     because="a limit, for every start near by: proved in balls",
 )
 def causal_ranks_attract(run: ArrayRun, sizes: str) -> Truth:
-    """under the causal mask one weight pair, that of Theorem B in min(n, d) dimensions, has for every k up to
-    min(n, d) an equilibrium of rank k that attracts a ball of starts; proved in balls"""
+    """under the causal mask one weight pair, that of own:stable-every-rank in min(n, d) dimensions, has for every k
+    up to min(n, d) an equilibrium of rank k that attracts a ball of starts; proved in balls"""
     n, d = (int(size) for size in run[sizes])
     m = min(n, d)
     return _proved([path_design(n, rank=k, mask="causal", dim=m).padded(d) for k in range(1, m + 1)])
@@ -389,12 +398,15 @@ def orthogonal_rest(run: ArrayRun, X: str, W_V: str, allowed: str) -> Truth:
 
 @predicate(
     "collapsing_neighbours(X: array)",
-    latex=r"\text{{arbitrarily near }}X\text{{ there are starts with }}\mu(X(t))\to0",
+    latex=r"\text{{arbitrarily near }}{0}\text{{ there are starts with }}\mu(X(t))\to0\text{{, }}"
+    r"X(t+1)=\mathrm{{LN}}(A(X(t))X(t)W_V)",
     because="a limit, for starts as near as one likes",
 )
 def collapsing_neighbours(run: ArrayRun, X: str) -> Truth:
-    """arbitrarily near X there are tokens of full row rank, which collapse (own:hemisphere): det of the Gram matrix
-    of X + t(B − X) is a polynomial in t that is not zero at t = 1, so not zero for small t but at finitely many"""
+    """arbitrarily near X there are tokens of full row rank, which collapse (own:hemisphere) with LN the division of
+    every token by its norm and A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, whatever W_QK: det of the
+    Gram matrix of X + t(B − X) is a polynomial in t that is not zero at t = 1, so not zero for small t but at
+    finitely many"""
     from flint import fmpq, fmpq_mat
 
     x = np.asarray(run[X])

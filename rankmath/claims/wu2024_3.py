@@ -24,7 +24,8 @@ from rankmath.verification.statement import Statement
 )
 def every_rank(run: ArrayRun, sizes: str, w: str) -> Truth:
     """under the causal mask, W_QK = 0 and W_V = I + wS (S with ones on the superdiagonal) there is for every
-    1 ≤ k ≤ min(n, d) an X of unit rows and rank k with AXW_V = DX, D > 0 diagonal; by exact algebra"""
+    1 ≤ k ≤ min(n, d) an X of unit rows and rank k with AXW_V = DX, D > 0 diagonal, n and d the two sizes, of tokens
+    and dimensions, A_ij = 1/(i + 1) for j ≤ i; by exact algebra"""
     from rankmath.equilibria.wu2024 import shift_equilibrium
 
     (n, d), number = (int(k) for k in run[sizes]), run[w]

@@ -52,7 +52,10 @@ def anisotropy_instance(tokens: int, rank: int, w: float, alternating: bool = Tr
     example="spectral_gap(w) >= 0",
 )
 def spectral_gap(run: ArrayRun, w: str) -> Scalar:
-    """n − ‖X‖₂² for the equilibrium X of rank k of W_V = I + wS on n tokens"""
+    """n − ‖X‖₂², X the equilibrium of rank k of n tokens in k dimensions under the causal mask, W_QK = 0 and
+    W_V = I + wS, S with ones on the superdiagonal: the first n − k + 1 tokens are (0, …, 0, 1), then one is
+    (−px_1/w, …, −px_{k−1}/w, ±√(1 − p²/w²)), x_0, …, x_{k−1} the entries of the one before it, p = n − k + 1 for
+    the first of these and 1 for the others, with the signs + or by turns − and +"""
     A, shift = run.A, run.instance
     assert isinstance(shift, ShiftInstance)
     n, k = shift.tokens, shift.rank
@@ -79,7 +82,7 @@ def spectral_gap(run: ArrayRun, w: str) -> Scalar:
     example="shift_tokens(w) >= 2",
 )
 def shift_tokens(run: ArrayRun, w: str) -> Fraction:
-    """the number n of tokens"""
+    """the number of tokens, at least 2"""
     assert isinstance(run.instance, ShiftInstance)
     return Fraction(run.instance.tokens)
 
@@ -91,7 +94,7 @@ def shift_tokens(run: ArrayRun, w: str) -> Fraction:
     example="shift_rank(w) >= 2",
 )
 def shift_rank(run: ArrayRun, w: str) -> Fraction:
-    """the rank k of the equilibrium"""
+    """the rank of the equilibrium, from 2 to n"""
     assert isinstance(run.instance, ShiftInstance)
     return Fraction(run.instance.rank)
 

@@ -267,17 +267,17 @@ def decay_constant(run: ArrayRun, E: str, a: str) -> Fraction:
     text="max(E[i][j]*a**(i - j)/sum(E[i][k]*a**(i - k) for k in range(i + 1))"
     "*(1 + min(E[p][q] for p in range(n) for q in range(p + 1))"
     "/max(E[p][q] for p in range(n) for q in range(p + 1))"
-    "*sum(a**(j - k) for k in range(i + 1) if not k == j)) for i in range(n) for j in range(i + 1))",
+    "*sum(a**(j - k) for k in range(i + 1) if not k == j)) for i in range(1, n) for j in range(i + 1))",
     example="decay_tightness(E, a) > 0",
 )
 def decay_tightness(run: ArrayRun, E: str, a: str) -> Fraction:
-    """largest A_ij(1 + e^(I_min − I_max) Σ_{k≤i, k≠j} e^((k−j)m)) over j ≤ i, where the logits I_ij, j ≤ i, lie
-    between I_min and I_max, E_ij = e^(I_ij), a = e^(−m), m > 0 and
-    A_ij = e^(I_ij − (i − j)m)/Σ_{k≤i} e^(I_ik − (i − k)m)"""
+    """largest A_ij(1 + e^(I_min − I_max) Σ_{k≤i, k≠j} e^((k−j)m)) over j ≤ i and all tokens i after the first,
+    which has number 0, where the logits I_ij, j ≤ i, lie between I_min and I_max, E_ij = e^(I_ij), a = e^(−m), m >
+    0 and A_ij = e^(I_ij − (i − j)m)/Σ_{k≤i} e^(I_ik − (i − k)m)"""
     decay, A, R = Fraction(run.letter(a)), _decayed(run, E, a), spread(run, E)
     largest: Fraction = max(
         A[i][j] * (1 + sum((decay ** (j - k) for k in range(i + 1) if k != j), Fraction(0)) / R)
-        for i in range(len(A))
+        for i in range(1, len(A))
         for j in range(i + 1)
     )
     return largest
@@ -315,6 +315,7 @@ wu2025_4_4 = Statement(
 own_decay = Statement(
     "own:alibi-decay",
     "decay_tightness(E, a) <= 1",
+    given="n >= 2",
     arrays={"E": "n n, > 0, n >= 2", "a": ", > 0, < 1"},
     exact=True,
     title="Attention with a decay mask: the largest weight for a range of logits",
@@ -323,7 +324,7 @@ own_decay = Statement(
     draws=(draw_decay,),
     share=0.5,
     sharp=True,
-    notes="Attained for every i and j; the first token is no exception.",
+    notes="Attained for every i and j; for the first token, which sees itself alone, it is always an equality.",
 )
 
 

@@ -53,6 +53,7 @@ def answer_all(
     instances: int,
     output: str,
     as_json: bool,
+    coq: bool = False,
 ) -> None:
     """Examine each claim, say what was found, and leave counterexample or proof and certificate in the folder."""
     from rankmath.console import Progress
@@ -75,19 +76,19 @@ def answer_all(
                 answer = conjecture.examine(entry, seconds=seconds, seed=seed, instances=instances, tell=tell)
         answers.append(answer)
         if not as_json:
-            for line in (*answer.lines(), *saved(answer, output)):
+            for line in (*answer.lines(), *saved(answer, output, coq=coq)):
                 click.echo(line)
         if answer.battery.interrupted:
             break
     if as_json:
-        click.echo(json.dumps([plain(answer, output) for answer in answers], indent=1))
+        click.echo(json.dumps([plain(answer, output, coq=coq) for answer in answers], indent=1))
     if answers[-1].battery.interrupted:
         left = len(entries) - len(answers)
         rest = f"; {left} claims were not reached" if left else ""
         raise KeyboardInterrupt(f"what was found by then is above{rest}")
 
 
-def saved(answer: Answer, output: str) -> list[str]:
+def saved(answer: Answer, output: str, *, coq: bool = False) -> list[str]:
     """Certificate, Python and LaTeX of the counterexample, witness or tightest instance, or certificate and LaTeX
     of the proof, written; where they are, in words."""
     from rankmath.decide.campaigns.exact_json import encode
@@ -99,7 +100,7 @@ def saved(answer: Answer, output: str) -> list[str]:
 
     folder, battery, statement = Path(output) / "claims", answer.battery, answer.statement
     if battery.proof is not None and not answer.contradictory:
-        return _saved_proof(answer, folder)
+        return _saved_proof(answer, folder, coq)
     instance = battery.counterexample if answer.refuted else answer.near
     if answer.contradictory or not isinstance(instance, NetworkInstance):
         return []
@@ -122,8 +123,10 @@ def saved(answer: Answer, output: str) -> list[str]:
     return [*lines, f"certificate: {path} ({certificate.id}, accepted by the checker)"]
 
 
-def _saved_proof(answer: Answer, folder: Path) -> list[str]:
-    """The derivation as a certificate and as LaTeX."""
+def _saved_proof(answer: Answer, folder: Path, coq: bool) -> list[str]:
+    """The derivation as a certificate and as LaTeX; and as a Coq file, compiled where Coq is at hand."""
+    from rankmath.certificates.coq_derivation import compiled, derivation_file
+    from rankmath.certificates.coq_words import NoCoq
     from rankmath.decide.prover.reading import in_latex
     from rankmath.files import folder as make_folder
     from rankmath.files import write
@@ -137,14 +140,22 @@ def _saved_proof(answer: Answer, folder: Path) -> list[str]:
     path = certificate.save(folder / f"{name}.json")
     tex = write(folder / f"{name}.tex", in_latex(battery.proof, name))
     accepted = "accepted by the checker" if certificate.check().accepted else "refused by the checker"
-    return [f"LaTeX: {tex}", f"derivation: {path} ({certificate.id}, {accepted})"]
+    lines = [f"LaTeX: {tex}", f"derivation: {path} ({certificate.id}, {accepted})"]
+    if coq:
+        proof = battery.proof
+        try:
+            file = write(folder / f"{name}.v", derivation_file(proof.claim, proof.given, proof.lines))
+            lines.append(f"Coq: {file} ({compiled(file)})")
+        except NoCoq as why:
+            lines.append(f"no Coq file: {why}")
+    return lines
 
 
 def _slug(key: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", key)
 
 
-def plain(answer: Answer, output: str) -> dict[str, Json]:
+def plain(answer: Answer, output: str, *, coq: bool = False) -> dict[str, Json]:
     """The answer as plain data."""
     battery = answer.battery
     return {
@@ -157,5 +168,5 @@ def plain(answer: Answer, output: str) -> dict[str, Json]:
         "implied_by": list(answer.implied_by),
         "constant": None if answer.letter == "" else answer.constant,
         "proved_factor": answer.factor or None,
-        "files": saved(answer, output),
+        "files": saved(answer, output, coq=coq),
     }

@@ -19,9 +19,9 @@ import click
 def explore(export: str | None, port: int, output: str, browser: bool) -> None:
     """A page to play with: tokens on a circle or sphere, layer by layer.
 
-    Drag two to eight tokens; choose mask, weights, temperature, skip and LayerNorm; see equilibria, their basins
-    and spectral radius, the residual and its bound. "Certify this" hands over a certificate. The page is served to
-    this machine alone, under an address that nobody can guess; Ctrl-C ends it.
+    Drag two to eight tokens; choose mask, positions, weights, temperature, skip and LayerNorm; see equilibria,
+    their basins and spectral radius, the residual and its bound. "Certify this" hands over a certificate. The page
+    is served to this machine alone, under an address that nobody can guess; Ctrl-C ends it.
 
     Example: rankmath explore
 

@@ -60,6 +60,7 @@ _FEW = 60
 @click.option(
     "--sharpen", metavar="LETTER", help="Find the best constant seen in the place of a letter of the claim."
 )
+@click.option("--coq", is_flag=True, help="Write the proof of a claim as a Coq file too, and compile it.")
 @click.option("--seconds", type=float, default=60.0, show_default=True, help="How long to search, for a claim.")
 @click.option("--output", type=click.Path(file_okay=False), default="rankmath-report", show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON instead of the table.")
@@ -74,6 +75,7 @@ def verify(
     claim: tuple[str, ...],
     given: tuple[str, ...],
     sharpen: str | None,
+    coq: bool,
     seconds: float,
     output: str,
     as_json: bool,
@@ -123,10 +125,19 @@ def verify(
             entries |= {entry.key: (entry, None) for entry in statements().values()}
         else:
             entries |= {entry.key: (entry, None) for entry in statements_like(name)}
+    if coq and not mine:
+        raise InvalidArgument("--coq: given without --claim; it writes the proof of a claim")
     writable(output)
     if mine:
         answer_all(
-            mine, letter=sharpen, seconds=seconds, seed=seed, instances=instances, output=output, as_json=as_json
+            mine,
+            letter=sharpen,
+            seconds=seconds,
+            seed=seed,
+            instances=instances,
+            output=output,
+            as_json=as_json,
+            coq=coq,
         )
         return
     batteries = works(list(entries.values()), backend=backend, **counts)

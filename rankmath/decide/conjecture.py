@@ -118,7 +118,9 @@ class Answer:
             shown = (f"  {line}".replace(": the claim.", ", which is false.") for line in lines_of(battery.proof))
             return [*said, *shown]
         if self.letter:
-            return [*said, *self._sharpened(), *self.notes]
+            # What is looked for has no value yet.
+            unsettled = re.sub(rf"\n  where: {self.letter} = [^,\n]*(?=\n|$)", "", said[0])
+            return [unsettled, *self._sharpened(), *self.notes]
         if self.refuted:
             instance, verdict = battery.violations[0]
             ratio = _ratio(verdict.log_lhs, verdict.log_rhs)

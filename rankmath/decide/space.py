@@ -513,7 +513,7 @@ def _far_apart(d: int) -> Floats:
 
 
 def wide_rooms(statement: Statement, found: list[Room]) -> list[Room]:
-    """Of the rooms that a claim allows, a few of two or three tokens in many dimensions, or of many in two."""
+    """Of the rooms that a claim allows, a few of few tokens in many dimensions, and of many tokens in two."""
     lawful = _lawful(statement)
     wide: dict[Room, None] = {}
     tall: dict[Room, None] = {}
@@ -531,18 +531,20 @@ def extremes(room: Room) -> dict[str, Floats]:
     """Instances, no two alike, on which norms of tokens, of matrices and of attention are far apart.
 
     Tokens are 0 but for the first or last, or opposite, or units; each layer's values are the identity, all ones, a
-    full row or column, a flat orthogonal matrix or a unit one; attention is uniform or nearly hard.
+    full row or column, a flat orthogonal matrix or a unit one; attention is uniform, nearly so, or nearly hard.
     """
     n, d, L, H = room.n, room.d, room.L, room.H
     unit, ones, place = np.eye(d)[0], np.ones(d), np.eye(max(n, d))
     mixed = np.where(np.arange(d) % 2, 1.0, -1.0)
+    peak = ones + (np.sqrt(d) - 1) * unit  # of unit length its largest entry times the sum of them is largest
     first, last = place[:n, :1], place[:n, n - 1 : n]
-    tokens = [side * v for v in (unit, ones, mixed) for side in (first, last, first - last)]
+    tokens = [side * v for v in (unit, ones, mixed, peak) for side in (first, last, first - last)]
     turns = np.where(np.arange(n)[:, None] % 2, 1.0, -1.0)
     tokens += [place[:n, :d] - place[n - 1, :d], turns * unit, turns * ones]
     matrices = [np.eye(d), np.ones((d, d)), np.outer(unit, unit), *_far_apart(d)]
     every = [*product(range(len(matrices)), repeat=min(L, 2))]
-    rows = [*product(range(len(tokens)), every, (0.0, 30.0), (True, False) if H > 1 else (True,))]
+    logits = (0.0, 2.0**-8, 30.0)
+    rows = [*product(range(len(tokens)), every, logits, (True, False) if H > 1 else (True,))]
     W = np.zeros((len(rows), L, H, d, d))
     for k, (_, chosen, _, all_heads) in enumerate(rows):
         for l in range(L):

@@ -62,6 +62,22 @@ lipschitz_of(s, m, f) = norm(slope_of(f)*(abs(s.maps[m].W_in) @ abs(s.maps[m].W_
 moved_logits(l, h) = logits[l, h] - logits_of(attention(l), h, agreed[l])
 second_map(l) = sum(P[l, h][1][1] * W[l, h] for h in range(H)) if n > 1 else undefined
 before(l) = blocks[l][attends[l][0]].before
+root_sizes(l) = [sqrt(sum(x**2)/d + before(l).eps) for x in stage[l, attends[l][0]]]
+gained(l, h) = [before(l).gain[i] * W[l, h][i] for i in range(d)]
+# Eigenvalues of P beside one 1 are those of its action on differences from the first token; products of k of them
+# are the eigenvalues of the matrix of k by k minors.
+beside_one(P) = [[P[i][j] - P[0][j] for j in range(1, n)] for i in range(1, n)]
+minors(M, k) = [[minor(M, I, J) for J in choices(len(M), k)] for I in choices(len(M), k)]
+minor(M, I, J) = 1 if len(I) == 0 else sum((0 - 1)**j * M[I[0]][J[j]] * minor(M, [I[i] for i in range(1, len(I))],
+    [J[m] for m in range(len(J)) if not m == j]) for j in range(len(J)))
+choices(m, k) = [[j] for j in range(m)] if k == 1 else [[c[i] if i < k - 1 else j for i in range(k)]
+    for c in choices(m, k - 1) for j in range(c[k - 2] + 1, m)]
+largest_product(M, k) = 1 if k == 0 else largest_modulus(minors(M, k))
+# Queries and keys of X are at most so many times as long as its tokens, rotations included.
+lengthened(a, h) = norm(a.query[h], 2)*(1 if a.key == none else norm(a.key[group(a, h)], 2))
+    *turn_size(a.rotary)/sqrt(a.d_qk) if a.qk_norm == none and a.b_Q == none and a.b_K == none else undefined
+turn_size(R) = 1 if R == none else max(1, max(R.cos[i][j]**2 + R.sin[i][j]**2 for i in range(n)
+    for j in range(len(R.cos[i]))))
 mean_square(Y) = sum(sum(y**2) for y in Y)
 singular(Y) = [sqrt(max(0, t)) for t in eigenvalues(Y @ T(Y) if len(Y) <= len(Y[0]) else T(Y) @ Y)]
 spread_out(v) = exp(sum(surprise(x/sum(v)) for x in v))
@@ -135,7 +151,7 @@ define(
 define(
     """effective_rank(X, of) = spread_out(singular(X)**2 if of == eigen else singular(X) if of == singular
     else undefined)""",
-    "exp of the entropy of p_i = σ_i/Σσ (singular) or p_i = σ_i²/Σσ² (eigen), σ the singular values of X",
+    "exp of the entropy of p, σ the singular values of X: singular (p_i = σ_i/Σσ), eigen (p_i = σ_i²/Σσ²)",
     words={"of": ("singular", "eigen")},
     latex=r"\operatorname{{erank}}_{{{1}}}({0})",
     example="effective_rank(X[1], eigen) <= effective_rank(X[1], singular)",
@@ -178,8 +194,8 @@ define(
 define(
     """operator_norm(W, p) = norm(W, inf) if p == 1 else norm(W, 1) if p == inf else norm(W, 2) if p == 2 else
     undefined""",
-    "norm of the map v ↦ vW of row vectors in ℓ_p: the largest row sum of |W| for p = 1, the largest column sum for"
-    " p = inf, the spectral norm for p = 2",
+    "norm of the map v ↦ vW of row vectors in ℓ_p; it is the largest row sum of |W| for p = 1, the largest column"
+    " sum for p = ∞, the spectral norm for p = 2",
     words={"p": EXPONENTS},
     latex=r"\|{0}\|_{{\ell_{{{1}}}}}",
     example="operator_norm(W[0, 0], 1) == norm(W[0, 0], inf)",
@@ -361,15 +377,57 @@ define(
 define(
     "diagonal(P, k) = P[k][k] if k < n else undefined",
     "what the token of this number, counted from 0, attends to itself",
-    latex=r"({0})_{{{1}{1}}}",
+    latex=r"({0})_{{{1},{1}}}",
     example="diagonal(P0[0, 0], 0) <= 1",
 )
 define(
-    "second_modulus(P) = largest_modulus([[P[i][j] - P[0][j] for j in range(1, n)] for i in range(1, n)])"
-    " if n > 1 else 0",
+    "second_modulus(P) = largest_modulus(beside_one(P)) if n > 1 else 0",
     "second largest modulus of an eigenvalue of the attention, each as often as it occurs; the largest is 1",
     latex=r"|\lambda_2({0})|",
     example="second_modulus(P0[0, 0]) <= dobrushin(P0[0, 0])",
+)
+define(
+    """modulus_of(P, k) = 1 if k == 1 else undefined if k < 1 or k > n
+    else largest_product(beside_one(P), k - 1)/largest_product(beside_one(P), k - 2)""",
+    "k-th largest modulus of an eigenvalue of the attention, each as often as it occurs, the first, which is 1, has"
+    " k = 1; not defined beyond n, nor where the one before is 0",
+    latex=r"|\lambda_{{{1}}}({0})|",
+    example="modulus_of(P0[0, 0], 2) <= dobrushin(P0[0, 0])",
+)
+define(
+    "other_share(P) = max(P[i][i] for i in range(1, n)) if n > 1 else 0",
+    "largest share of its attention that a token other than the first gives itself; 0 where there is none",
+    latex=r"\max_{{i\ge1}}({0})_{{ii}}",
+    example="other_share(P[0, 0]) <= 1",
+)
+define(
+    """linear_gap(l) = sqrt(max(y @ y for y in attended(attention(l), reads[l])
+    - attended(attention(l), agreed[l]) - sum(P0[l, h] @ (reads[l] - agreed[l]) @ W[l, h] for h in range(H))))""",
+    "largest ℓ₂ norm of a row of F(X) − F(X*) − Σ_h P0 (X − X*)W, F what the attention of layer l makes of X, X*"
+    " the tokens if all were the first of X",
+    latex=r"\max_i\Bigl\|\bigl(F_{{{0}}}(X)-F_{{{0}}}(X^*)-\sum_hP_0^{{{0},h}}(X-X^*)W^{{{0},h}}\bigr)_i\Bigr\|_2",
+    example="linear_gap(0) <= diameter(X[0], 2)",
+)
+define(
+    "lengthening(P[l, h]) = lengthened(attention(l), h)",
+    "‖W_Q‖₂‖W_K‖₂/√d_qk, times the largest c² + s² of a rotation, at least 1; where only W_QK is given, W_K is 1",
+    latex=r"c({0})",
+    example="lengthening(P[0, 0]) <= 1",
+    known="any",
+)
+define(
+    "reach(X) = max(length(X[i] - X[0], 2) for i in range(1, len(X))) if len(X) > 1 else 0",
+    "largest ℓ₂ distance of a token from the first one",
+    latex=r"\max_i\|{0}_i-{0}_0\|_2",
+    example="reach(X[0]) <= diameter(X[0], 2)",
+    degree=1,
+)
+define(
+    "across(X) = length(X[1] - (X[1] @ X[0])/(X[0] @ X[0])*X[0], 2) if len(X) > 1 else 0",
+    "ℓ₂ distance of the second token from the line through 0 and the first",
+    latex=r"\operatorname{{dist}}({0}_1,\mathbb{{R}}{0}_0)",
+    example="across(X[0]) <= first_gap(X[0])",
+    degree=1,
 )
 define(
     "first_gap(X) = length(X[1] - X[0], 2) if len(X) > 1 else 0",
@@ -392,13 +450,35 @@ define(
     example="second_least(0) <= second_norm(0)",
 )
 define(
-    "least_root(l) = min(sqrt(sum(x**2)/d + before(l).eps) for x in stage[l, attends[l][0]])",
+    "least_root(l) = min(root_sizes(l))",
     "least √(‖x‖₂²/d + ε) of a token x that layer l norms before its attention, ε that of the RMSNorm",
     latex=r"\rho_{{{0}}}",
     example="least_root(0) >= 1",
 )
 define(
-    "gained_norm(W[l, h]) = norm([before(l).gain[i] * W[l, h][i] for i in range(d)], 2)",
+    "largest_root(l) = max(root_sizes(l))",
+    "largest √(‖x‖₂²/d + ε) of a token x that layer l norms before its attention, ε that of the RMSNorm",
+    latex=r"\bar\rho_{{{0}}}",
+    example="largest_root(0) >= least_root(0)",
+)
+define(
+    "root_growth() = min((least_root(l) - least_root(0))/l for l in range(1, L)) if L > 1 else undefined",
+    "least (ρ_l − ρ_0)/l of layers l = 1, …, L − 1, ρ_l the least √(‖x‖₂²/d + ε) of a token x that layer l norms"
+    " before its attention, ε that of the RMSNorm",
+    latex="c",
+    example="root_growth() >= 0",
+    sign="",
+)
+define(
+    """scaling_values() = all(all(x == 0 for x in before(l).offset) and gained(l, 0)[0][0] >= 0 and
+    gained(l, 0) == gained(l, 0)[0][0]*identity(d) for l in range(L))""",
+    "diag(g)W[l, 0] is a multiple ≥ 0 of the identity in every layer, g the gain of the RMSNorm before attention,"
+    " which has no offset",
+    latex=r"\operatorname{{diag}}(g)W^{{l,0}}=w_l1\text{{ with }}w_l\ge0\text{{, and RMSNorm has no offset}}",
+    truth=True,
+)
+define(
+    "gained_norm(W[l, h]) = norm(gained(l, h), 2)",
     "spectral norm of diag(g)W, g the gain of the RMSNorm before the attention of layer l",
     latex=r"\|\operatorname{{diag}}(g){0}\|_2",
     example="gained_norm(W[0, 0]) <= norm(W[0, 0], 2)",
@@ -458,8 +538,8 @@ define(
 )
 define(
     "disjoint_blocks() = all(untouched(j) for j in range(d) if written(j))",
-    "heads read and write disjoint coordinates, and the input is zero where heads and biases write",
-    latex=r"\text{{heads read and write disjoint coordinates, and the input is zero where they write}}",
+    "no head takes values where a head or a bias writes, and the input is zero there",
+    latex=r"\text{{no head takes values where a head or a bias writes, and the input is zero there}}",
     truth=True,
 )
 

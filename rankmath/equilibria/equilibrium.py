@@ -16,7 +16,8 @@ from rankmath.equilibria.designs import Design
 from rankmath.equilibria.map import Floats, attention, layer, orbit, spectral_radius
 from rankmath.equilibria.wu2024 import ExactEquilibrium
 from rankmath.linalg.masks import Mask
-from rankmath.model.network import LayerNorm, Network
+from rankmath.model.network import Attention, LayerNorm, Network, Sublayer
+from rankmath.model.positions import Rotary
 from rankmath.printing import Sheet, Shows
 from rankmath.validation import ArrayLike, Axes, InvalidArgument, Json, as_array, as_choice, as_count, as_real
 
@@ -140,6 +141,46 @@ class Equilibrium(Shows):
             norm=LayerNorm("standard" if self.norm == "standard" else "sphere", eps=0.0),
             mask=self.mask,
         )
+
+    def block(
+        self, gain: ArrayLike | None = None, *, rotary: Rotary | None = None, norm_at: str = "after"
+    ) -> tuple[Network, Floats]:
+        """The same rest in a block of today's transformers: RMSNorm with a gain, before or after; and its tokens.
+
+        With RMSNorm N after attention, N(A(X)) = X for the tokens that are returned. Before it, in X + A(N(X)),
+        directions rest and lengths grow: layer by layer token i gets longer by √d D_ii, A X W_V = D X the
+        equilibrium's own equation. Weights are conjugated by the gain (proofs/wu2024_3.tex), so rank, attraction
+        and certificate are those of this equilibrium. Rotary positions turn entries of queries and keys that are
+        added for them, and that are 0 here.
+
+        Examples
+        --------
+        >>> from rankmath.equilibria.constructions import layernorm_equilibrium
+        >>> from rankmath.attention.states import hidden_states
+        >>> rest = layernorm_equilibrium(3, 4, 2, mask="causal")
+        >>> net, X = rest.block([1.0, 2.0, 0.5, 1.0], rotary=Rotary.usual(3, 2))
+        >>> bool(np.abs(hidden_states(net, X)[-1] - X).max() < 1e-12)
+        True
+        """
+        if self.norm == "standard":
+            raise InvalidArgument("norm: standard LayerNorm subtracts means; RMSNorm is the norm of the sphere")
+        d, n = self.X.shape[1], len(self.X)
+        g = np.ones(d) if gain is None else np.asarray(as_array("gain", gain, ndim=1, shape=(d,)))
+        if (g <= 0).any():
+            raise InvalidArgument(f"gain: an entry {g.min():g} given; a positive gain is needed")
+        W_QK = self.W_QK / (d * g[:, None] * g)
+        added = np.zeros((d, 0 if rotary is None else rotary.width))
+        queries, keys = (np.hstack([added, part])[None] for part in (W_QK, np.eye(d)))
+        attention = Attention.from_qkvo(
+            *(queries, keys, (self.W_V / g[:, None])[None], np.eye(d)[None]),
+            d_qk=self.d_qk,
+            mask=self.mask,
+            rotary=rotary,
+        )
+        norm = LayerNorm("rms", 0.0, g)
+        if as_choice("norm_at", norm_at, ("after", "before")) == "before":
+            return Network.from_layers([[Sublayer(attention, 1.0, before=norm)]], n), self.X
+        return Network.from_layers([[Sublayer(attention, after=norm)]], n), np.sqrt(d) * self.X * g
 
     def iterate(self, X: ArrayLike, steps: int) -> Iterator[Floats]:
         """The orbit X, F(X), … of one start or a batch, ``steps`` layers deep."""

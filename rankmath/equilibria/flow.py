@@ -32,6 +32,7 @@ from rankmath.validation import (
 )
 
 if TYPE_CHECKING:
+    from rankmath.equilibria.flow_paths import EnclosedPath
     from rankmath.equilibria.flow_proof import FlowProof
 
 # Newton's method has arrived where the field is this small against the values.
@@ -212,6 +213,15 @@ class Flow(Shows):
 
         coarse, fine = (self._moved(start, time, times, size) for size in (tolerance, tolerance / 100))
         return Trajectory(times, fine, float(abs(coarse - fine).max()))
+
+    def enclose(self, X: ArrayLike, time: float, *, steps: int = 400) -> EnclosedPath:
+        """The same in balls: at every step a center and a radius that is proved, from X divided by its lengths.
+
+        Where paths part, or steps are long, the radius grows; `NotProved` says so where it gets out of hand.
+        """
+        from rankmath.equilibria.flow_paths import enclose
+
+        return enclose(self, self.tokens(X), time, steps)
 
     def _moved(self, start: Floats, time: float, times: Floats, tolerance: float) -> Floats:
         from scipy.integrate import solve_ivp

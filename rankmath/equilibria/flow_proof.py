@@ -16,7 +16,7 @@ from rankmath.certificates.certificate import Certificate, Data
 from rankmath.certificates.issue import NotIssued, issue
 from rankmath.equilibria.flow import kind_of, tangents
 from rankmath.printing import Sheet, Shows
-from rankmath.validation import Array, Floats
+from rankmath.validation import Array, ArrayLike, Floats
 
 if TYPE_CHECKING:
     from rankmath.equilibria.flow import Flow
@@ -59,6 +59,19 @@ class FlowProof(Shows):
             Y = X @ np.vectorize(ball, otypes=[object])(self.flow.value).T
             pairs = [(a, b) for a in range(self.flow.dim) for b in range(a)]
             return [any(0 not in x[a] * y[b] - x[b] * y[a] for a, b in pairs) for x, y in zip(X, Y, strict=True)]
+
+    def basin(self) -> Floats:
+        """A radius for every token (n,): starts whose tokens are all within theirs end at this sink; 0 if none is
+        shown."""
+        from rankmath.equilibria.flow_paths import basin
+
+        return basin(self)
+
+    def attracts(self, X: ArrayLike, time: float, *, steps: int = 400) -> bool:
+        """Whether the start X is shown, in balls, to end at this sink: by `time` its path is within the basin."""
+        from rankmath.equilibria.flow_paths import ends_at
+
+        return ends_at(self.flow.enclose(X, time, steps=steps), self)
 
     def certificate(self, statement: str = "own:flow-sink", **more: Array) -> Certificate:
         """A certificate of a sink that the independent checker accepts; `more` are further exact data.

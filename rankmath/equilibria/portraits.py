@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from rankmath.attention.limits import Limit, limits
+from rankmath.attention.limits import grouped, limits
 from rankmath.equilibria.equilibrium import Equilibrium
 from rankmath.equilibria.find import escaping, find_equilibria, frame_of
 from rankmath.equilibria.map import Floats, layer, token_norm
@@ -168,7 +168,7 @@ def _portrait(
     for token, values in zip(moving, np.meshgrid(*axes, indexing="ij"), strict=True):
         starts[..., token] = values
     ends = limits(frame.network, _tokens(starts.reshape(-1, n), plane), steps=steps, tolerance=tolerance)
-    labels, kinds = _grouped(ends)
+    labels, kinds = grouped(ends)
     # Random starts of Newton's method seldom find what attracts only a little.
     seen = [one.X for one in kinds if one.kind == "fixed"] + ([] if known is None else [known.X])
     found = find_equilibria(frame, [*(one.X for one in found), *seen]) if seen else found
@@ -190,23 +190,6 @@ def _portrait(
         circle_map=circle_map,
         crossings=crossings,
     )
-
-
-def _grouped(ends: Sequence[Limit]) -> tuple[list[int], list[Limit]]:
-    """The limits that differ, most frequent first, and which of them each end is; −1 for undecided."""
-    kinds: list[Limit] = []
-    labels: list[int] = []
-    for end in ends:
-        if end.kind == "undecided":
-            labels.append(-1)
-            continue
-        place = next((i for i, one in enumerate(kinds) if one.is_same(end)), len(kinds))
-        if place == len(kinds):
-            kinds.append(end)
-        labels.append(place)
-    order = sorted(range(len(kinds)), key=lambda i: -labels.count(i))
-    names = {old: new for new, old in enumerate(order)} | {-1: -1}
-    return [names[label] for label in labels], [kinds[i] for i in order]
 
 
 def _circle_map(frame: Equilibrium, plane: Floats, rest: Floats) -> tuple[Floats, Floats]:

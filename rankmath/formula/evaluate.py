@@ -115,6 +115,8 @@ class BallNumbers:
     def power(self, base: Scalar, exponent: Fraction) -> Scalar:
         if isinstance(base, np.ndarray):
             return _each(lambda x: self.power(x, exponent), base)
+        if exponent.denominator == 1 and 0 < exponent <= 16 and base.contains(0):
+            return math.prod([abs(base) if exponent % 2 == 0 else base] * int(exponent))  # Arb's power is nan
         if exponent.denominator == 1:
             # Halving keeps an even power of a wide ball from going below zero.
             return base**exponent.numerator if exponent % 2 else (abs(base)) ** exponent.numerator

@@ -30,6 +30,7 @@ _LETTERS = {
     "in_degree": r"\Delta_{\mathrm{in}}",
     "x_star": "x^*",
     "inf": r"\infty",
+    "pi": r"\pi",
     "Delta": r"\Delta",
     "epsilon": r"\varepsilon",
     "phi": r"\varphi",
@@ -202,13 +203,18 @@ class _Printer:
             case ast.Constant(value=value):
                 return str(value)
             case ast.Name(id=name):
-                return self.shown.get(name, name)
+                return self.shown.get(name, _LETTERS.get(name, name))
             case ast.Subscript():
                 return self.entry(node)
             case ast.Call(func=ast.Name(name), args=[ast.GeneratorExp() as loop]) if name in _REACHES:
                 reach = rf"{_REACHES[name]}{self.reach(loop.generators)}"
                 split = isinstance(loop.elt, ast.BoolOp) and all(level(part) > _AND for part in loop.elt.values)
                 return self.inside(loop.elt, _OR if split else _CASES) + reach
+            case ast.Call(func=ast.Name("integral"), args=[ast.GeneratorExp(elt=elt, generators=[loop])]):
+                first, last = map(self.show, loop.iter.args)  # type: ignore[attr-defined]
+                return (
+                    rf"\int_{{{first}}}^{{{last}}} {self.inside(elt, _ATOM)}\,\mathrm{{d}}{self.show(loop.target)}"
+                )
             case ast.Call(func=ast.Name(name), args=[ast.GeneratorExp() as loop]):
                 return rf"\{name}_{{{self.reach(loop.generators)}}} {self.inside(loop.elt, _PRODUCT)}"
             case ast.ListComp(elt=ast.ListComp() as inner, generators=loops):
@@ -270,8 +276,8 @@ class _Printer:
                 return rf"\sqrt{{{parts[0]}}}"
             case "exp":
                 return f"e^{{{parts[0]}}}"
-            case "log":
-                return rf"\log({parts[0]})"
+            case "log" | "sin" | "cos":
+                return rf"\{name}({parts[0]})"
             case "spectral":
                 return rf"\|{parts[0]}\|_2"
             case "identity":

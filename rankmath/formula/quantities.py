@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -28,9 +28,6 @@ from rankmath.linalg.diameters import diameter as diameter_of
 from rankmath.linalg.residuals import ResidualNorm
 from rankmath.model.network import LIPSCHITZ, Attention, LayerNorm, Network
 from rankmath.validation import Array, Bools, InvalidArgument
-
-if TYPE_CHECKING:
-    from flint import fmpq_mat
 
 Place = tuple[str, int, int]
 
@@ -417,6 +414,19 @@ def position_range(run: Run, P: Place) -> Scalar:
         return _doubtful(_on_keys(run, B - B[:, None, :]).max(), np.log(np.abs(B).max()))
 
 
+@fast("lengthening", of="doubles")
+def lengthening(run: Run, P: Place) -> Scalar:
+    a = run.attending(P[1])
+    if a.qk_norm is not None or a.b_Q is not None or a.b_K is not None:
+        raise InvalidArgument(
+            "net: lengthening is not defined for its layers; queries or keys have biases or norms"
+        )
+    sizes = [norms.spectral(W[P[2]], run.A) for W in (a.query, a.key) if W is not None]
+    n = int(run.X.shape[-2])
+    turn = 1.0 if a.rotary is None else max(1.0, float((a.rotary.cos[:n] ** 2 + a.rotary.sin[:n] ** 2).max()))
+    return run.number(math.prod(sizes) * turn / math.sqrt(a.d_qk))
+
+
 @fast("consensus_shift", of="doubles")
 def consensus_shift(run: Run, P: Place) -> Scalar:
     S, S0 = (run.logits(P[1], array)[P[2]] for array in ("P", "P0"))
@@ -426,15 +436,55 @@ def consensus_shift(run: Run, P: Place) -> Scalar:
 
 @fast("first_gap", of="tokens")
 def first_gap(run: Run, X: tuple[str, int]) -> Scalar:
-    A, tokens = run.A, run.tokens[X[1]]
+    A, R = run.A, run.tokens[X[1]].residual
+    if A.unbounded and R.shape[-2] > 1:
+        gap = R[..., 1:2, :] - R[..., :1, :]
+        return A.sqrt(A.sum(gap * gap, axis=-1))[0, 0]
+    return _from_first(run, X, slice(1, 2))
+
+
+@fast("reach", of="doubles")
+def reach(run: Run, X: tuple[str, int]) -> Scalar:
+    return _from_first(run, X, slice(1, None))
+
+
+def _from_first(run: Run, X: tuple[str, int], others: slice) -> Scalar:
+    """The largest distance of some tokens from the first, in doubles."""
+    tokens = run.tokens[X[1]]
     R = tokens.residual
     if R.shape[-2] == 1:
         return Fraction(0)
-    gap = R[..., 1:2, :] - R[..., :1, :]
-    if A.unbounded:
-        return A.sqrt(A.sum(gap * gap, axis=-1))[0, 0]
-    found = run.from_log(run.scaled(tokens, _lengths(gap)[..., 0]))
+    found = run.from_log(run.scaled(tokens, _lengths(R[..., others, :] - R[..., :1, :]).max(axis=-1)))
     return Signed(found.sign, found.log, np.maximum(found.log, run.scaled(tokens, _lengths(R).max(axis=-1))))
+
+
+@fast("across", of="doubles")
+def across(run: Run, X: tuple[str, int]) -> Scalar:
+    Y = run.plain_tokens(X[1])
+    if Y.shape[-2] == 1:
+        return Fraction(0)
+    first, second = Y[..., 0, :], Y[..., 1, :]
+    share = (first * second).sum(axis=-1) / (first * first).sum(axis=-1)
+    with np.errstate(divide="ignore"):
+        return _doubtful(_lengths(second - share[..., None] * first), np.log(_lengths(Y).max(axis=-1)))
+
+
+@fast("other_share", of="doubles")
+def other_share(run: Run, P: Place) -> Scalar:
+    shares = np.diagonal(_matrix(run, P), axis1=-2, axis2=-1)[..., 1:]
+    return run.number(shares.max(axis=-1, initial=0.0))
+
+
+@fast("linear_gap", of="doubles")
+def linear_gap(run: Run, layer: int) -> Scalar:
+    Y, heads = run.reads(layer), range(run.net.heads)
+    Y = Y - Y[..., :1, :]
+    P, P0 = ([run.attention(layer, h, array) for h in heads] for array in ("P", "P0"))
+    W = [run.weight("W", layer, h) for h in heads]
+    made = sum((P[h] - P0[h]) @ Y @ W[h] for h in heads)
+    added = sum((P[h] + P0[h]) @ abs(Y) @ abs(W[h]) for h in heads)
+    with np.errstate(divide="ignore"):
+        return _doubtful(_lengths(made).max(axis=-1), np.log(_lengths(added).max(axis=-1)))
 
 
 def _second_map(run: Run, layer: int) -> tuple[Array, Array]:
@@ -465,10 +515,42 @@ def _before(run: Run, layer: int) -> LayerNorm:
     return norm
 
 
+def _roots(run: Run, layer: int) -> Array:
+    """The root mean squares of the tokens that a layer norms."""
+    Y, norm = run.plain_tokens(layer), _before(run, layer)
+    return np.sqrt((Y * Y).sum(axis=-1) / Y.shape[-1] + norm.floor)
+
+
 @fast("least_root", of="doubles")
 def least_root(run: Run, layer: int) -> Scalar:
-    Y, norm = run.plain_tokens(layer), _before(run, layer)
-    return run.number(np.sqrt((Y * Y).sum(axis=-1) / Y.shape[-1] + norm.floor).min(axis=-1))
+    return run.number(_roots(run, layer).min(axis=-1))
+
+
+@fast("largest_root", of="doubles")
+def largest_root(run: Run, layer: int) -> Scalar:
+    return run.number(_roots(run, layer).max(axis=-1))
+
+
+@fast("root_growth", of="doubles")
+def root_growth(run: Run) -> Scalar:
+    if run.net.layers == 1:
+        raise InvalidArgument("net: root_growth is not defined for its layers; there is one layer")
+    roots = np.stack([_roots(run, l).min(axis=-1) for l in range(run.net.layers)])
+    slopes = (roots[1:] - roots[0]) / np.arange(1, len(roots)).reshape(-1, *[1] * (roots.ndim - 1))
+    return _doubtful(slopes.min(axis=0), np.log(roots.max(axis=0)))
+
+
+@fast("scaling_values", of="multiplied")
+def scaling_values(run: Run) -> Truth:
+    norms = [_before(run, l) for l in range(run.net.layers)]
+    if any(norm.gain is not None or norm.offset is not None for norm in norms):
+        found: Truth = run.by_text("scaling_values", ())
+        return found
+    W = np.asarray(run.net.W[:, 0])
+    scales = W[..., :1, :1]
+    return Truth(
+        ((scales * np.eye(W.shape[-1]) == W).all(axis=(-2, -1)) & (scales >= 0)[..., 0, 0]).all(axis=0)[()]
+    )
 
 
 @fast("gained_norm", of="doubles")
@@ -547,80 +629,39 @@ def strongly_connected(run: Run) -> Truth:
 
 @fast("orthogonal_values", of="multiplied")
 def orthogonal_values(run: Run) -> Truth:
-    d = run.net.dim
-    stack = np.ascontiguousarray(run.net.W, dtype=float)
-    return Truth(
-        _exactly(lambda W: _is_orthogonal(W, d), np.moveaxis(stack, (0, 1), (-4, -3)) if stack.ndim > 4 else stack)
-    )
-
-
-def _exactly(predicate: Callable[[bytes], bool], stack: Array) -> bool | Bools:
-    """Whether it holds of all matrices of an instance: one answer, or one for each instance of a batch."""
-    d = stack.shape[-1]
-    if stack.ndim <= 4:
-        return all(predicate(matrix.tobytes()) for matrix in np.ascontiguousarray(stack).reshape(-1, d * d))
-    return np.asarray([_exactly(predicate, part) for part in stack])
-
-
-def _one_by_one(predicate: Callable[[bytes], bool], matrices: Array) -> bool | Bools:
-    """The same for a single matrix, or a batch of them."""
-    d = matrices.shape[-1]
-    found = [
-        predicate(matrix.tobytes()) for matrix in np.ascontiguousarray(matrices, dtype=float).reshape(-1, d * d)
-    ]
-    return found[0] if matrices.ndim == 2 else np.asarray(found)
+    return Truth(np.asarray(_exactly("orthogonal", run.net.W).all(axis=(0, 1)))[()])
 
 
 @fast("definite", of="multiplied")
 def definite(run: Run, W: Place) -> Truth:
-    array, layer, head = W
-    stack = run.net.W_QK if array == "W_QK" else run.net.W
-    return Truth(_one_by_one(lambda data: _is_definite(data, run.net.dim), np.asarray(stack[layer, head])))
+    return Truth(_exactly("definite", (run.net.W_QK if W[0] == "W_QK" else run.net.W)[W[1:]])[()])
 
 
 @fast("invertible", of="multiplied")
 def invertible(run: Run, W: Place) -> Truth:
-    array, layer, head = W
-    stack = run.net.W_QK if array == "W_QK" else run.net.W
-    return Truth(_one_by_one(lambda data: _is_invertible(data, run.net.dim), np.asarray(stack[layer, head])))
+    return Truth(_exactly("invertible", (run.net.W_QK if W[0] == "W_QK" else run.net.W)[W[1:]])[()])
 
 
-def _rationals(data: bytes, d: int) -> list[list[Fraction]]:
-    return [[Fraction(x) for x in row] for row in np.frombuffer(data).reshape(d, d).tolist()]
-
-
-@lru_cache(maxsize=4096)
-def _is_definite(data: bytes, d: int) -> bool:
-    """All pivots of the symmetric part have one sign."""
-    W = _rationals(data, d)
-    S = [[W[i][j] + W[j][i] for j in range(d)] for i in range(d)]
-    sign = 1 if S[0][0] > 0 else -1
-    for k in range(d):
-        if S[k][k] * sign <= 0:
-            return False
-        for i in range(k + 1, d):
-            factor = S[i][k] / S[k][k]
-            S[i] = [a - factor * b for a, b in zip(S[i], S[k], strict=True)]
-    return True
+def _exactly(what: str, matrices: Array) -> Bools:
+    """Of each matrix, in exact rationals."""
+    d = matrices.shape[-1]
+    rows = np.ascontiguousarray(matrices, dtype=float).reshape(-1, d * d)
+    return np.asarray([_is(what, row.tobytes(), d) for row in rows]).reshape(matrices.shape[:-2])
 
 
 @lru_cache(maxsize=4096)
-def _is_invertible(data: bytes, d: int) -> bool:
-    """Its determinant is not zero."""
-    return bool(_exact_matrix(data, d).det() != 0)
-
-
-@lru_cache(maxsize=4096)
-def _is_orthogonal(data: bytes, d: int) -> bool:
-    """W Wᵀ = I, in exact rationals."""
-    W = _exact_matrix(data, d)
-    return bool(W * W.transpose() == _exact_matrix(np.eye(d).tobytes(), d))
-
-
-def _exact_matrix(data: bytes, d: int) -> fmpq_mat:
+def _is(what: str, data: bytes, d: int) -> bool:
     from flint import fmpq, fmpq_mat
 
-    return fmpq_mat(d, d, [fmpq(*x.as_integer_ratio()) for x in np.frombuffer(data).tolist()])
+    W = fmpq_mat(d, d, [fmpq(*x.as_integer_ratio()) for x in np.frombuffer(data).tolist()])
+    if what == "invertible":
+        return bool(W.det() != 0)
+    if what == "orthogonal":
+        return bool(W * W.transpose() == fmpq_mat(d, d, np.eye(d, dtype=int).ravel().tolist()))
+    # Definite: the leading minors of the symmetric part, or of what is opposite to it, are positive.
+    S = (W + W.transpose()).tolist()
+    sign = 1 if S[0][0] > 0 else -1
+    return all(fmpq_mat(k, k, [sign * x for row in S[:k] for x in row[:k]]).det() > 0 for k in range(1, d + 1))
 
 
 @fast("disjoint_blocks")

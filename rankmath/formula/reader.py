@@ -52,6 +52,7 @@ _OPERATORS: dict[type[ast.operator], str] = {
 }
 _RELATIONS: dict[type[ast.cmpop], str] = {ast.LtE: "<=", ast.Lt: "<", ast.GtE: ">=", ast.Gt: ">", ast.Eq: "=="}
 _IN_AN_INDEX = (Number, Letter, Operation)
+_NORM_AT = re.compile(rf"(\b(?:layer)?norm *== *(?:{'|'.join(SWITCHES['layernorm'])})) (?= *(?:before|after)\b)")
 # Letters whose values need not be whole.
 _NO_INDEX = (Letter("d_qk"), Letter("skip"), Letter("x_star"))
 T = TypeVar("T")
@@ -109,6 +110,8 @@ class _Reader:
             del signs[0]
         self.text = "".join(" " if sign.isspace() else sign for sign, _ in signs).rstrip()
         self.columns = [*(place for _, place in signs[: len(self.text)]), len(text.rstrip()) + 1]
+        # norm == rms before is one word: its blank becomes a dot, which Python's grammar reads.
+        self.text = _NORM_AT.sub(r"\1.", self.text)
         try:
             self.tree = ast.parse(self.text, mode="eval").body
         except SyntaxError as error:
@@ -171,7 +174,10 @@ class _Reader:
                 self.refuse(node, "only <=, <, >=, > and == relate two terms")
             name = left.id if isinstance(left, ast.Name) else ""
             switch = OTHER_NAMES.get(name, name)
-            if switch in SWITCHES:
+            if switch == "layernorm" and isinstance(right, ast.Attribute):
+                place = Relation("==", Letter("norm_at"), Letter(right.attr))
+                relations += [self.comparison(node, [left, right.value], [op]), place]
+            elif switch in SWITCHES:
                 word = self.source(right).replace(" ", "") if isinstance(right, ast.Call) else ""
                 word = word if word and allowed(switch, word) else self.word(right, self.words_of(switch))
                 if symbol != "==":

@@ -1,4 +1,4 @@
-"""Kernels for the CPU, compiled when first used: softmax averages, and activations of every entry.
+"""Kernels for the CPU, compiled when first used: softmax averages.
 
 No n × m matrix is held of
 
@@ -8,8 +8,8 @@ No n × m matrix is held of
 A group of rows is multiplied with a tile of keys in registers: logits, m and sums of one tile, then its part of the
 average. `Writer` writes the code in LLVM's intermediate language, for the vector registers of the machine; the
 docstring of each function that it writes is its pseudo-code. The optional library `llvmlite` compiles it in a
-second, and `machine_code` keeps it. Tests compare it with many digits, and with `by_expm1`, `softmax` and
-`activate` of `rankmath.attention`, which do the same in NumPy.
+second, and `machine_code` keeps it. Tests compare it with many digits, and with `by_expm1` and `softmax` of
+`rankmath.attention`, which do the same in NumPy.
 """
 
 from __future__ import annotations
@@ -122,19 +122,6 @@ class Kernel:
     def pack(self) -> Callable[..., None]:
         return self.compiled("pack", packing(self.shape), 3, 6)
 
-    @cached_property
-    def pairs(self) -> dict[str, Callable[..., None]]:
-        """In double and in single precision, of which a register holds twice as many."""
-        wide = Shape(2 * self.shape.lanes, self.shape.rows, self.shape.vectors)
-        return {
-            "float64": self.compiled("pairs", farthest(self.shape, "double"), 4, 5),
-            "float32": self.compiled("pairs", farthest(wide, "float"), 4, 5),
-        }
-
-    @cached_property
-    def maps(self) -> dict[str, Callable[..., None]]:
-        return {name: self.compiled("map", entrywise(self.shape, name), 1, 3) for name in _MAPS}
-
     def rows(self, base: float, left: Floats, keys: Packed, out: Floats) -> None:
         """Deviations (base 1) or averages (0) of the rows `left` (n, k) into `out`, padded to groups and strips."""
         shape, (n, k), tiles, wide = self.shape, left.shape, len(keys.right), keys.columns
@@ -151,20 +138,6 @@ class Kernel:
         )
         call = self.deviation if base else self.average
         call(*sizes, *(a.ctypes.data for a in (left, keys.right, keys.values, keys.q, out, total)))
-
-    def mapped(self, name: str, x: Floats, out: Floats, slopes: Sequence[float] = ()) -> Floats:
-        """The function of every entry of `x`, into `out`, which may be `x`; both lie in one piece."""
-        function, lanes = self.maps[name], self.shape.lanes
-        constants = np.asarray([slopes or (0.0, 0.0)])
-        whole = x.size // lanes
-        if whole:
-            function(whole, x.ctypes.data, out.ctypes.data, constants.ctypes.data)
-        if left := x.size - whole * lanes:
-            last = np.zeros(lanes)
-            last[:left] = x.reshape(-1)[-left:]
-            function(1, last.ctypes.data, last.ctypes.data, constants.ctypes.data)
-            out.reshape(-1)[-left:] = last[:left]
-        return out
 
 
 @dataclass(frozen=True)
@@ -262,72 +235,18 @@ def packing(shape: Shape) -> str:
     return module(shape, Writer(shape).pack())
 
 
-def entrywise(shape: Shape, function: str) -> str:
-    """A function of every entry."""
-    return module(shape, Writer(shape).map(function))
-
-
-def module(shape: Shape, *functions: list[str], element: Literal["double", "float"] = "double") -> str:
-    return "\n".join([*Writer(shape, element).declared(), *(line for function in functions for line in function)])
-
-
-def farthest(shape: Shape, element: Literal["double", "float"]) -> str:
-    """max_j |x_j|² − 2 x_i·x_j of rows x_i over some tiles of rows x_j."""
-    return module(shape, Writer(shape, element).pairs(), element=element)
-
-
-# Φ(x), x Φ(x), and x/(1 + e^−g(x)) with g(x) = a x + b x³.
-_MAPS = ("normal_cdf", "gelu", "gated")
-
-
-# Mills' ratio: e^{x²/2} Φ(−x) = P(t)/(x + 4) with t = (x − 4)/(x + 4) in [−1, 1). P of degree 24 interpolates in
-# Chebyshev's 60 points; its coefficients from the lowest on, the first one as a sum of two.
-_MILLS = (
-    0.7552851304157515,
-    -2.3492314557830853e-17,
-    -0.6078966419718923,
-    0.3871374007422149,
-    -0.1865218579596366,
-    0.060396574890917876,
-    -0.007540188967386312,
-    -0.0034796923670479736,
-    0.0016308184674099085,
-    0.00013334430941183256,
-    -0.00023109501736277426,
-    -1.908246351414571e-06,
-    3.514511190283765e-05,
-    7.166587641195121e-07,
-    -5.921611045923978e-06,
-    -6.298367338492369e-07,
-    1.0247851016552774e-06,
-    2.7246296951145873e-07,
-    -1.597739614223922e-07,
-    -8.686647015997893e-08,
-    1.7844927772981415e-08,
-    2.1427603843452355e-08,
-    -5.873626764987191e-10,
-    -3.73064508186837e-09,
-    -1.1997782031253095e-10,
-    3.403312308649495e-10,
-)
+def module(shape: Shape, *functions: list[str]) -> str:
+    return "\n".join([*Writer(shape).declared(), *(line for function in functions for line in function)])
 
 
 # 1.5·2^52 + 1023: adding it rounds to a whole number, and its lower bits are the exponent of a power of two.
 _ROUNDS = 6755399441056767.0
 # expm1(r) = r + r² P(r) for |r| <= log(2)/2. P of degree 10 interpolates in Chebyshev's points.
 _EXPM1 = (
-    0.5,
-    0.1666666666666667,
-    0.04166666666666667,
-    0.008333333333326141,
-    0.0013888888888883752,
-    0.00019841269874800683,
-    2.4801587325533502e-05,
-    2.75572554255029e-06,
-    2.7557273661174726e-07,
-    2.5105206475334834e-08,
-    2.091467944897855e-09,
-)
+    0.5, 0.1666666666666667, 0.04166666666666667, 0.008333333333326141, 0.0013888888888883752,
+    0.00019841269874800683, 2.4801587325533502e-05, 2.75572554255029e-06, 2.7557273661174726e-07,
+    2.5105206475334834e-08, 2.091467944897855e-09,
+)  # fmt: skip
 
 
 class Writer:
@@ -505,13 +424,12 @@ class Writer:
             p = self.fma(p, x, self.addend(c))
         return p
 
-    def reduced(self, x: str, low: str | None = None) -> tuple[str, str]:
-        """x + low = n log 2 + r, |r| <= log(2)/2: expm1(r), and integers whose lower bits are n + 1023."""
+    def reduced(self, x: str) -> tuple[str, str]:
+        """x = n log 2 + r, |r| <= log(2)/2: expm1(r), and integers whose lower bits are n + 1023."""
         v, magic = self.vector, self.splat(_ROUNDS)
         t = self.fma(x, self.splat(1.4426950408889634), self.addend(_ROUNDS))
         n = self.binary("fsub", t, magic)
         r = self.fma(n, self.splat(-2.3190468138462996e-17), self.fma(n, self.splat(-0.6931471805599453), x))
-        r = r if low is None else self.binary("fadd", r, low)
         p = self.polynomial(r, _EXPM1)
         p = self.fma(self.binary("fmul", p, r), r, r)
         return p, self.put(f"bitcast {v} {t} to {self.integers}")
@@ -520,15 +438,6 @@ class Writer:
         """2^n for integers of which the lower bits are n + 1023."""
         shifted = self.put(f"shl {self.integers} {n}, {self._integers(52)}")
         return self.put(f"bitcast {self.integers} {shifted} to {self.vector}")
-
-    def scaled(self, x: str, n: str) -> str:
-        """2^n x for −2000 < n < 1024: in two steps, since 2^n may underflow."""
-        low = self.put(f"shl {self.integers} {n}, {self._integers(52)}")  # the lower bits alone, with their sign
-        half = self.put(f"ashr {self.integers} {low}, {self._integers(53)}")
-        rest = self.put(f"sub {self.integers} {n}, {half}")
-        parts = (self.put(f"add {self.integers} {a}, {self._integers(b)}") for a, b in ((half, 512), (rest, 511)))
-        first, second = (self.power(part) for part in parts)
-        return self.binary("fmul", self.binary("fmul", x, first), second)
 
     def expm1(self, x: str) -> str:
         """2^n expm1(r) + (2^n − 1). The caller keeps |x| below 700."""
@@ -541,68 +450,12 @@ class Writer:
         s = self.power(n)
         return self.fma(p, s, s)
 
-    def normal_cdf(self, x: str) -> str:
-        """Φ(−|x|) = e^{−x²/2} P(t)/(|x| + 4), each quotient corrected once; Φ(x) = 1 − Φ(−x)."""
-        one, four, minus_four = (self.splat(c) for c in (1.0, 4.0, -4.0))
-        a = self.size(x, 40.0)
-        inverse = self.binary("fdiv", one, self.binary("fadd", a, four))
-        t = self.binary("fmul", self.binary("fsub", a, four), inverse)
-        left = self.fma(self.binary("fadd", t, one), minus_four, a)
-        t = self.fma(self.fma(self.minus(t), a, left), inverse, t)
-        square = self.binary("fmul", t, t)  # even and odd powers apart: two short chains
-        first, rest, *others = _MILLS
-        slope = self.fma(self.polynomial(square, others[1::2]), t, self.polynomial(square, others[::2]))
-        p = self.fma(slope, t, self.splat(first))
-        lost = self.fma(slope, t, self.binary("fsub", self.splat(first), p))
-        lost = self.binary("fadd", lost, self.splat(rest))
-        ratio = self.binary("fmul", p, inverse)
-        left = self.fma(self.minus(ratio), a, self.fma(ratio, minus_four, p))
-        ratio = self.fma(self.binary("fadd", left, lost), inverse, ratio)
-        square, half = self.binary("fmul", a, a), self.splat(-0.5)
-        low = self.fma(a, a, self.minus(square))
-        e, n = self.reduced(self.binary("fmul", square, half), self.binary("fmul", low, half))
-        tail = self.scaled(self.fma(ratio, e, ratio), n)
-        return self.where_positive(x, self.binary("fsub", one, tail), tail)
-
-    def gelu(self, x: str) -> str:
-        return self.binary("fmul", x, self.normal_cdf(x))
-
-    def gated(self, x: str) -> str:
-        """x/(1 + e) or x e/(1 + e) with e = e^−|g|."""
-        one, (a, b) = self.splat(1.0), (self.broadcast(self.at("%slopes", k)) for k in range(2))
-        g = self.binary("fmul", x, self.fma(self.binary("fmul", x, x), b, a))
-        e, n = self.reduced(self.minus(self.size(g, 800.0)))
-        e = self.scaled(self.binary("fadd", e, one), n)
-        top = self.where_positive(g, x, self.binary("fmul", x, e))
-        return self.binary("fdiv", top, self.binary("fadd", e, one))
-
-    def minus(self, x: str) -> str:
-        return self.put(f"fneg {self.vector} {x}")
-
-    def size(self, x: str, most: float) -> str:
-        """|x|, at most so much; nan stays nan."""
-        negative = self.put(f"fcmp olt {self.vector} {x}, {self.splat(0.0)}")
-        a = self._select(negative, self.minus(x), x)
-        return self._select(self.put(f"fcmp ogt {self.vector} {a}, {self.splat(most)}"), self.splat(most), a)
-
-    def where_positive(self, x: str, a: str, b: str) -> str:
-        return self._select(self.put(f"fcmp ogt {self.vector} {x}, {self.splat(0.0)}"), a, b)
-
     def _select(self, condition: str, a: str, b: str) -> str:
         v = self.vector
         return self.put(f"select <{self.shape.lanes} x i1> {condition}, {v} {a}, {v} {b}")
 
     def _integers(self, x: int) -> str:
         return "<" + ", ".join([f"i64 {x}"] * self.shape.lanes) + ">"
-
-    def map(self, function: str) -> list[str]:
-        """for each of %n vectors:  out = function(x)"""
-        for i, _ in self.loop("i", "0", "%n"):
-            place = self.put(f"mul nuw nsw i64 {i}, {self.shape.lanes}")
-            x = self.load(self.address("%x", place))
-            value = {"normal_cdf": self.normal_cdf, "gelu": self.gelu, "gated": self.gated}[function](x)
-            self.store(value, self.address("%out", place))
-        return self.function("map", "i64 %n, ptr %x, ptr %out, ptr %slopes", [*self.code, "  ret void"])
 
     def function(self, name: str, arguments: str, code: list[str]) -> list[str]:
         bits = 64 * self.shape.lanes

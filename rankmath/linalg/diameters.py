@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from types import ModuleType
 
-import numpy as np
 from array_api_compat import array_namespace, device
 
-from rankmath.arithmetic.numpy64 import side_by_side
 from rankmath.linalg.norms import frobenius
-from rankmath.validation import Array, Floats, as_array, as_choice
+from rankmath.validation import Array, as_array, as_choice
 
 # Doubles held at once while pairs of rows are compared (16 MiB).
 _BLOCK = 2**21
@@ -42,8 +40,6 @@ def diameter(X: Array, p: float = 2) -> Array:
     if p == math.inf:  # pairs and coordinates may be maximised in either order
         return xp.max(xp.max(X, axis=-2) - xp.min(X, axis=-2), axis=-1)
     *batch, n, d = X.shape
-    if side_by_side(X):
-        return _diameter_of_many(X, p)
     rows = xp.reshape(X, (-1, n, d))
     value = _diameter_one(rows, xp) if p == 1 else _diameter_two(rows, xp)
     return xp.reshape(value, tuple(batch))
@@ -71,17 +67,6 @@ def _diameter_one(X: Array, xp: ModuleType) -> Array:
         gaps = xp.abs(X[:, start:stop, None, :] - X[:, None, start:, :])
         best = xp.maximum(best, xp.max(xp.sum(gaps, axis=-1), axis=(-2, -1)))
     return best
-
-
-def _diameter_of_many(X: Floats, p: float) -> Floats:
-    """Rows one apart, two apart, …: every pair once."""
-    scale = np.abs(X).max(axis=(-2, -1), keepdims=True)
-    Y, best = X / np.where(scale > 0, scale, 1.0), np.zeros_like(scale[..., 0, 0])
-    for k in range(1, X.shape[-2]):
-        gaps = Y[..., k:, :] - Y[..., :-k, :]
-        gaps = np.abs(gaps, out=gaps) if p == 1 else np.multiply(gaps, gaps, out=gaps)
-        np.maximum(best, gaps.sum(axis=-1).max(axis=-1), out=best)
-    return np.asarray((best if p == 1 else np.sqrt(best)) * scale[..., 0, 0])
 
 
 def _diameter_two(X: Array, xp: ModuleType) -> Array:

@@ -29,6 +29,8 @@ _KEYS = {
     "context_length": "max_position_embeddings",
     "rope.freq_base": "rope_theta",
 }
+#: Layers of the models with 27 billion weights, whose logits are divided by √(d/H), not √k: no key says so.
+_SCALED = {"gemma2": 46, "gemma3": 62}
 _TENSORS = {
     "token_embd.weight": "embed_tokens.weight",
     "output_norm.weight": "norm.weight",
@@ -132,6 +134,9 @@ def _config(path: Path, fields: Mapping[str, Json]) -> dict[str, Json]:
         )
     if kind in ("qwen2", "qwen3"):
         config.pop("sliding_window", None)
+    if kind in _SCALED and config.get("num_hidden_layers") == _SCALED[kind]:
+        sizes = [as_count(name, config.get(name)) for name in ("hidden_size", "num_attention_heads")]
+        config["query_pre_attn_scalar"] = sizes[0] / sizes[1]
     return config
 
 

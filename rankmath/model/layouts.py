@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from rankmath.model.arrays import Floats
 from rankmath.model.sublayers import Activation
@@ -120,6 +120,10 @@ _BERT = Layout(
 )
 
 
+def _like_bert(kind: type[Layout] = Layout, **changes: Any) -> Layout:
+    return kind(**{**vars(_BERT), **changes})
+
+
 def _whisper(part: Literal["encoder", "decoder"]) -> Layout:
     text = part == "decoder"
     return Layout(
@@ -159,9 +163,8 @@ def _whisper_openai(part: Literal["encoder", "decoder"]) -> Layout:
 
 LAYOUTS: dict[str, Layout] = {
     "bert": _BERT,
-    "roberta": replace(_BERT, prefixes=("", "roberta."), first_position="after padding"),
-    "mpnet": replace(
-        _BERT,
+    "roberta": _like_bert(prefixes=("", "roberta."), first_position="after padding"),
+    "mpnet": _like_bert(
         prefixes=("", "mpnet."),
         block=_block(
             "encoder.layer.{}.",
@@ -173,40 +176,32 @@ LAYOUTS: dict[str, Layout] = {
         buckets="encoder.relative_attention_bias",
         refused={},
     ),
-    "albert": _Albert(
+    "albert": _like_bert(
+        _Albert,
         prefixes=("", "albert."),
         block=_block(
             "encoder.albert_layer_groups.{}.albert_layers.0.",
             "attention.query attention.key attention.value attention.dense ffn ffn_output attention.LayerNorm "
             "full_layer_layer_norm",
         ),
-        order="post",
-        layers=("num_hidden_layers", 12),
         heads=("num_attention_heads", 64),
         act=("hidden_act", "gelu_new"),
-        eps=("layer_norm_eps", 1e-12),
-        words="embeddings.word_embeddings",
-        positions="embeddings.position_embeddings",
-        types="embeddings.token_type_embeddings",
-        embedding_norm="embeddings.LayerNorm",
         projection="encoder.embedding_hidden_mapping_in",
         refused={"position_embedding_type": ("absolute", None), "inner_group_num": (1, None)},
     ),
-    "distilbert": Layout(
+    "distilbert": _like_bert(
         prefixes=("", "distilbert."),
         block=_block(
             "transformer.layer.{}.",
             "attention.q_lin attention.k_lin attention.v_lin attention.out_lin ffn.lin1 ffn.lin2 sa_layer_norm "
             "output_layer_norm",
         ),
-        order="post",
         layers=("n_layers", 6),
         heads=("n_heads", 12),
         act=("activation", "gelu"),
         eps=(None, 1e-12),
-        words="embeddings.word_embeddings",
-        positions="embeddings.position_embeddings",
-        embedding_norm="embeddings.LayerNorm",
+        types=None,
+        refused={},
     ),
     "gpt2": Layout(
         prefixes=("", "transformer."),
@@ -224,7 +219,7 @@ LAYOUTS: dict[str, Layout] = {
         transposed=False,
         refused={"add_cross_attention": (False, None)},
     ),
-    "vit": Layout(
+    "vit": _like_bert(
         prefixes=("", "vit."),
         block=_block(
             "encoder.layer.{}.",
@@ -233,13 +228,11 @@ LAYOUTS: dict[str, Layout] = {
         ),
         final_norm="layernorm",
         order="pre",
-        layers=("num_hidden_layers", 12),
-        heads=("num_attention_heads", 12),
-        act=("hidden_act", "gelu"),
-        eps=("layer_norm_eps", 1e-12),
         words="embeddings",
-        positions="embeddings.position_embeddings",
+        types=None,
+        embedding_norm=None,
         input="pixels",
+        refused={},
     ),
     "whisper-encoder": _whisper("encoder"),
     "whisper-decoder": _whisper("decoder"),

@@ -185,6 +185,9 @@ class Reader:
     d: int
     heads: int
 
+    def _count(self, key: str, usual: Json = None, *, least: int = 1) -> int:
+        return as_count(key, self.config.get(key, usual), least=least)
+
     @property
     def kv_heads(self) -> int:
         given = self.config.get("num_key_value_heads")
@@ -226,30 +229,27 @@ class Reader:
                 raise InvalidArgument(f"path: layer_types {str(types[l])[:40]!r} in config.json; it is not known")
             return bool(types[l] == "sliding_attention")
         if self.kind == "modernbert":
-            return bool(
-                l % as_count("global_attn_every_n_layers", self.config.get("global_attn_every_n_layers", 3))
-            )
+            return bool(l % self._count("global_attn_every_n_layers", 3))
         if self.config.get("sliding_window") is None:
             return False
         if self.kind == "gemma2":
             return l % 2 == 0
         if self.kind == "gemma3_text":
-            every = self.config.get("sliding_window_pattern", self.config.get("_sliding_window_pattern", 6))
-            return bool((l + 1) % as_count("sliding_window_pattern", every))
+            usual = self.config.get("_sliding_window_pattern", 6)
+            return bool((l + 1) % self._count("sliding_window_pattern", usual))
         if self.kind in ("qwen2", "qwen3"):
-            first = as_count("max_window_layers", self.config.get("max_window_layers", 0), least=0)
+            first = self._count("max_window_layers", 0, least=0)
             return self.config.get("use_sliding_window") is True and l >= first
         return self.kind in ("mistral", "phi3")
 
     def mask(self, l: int) -> MaskLike:
         if self.kind == "modernbert":
-            around = as_count("local_attention", self.config.get("local_attention", 128)) // 2
-            return f"window:{around}" if self.is_local(l) else None
+            return f"window:{self._count('local_attention', 128) // 2}" if self.is_local(l) else None
         if not self.family.causal:
             return None
         if not self.is_local(l):
             return "causal"
-        return f"causal_window:{as_count('sliding_window', self.config.get('sliding_window'))}"
+        return f"causal_window:{self._count('sliding_window')}"
 
     def rotary(self, l: int) -> Rotary | None:
         if not self.family.rotary:
@@ -263,7 +263,7 @@ class Reader:
         turned = int(self.width * as_real("partial_rotary_factor", part, positive=True))
         if turned % 2 or not 2 <= turned <= self.width:
             raise InvalidArgument(f"path: {turned} entries to turn in config.json; an even number is needed")
-        known = as_count("max_position_embeddings", self.config.get("max_position_embeddings", PLACES))
+        known = self._count("max_position_embeddings", PLACES)
         frequencies, factor, most = _scaled(1.0 / theta ** (np.arange(0, turned, 2) / turned), scaling, known)
         return Rotary.of_frequencies(frequencies, min(most, PLACES), factor)
 
@@ -293,32 +293,20 @@ class Reader:
             first, second = (self.weights.tensor(here + name, (self.d,)) for name in family.scales)
             O, b_O = O * first, None if b_O is None else b_O * first
             mlp = replace(mlp, W_out=mlp.W_out * second, b_out=None if mlp.b_out is None else mlp.b_out * second)
-        before = [self.norm(None if name is None else here + name) for name in family.before]
-        behind = [self.norm(None if name is None else here + name) for name in family.behind]
-        heads = Heads(Q, K_, V, O, b_Q, b_K, b_V, b_O, H, K)
-        return Block(
-            heads,
-            mlp,
-            before[0],
-            before[1],
-            self._d_qk(),
-            behind[0],
-            behind[1],
-            rotary,
-            qk_norm,
-            self._softcap(),
-            self.mask(l),
-            self.kind == "gpt_neox" and self.config.get("use_parallel_residual", True) is True,
+        a, f, a_behind, f_behind = (
+            self.norm(None if name is None else here + name) for name in (*family.before, *family.behind)
         )
+        parallel = self.kind == "gpt_neox" and self.config.get("use_parallel_residual", True) is True
+        heads = Heads(Q, K_, V, O, b_Q, b_K, b_V, b_O, H, K)
+        more = (rotary, qk_norm, self._softcap(), self.mask(l), parallel)
+        return Block(heads, mlp, a, f, self._d_qk(), a_behind, f_behind, *more)
 
     def _d_qk(self) -> float:
         if self.kind == "t5":
             return 1.0
         if self.kind.startswith("gemma"):
-            given = self.config.get(
-                "query_pre_attn_scalar", self.width if self.config.get("gains_include_one") else 256
-            )
-            return as_real("query_pre_attn_scalar", given, positive=True)
+            usual = self.width if self.config.get("gains_include_one") else 256
+            return as_real("query_pre_attn_scalar", self.config.get("query_pre_attn_scalar", usual), positive=True)
         return float(self.width)
 
     def _softcap(self) -> float | None:
@@ -338,12 +326,9 @@ class Reader:
             cuts = np.cumsum(sizes)[:-1]
             parts = [None] * 3 if b is None else np.split(b, cuts)
             return list(zip(np.split(W, cuts, axis=1), parts, strict=True))
-        by_head = W.reshape(self.d, H, 3, k)
-        biases = None if b is None else b.reshape(H, 3, k)
-        return [
-            (by_head[:, :, j].reshape(self.d, H * k), None if biases is None else biases[:, j].reshape(H * k))
-            for j in range(3)
-        ]
+        by_head = [part.reshape(*part.shape[:-1], H, 3, k) for part in (W, b) if part is not None]
+        each = [[part[..., j, :].reshape(*part.shape[:-3], H * k) for part in by_head] for j in range(3)]
+        return [(one, more[0] if more else None) for one, *more in each]
 
     def _mlp(self, here: str) -> MLP:
         family, d = self.family, self.d

@@ -99,6 +99,7 @@ DATA: Mapping[str, Data] = {
     "own:l2-lipschitz": _TOKENS,
     "own:layernorm": _ROWS,
     "own:low-rank-every-input": Data("(n d : nat) (X : matrix n d)", _positive("n", "d")),
+    "own:no-stable-orthogonal": Data(f"{_RESTING} (allowed : matrix n n)", _MASKED),
     "own:position-bias": Data(f"{_LAYERS} (w : nat)", _STOCHASTIC),
     "own:position-bias-prefix": Data(f"{_LAYERS} (prefix : nat)", _STOCHASTIC),
     "own:received": _TOKENS,
@@ -165,6 +166,8 @@ DATA: Mapping[str, Data] = {
 _NETWORK = Data("(N : network)", ("proper N",))
 #: Where positions of every kind are allowed, logits are any functions of the tokens that a layer reads.
 _SCORED = Data("(N : scored)", ("proper N",))
+#: With LayerNorm over columns, of which the network of Language.v has none, eps is that of its denominators.
+_COLUMN = Data("(N : network) (eps : R)", ("proper N", "0 <= eps"))
 #: Letters of a network: how each is written, and its type.
 _LETTERS = {
     "n": ("tokens N", "nat"),
@@ -264,6 +267,7 @@ class _Printer:
     met: list[str] = field(default_factory=list)
     own: set[str] = field(default_factory=set)
     scored: bool = False
+    column: bool = False
 
     # -- natural numbers -----------------------------------------------------------------------------------
 
@@ -389,7 +393,8 @@ class _Printer:
         return self.applied(term)
 
     def within(self, *names: str) -> _Printer:
-        return _Printer(self.types, self.network, (*self.bound, *names), self.met, self.own, self.scored)
+        inner = (*self.bound, *names)
+        return _Printer(self.types, self.network, inner, self.met, self.own, self.scored, self.column)
 
     def applied(self, term: Call) -> str:
         """A word of Language.v and its arguments."""
@@ -446,6 +451,8 @@ class _Printer:
             case Item(array=name, index=index):
                 at = " ".join(_in_nat(self.nat(part) or "") for part in index)
                 name = f"scored_{name}" if self.scored and name in ("X", "P", "P0") else name
+                if self.column and name == "X":
+                    return f"(column_X N eps {at})"
                 return f"({name} N {at})" if self.network else f"(row {name} {at})"
         raise Unprintable(str(term))
 
@@ -532,8 +539,9 @@ def proposition(entry: Statement, without: int | None = None) -> str:
     scored = any(str(part) == "positions == any" for part in entry.hypotheses)
     if scored and entry.status == "refuted":
         raise Unprintable("a refuted claim about positions, of which Language.v has no single one")
-    data = DATA[entry.key] if entry.arrays else _SCORED if scored else _NETWORK
-    printer = _Printer(dict(data.types), not entry.arrays, scored=scored)
+    column = any(str(part) == "layernorm == column" for part in entry.hypotheses)
+    data = DATA[entry.key] if entry.arrays else _SCORED if scored else _COLUMN if column else _NETWORK
+    printer = _Printer(dict(data.types), not entry.arrays, scored=scored, column=column)
     lets: list[str] = []
     expanded: dict[str, Term] = {}
     for name, meaning in entry.defined.items():

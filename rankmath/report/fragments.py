@@ -116,7 +116,7 @@ def notation(entry: Statement) -> str:
     ]
     words = [r"$W^{l,h}=W_VW_O$", r"$W_{QK}^{l,h}=W_QW_K^{\mathsf T}$"]
     words += [r"$b_l^{\mathsf T}=\sum_hb_VW_O+b_O$"] if bias else []
-    if given & {"positions == any", "positions == rotary", "softcap == any", "qk_norm == any"}:
+    if any(re.fullmatch(r"(positions|softcap|qk_norm) == (?!none).*", part) for part in given):
         # Queries and keys may be normed and turned, logits capped and moved: no bilinear form says that.
         lines += [
             r"\[P^{l,h}=\operatorname{softmax}(S^{l,h}),\quad S^{l,h}_{ij}=\langle q_i,k_j\rangle/\sqrt{d_{qk}},\]",

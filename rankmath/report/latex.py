@@ -36,6 +36,7 @@ _GREEK = {
     "κ": "kappa",
     "λ": "lambda",
     "μ": "mu",
+    "ν": "nu",
     "ξ": "xi",
     "π": "pi",
     "ρ": "rho",
@@ -61,7 +62,7 @@ _GREEK = {
 }
 _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
-_TYPOGRAPHY = {"–": "--", "—": "---", "…": r"\dots{}", "“": "``", "”": "''", "‘": "`", "’": "'"}
+_TYPOGRAPHY = {"–": "--", "—": "---", "…": r"\dots{}", "“": "``", "”": "''", "‘": "`", "’": "'", "′": "'"}
 _PIECE = re.compile(r"√(\w)|([₀-₉]+)|([⁰¹²³⁴-⁹]+)|(.)", re.DOTALL)
 
 
@@ -78,10 +79,13 @@ _SIGNS = {
     "⊕": r"\oplus",
     "Σ": r"\sum",
     "∏": r"\prod",
+    "′": "'",
 }
+# An index or exponent in brackets, which may hold others.
+_BRACED, _BRACKETED = r"\{(?:[^{}]|\{[^{}]*\})*\}", r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 _FORMULA = re.compile(
-    r"√(\w(?:_\w+)?)|√|(?<=[\w‖|)\]∏Σ])([_^])(\{[^{}]*\}|\(−?\w+\)|[A-Za-z0-9]+|[α-ω])"
-    r"|⁻([⁰¹²³⁴-⁹]+)|([ᵀˣ⁻ℓ⟨⟩↦⋯∫⊕Σ∏])",
+    rf"√(\w(?:_\w+)?)|√|(?<=[\w‖|)\]}}∏Σ])([_^])({_BRACED}|{_BRACKETED}|[A-Za-z0-9]+|[α-ω*∞])"
+    r"|⁻([⁰¹²³⁴-⁹]+)|([ᵀˣ⁻ℓ⟨⟩↦⋯∫⊕Σ∏′])",
     re.DOTALL,
 )
 
@@ -99,7 +103,8 @@ def formulas(text: str) -> str:
         root, place, index, inverse, sign = match.groups()
         base = re.search(r"\w*$", text[: match.start()])
         follows = place == "_" and text[match.end() :][:1] == "_"
-        if place and base is not None and (len(base[0]) > 3 or "_" in base[0] or follows):
+        named = place == "_" and re.fullmatch("[a-z]{4,}", index)
+        if place and base is not None and (len(base[0]) > 3 or "_" in base[0] or follows or named):
             continue  # a name in code, not a letter with an index
         written.append(escape(text[end : match.start()]))
         end = match.end()
@@ -107,12 +112,8 @@ def formulas(text: str) -> str:
             letter, _, below = root.partition("_")
             written.append(rf"$\sqrt{{{letter}{f'_{{{below}}}' if below else ''}}}$")
         elif place:
-            raised = re.sub(r"[⁰¹²³⁴-⁹]+", lambda power: f"^{{{power[0].translate(_SUPERSCRIPTS)}}}", index[1:-1])
-            inside = raised if index[0] in "{(" else index
-            signs = (
-                _SIGNS.get(c) or (rf"\{_GREEK[c]} " if _GREEK.get(c) else "-" if c == "−" else c) for c in inside
-            )
-            inner = re.sub(r"_(\w\w+)", r"_{\1}", "".join(signs))
+            inside = index[1:-1] if index[0] in "{(" else index
+            inner = re.sub(r" +(?=[_^ ])", "", re.sub(r"(?<!\\)\$", " ", formulas(inside))).strip()
             written.append(f"${place}{{{inner}}}$")
         else:
             power = f"$^{{-{inverse.translate(_SUPERSCRIPTS)}}}$" if inverse else r"$\surd$"
@@ -125,8 +126,8 @@ _BETWEEN = re.compile(r" ?(?:(?:\d+|[A-Zb-z](?![A-Za-z])|[()/+=]) ?)*")
 _BEFORE = re.compile(r"(?<![\w\\])(?:[A-Zb-z] = |\d+|[A-Za-z]|[A-Z]{2})\(?$")
 _LEFT = re.compile(r"(?<![\w\\])(?:\d+|[A-Zb-z]) ?$")
 _AFTER = re.compile(r" ?\(?(?:\d+(?:/\d+)?[a-z]?|[A-Zb-z])\)?(?=[\s,;:)]|\.?$|\.\s)")
-_SIGN = r"\\(?:le|ge|ne|approx|to|cdot|times|in)(?![a-z])|[-<>]"
-_OPENS, _CLOSES = re.compile(_SIGN), re.compile(rf"(?:{_SIGN})$")
+_RELATION = r"\\(?:le|ge|ne|approx|to|cdot|times|in)(?![a-z])|[-<>]"
+_OPENS, _CLOSES = re.compile(_RELATION), re.compile(rf"(?:{_RELATION})$")
 _TWICE = re.compile(r"([_^])\{[^{}]*\}\1")
 
 

@@ -9,7 +9,13 @@ from rankmath.claims import statement
 from rankmath.formula.language import FUNCTIONS
 from rankmath.formula.printing import text
 from rankmath.formula.terms import Call, walk
-from rankmath.report.sources import certificate_file, committed_certificates, label_of, machine_checked
+from rankmath.report.sources import (
+    certificate_file,
+    committed_certificates,
+    label_of,
+    machine_checked,
+    without_theorem,
+)
 
 _WIDTH = 100
 
@@ -48,6 +54,7 @@ def described(key: str) -> dict[str, Any]:
             f"{c.kind}: proofs/certificates/{certificate_file(c)}" for c in committed_certificates().get(key, ())
         ],
         "coq": [f"{name}{f' ({scope})' if scope else ''}" for name, scope in machine_checked().get(key, ())],
+        "without_coq": "" if machine_checked().get(key) else without_theorem(key),
         "counterexample": f"rankmath counterexample {entry.key}" if entry.exhibit is not None else "",
         "gallery": f"gallery/{key.replace(':', '-')}.html",
     }
@@ -66,7 +73,8 @@ def lines(key: str) -> list[str]:
     said += [f"note: {found['notes']}"] if found["notes"] else []
     said += [f"{'proof' if found['status'] == 'proved' else 'shown in'}: {found['proof']}"]
     said += [f"certificate that {line}" for line in found["certificates"]]
-    said += [f"Coq theorem: {line}" for line in found["coq"]] or ["Coq theorem: none"]
+    why = f" ({found['without_coq']})" if found["without_coq"] else ""
+    said += [f"Coq theorem: {line}" for line in found["coq"]] or [f"Coq theorem: none{why}"]
     said += [f"counterexample or example: {found['counterexample']}"] if found["counterexample"] else []
     said += [f"picture: page {found['gallery']} of the site"]
     wrapper = textwrap.TextWrapper(_WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.files import proofs_folder
@@ -69,13 +70,27 @@ def coq_modules(key: str) -> list[str]:
     return list(dict.fromkeys(entry["name"].split(".")[1] for entry in _theorems() if entry["key"] == key))
 
 
-@cache
+def without_theorem(key: str) -> str:
+    """Why a statement has no theorem of Coq, where that is written down.
+
+    Examples
+    --------
+    >>> without_theorem("dong2021:3.2")
+    'the networks of Language.v have no MLP'
+    """
+    reason: str = _table().get("without", {}).get(key, "")
+    return reason
+
+
 def _theorems() -> list[dict[str, str]]:
-    path = proofs_folder() / "coq" / "theorems.toml"
-    found: list[dict[str, str]] = (
-        tomllib.loads(path.read_text(encoding="utf-8"))["theorem"] if path.is_file() else []
-    )
+    found: list[dict[str, str]] = _table().get("theorem", [])
     return found
+
+
+@cache
+def _table() -> dict[str, Any]:
+    path = proofs_folder() / "coq" / "theorems.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
 def preamble() -> str:
@@ -194,7 +209,7 @@ def cited_by(source: str) -> tuple[str, ...]:
         number, author, year = (field(entry, name) for name in ("eprint", "author", "year"))
         if number is not None and number in source:
             return True
-        first = re.escape((author or " ").split(",")[0])
-        return year is not None and year in source and re.search(rf"(?<!, )\b{first}\b", source) is not None
+        first = rf"(?<!, )(?<!and )\b{re.escape((author or ' ').split(',')[0])}\b"
+        return year is not None and year in source and re.search(first, source) is not None
 
     return tuple(key for key, entry in bibliography().items() if named(entry))

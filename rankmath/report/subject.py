@@ -8,7 +8,7 @@ import os
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 import numpy as np
@@ -274,28 +274,8 @@ def _row_of_result(r: Result) -> Row:
     remarks = tuple(f"{name}: {factor:.3g} times" for name, factor in r.comparison.items())
     # Every instance exact: there is no quotient to speak of.
     log_tightest = math.log(r.tightest) if r.ratios and r.tightest > 0 else None
-    return Row(
-        key=r.key,
-        title=r.title,
-        claim=r.claim,
-        source=r.source,
-        status=r.status,
-        truth=r.truth,
-        outcome=r.outcome,
-        as_registered=r.as_registered,
-        sentence=r.sentence,
-        instances=r.instances,
-        holds=r.holds,
-        certified=r.certified,
-        undecided=r.undecided,
-        not_applicable=r.not_applicable,
-        violations=r.violations,
-        log_tightest=log_tightest,
-        seconds=r.seconds,
-        certificates=r.certificates,
-        remarks=remarks,
-        log_worst=r.log_worst,
-    )
+    same = {slot.name: getattr(r, slot.name) for slot in fields(Row) if hasattr(r, slot.name)}
+    return Row(**same, log_tightest=log_tightest, remarks=remarks)
 
 
 def _verify_command(settings: Mapping[str, Json], *, FILE: bool) -> str:

@@ -413,8 +413,6 @@ def _at_its_word(term: Call, meaning: str) -> tuple[str, str]:
         return word, meaning.replace("ℓ_p", f"ℓ_{word.replace('inf', '∞')}")
     if word and (found := re.search(rf"(?:^|, ){re.escape(word)} \(([^)]*)\)", listed)):
         return word, f"{head}: {found[1]}"
-    if word and (found := re.search(rf"(?:^|, )([^,]*) for p = {word}(?:,|$)", listed)):
-        return word, f"{head}: {found[1]}"
     return "", meaning
 
 

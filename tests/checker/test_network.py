@@ -431,6 +431,8 @@ def test_a_claim_of_ones_own_holds_or_fails() -> None:
     assert verdict(claim=false) == "rejected"
     assert verdict(claim=f"{STEP} and {false}") == "rejected"
     assert verdict(claim=f"{STEP} and {false}", kind="violates") == "rejected"  # what fails of all says nothing
+    assert verdict(claim="norm(P[0,0], 2) <= 1", kind="violates") == "accepted"  # true where all rows are equal
+    assert verdict(claim="norm(P[0,0], 2) < 1", kind="violates") == "rejected"
     assert verdict(claim="mu(X[1]) == mu(X[1])") == "undecided"  # intervals decide no equality
 
 

@@ -61,3 +61,10 @@ def test_values_beyond_half_the_skip_are_not_spoken_about() -> None:
 
 def test_the_battery_holds() -> None:
     assert verify_statement(OURS, instances=60, certify=2, search=0, seed=3).violations == []
+
+
+def test_without_skip_and_values_nothing_is_claimed() -> None:
+    """There the factor would be 0/0, and no token has a direction."""
+    net = rm.Network.from_arrays(np.eye(2)[None, None], np.zeros((1, 1, 2, 2)), skip=0, norm="sphere")
+    assert r"$\bigl|\lambda\bigr| > 0$" in OURS.premises
+    assert rm.verify(OURS.key, net, np.eye(2), arithmetic="balls").outcome == Outcome.NOT_APPLICABLE

@@ -20,6 +20,7 @@ from rankmath.decide.battery import verify
 from rankmath.formula.run import Run
 from rankmath.model.network import Network
 from rankmath.model.positions import PositionTable, Rotary
+from rankmath.verification.instance import network_instance
 from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Outcome
 
@@ -173,3 +174,99 @@ def test_layers_repeated_fall_by_the_second_modulus_at_consensus() -> None:
             factor = run.log_diameter(40, 2) - run.log_diameter(39, 2)
             rate = run.by_text("second_modulus", (("P0", 39, 0),))
             assert abs(factor - rate.log()) < 1e-8
+
+
+def turning(L: int, n: int = 3, **more: Any) -> Network:
+    """One layer of rotary attention with W = 1, L times; angles are proportional to the place."""
+    rng = np.random.default_rng(8)
+    net = Network.random(n, 4, 1, L, positions=Rotary.of_frequencies([0.9, 0.35], n), **more)
+    query = np.tile(0.4 * rng.standard_normal((4, 4)), (L, 1, 1, 1))
+    key = None if net.key is None else np.tile(np.eye(4), (L, 1, 1, 1))
+    return net.replace(query=query, key=key, value=np.tile(np.eye(4), (L, 1, 1, 1)))
+
+
+def test_what_the_derivative_leaves_out_is_of_second_order() -> None:
+    net, rng = turning(1), np.random.default_rng(9)
+    x, R = rng.standard_normal(4), rng.standard_normal((3, 4))
+    R[0] = 0
+    gaps = []
+    for k in (10, 11, 20, 21):
+        with precision(256):
+            gaps.append(Run(Balls(), net, x + 2.0**-k * R).by_text("linear_gap", (0,)))
+    assert float(gaps[0] / gaps[1]) == pytest.approx(4, abs=0.02)
+    assert float(gaps[2] / gaps[3]) == pytest.approx(4, abs=2e-5)
+
+
+def test_second_and_third_moduli_are_those_of_numpy() -> None:
+    net = turning(1, n=4)
+    X = np.random.default_rng(4).standard_normal((4, 4))
+    P0 = rm.attention_matrices(net, np.tile(X[0], (4, 1)))[0, 0]
+    moduli = np.sort(abs(np.linalg.eigvals(P0)))[::-1]
+    assert moduli[1] == pytest.approx(moduli[2], rel=1e-12)  # a pair of complex ones
+    for k in range(1, 5):
+        found = Run(Balls(), net, X).by_text("modulus_of", (("P0", 0, 0), k))
+        assert float(found) == pytest.approx(moduli[k - 1], rel=1e-9), k
+    least = Statement("mine:least", f"modulus_of(P0[0,0], 4) >= {moduli[3] * 0.999}", given="positions == rotary")
+    assert verify(least, net, X, arithmetic="balls").outcome == Outcome.HOLDS
+    assert least.certified(network_instance(net, X), verify(least, net, X, arithmetic="balls")).check().accepted
+
+
+def test_without_a_mask_the_roots_of_residuals_tend_to_a_complex_eigenvalue() -> None:
+    """|λ₂| of a complex pair: single factors swing, and over many layers their mean is |λ₂(P₀)|."""
+    net = turning(200, n=5)
+    X = np.random.default_rng(4).standard_normal(4) + 0.05 * np.random.default_rng(5).standard_normal((5, 4))
+    logs, spectrum = rm.trace(net, X).log_residual, rm.consensus_spectrum(net, rm.forward(net, X)[0])
+    assert abs(spectrum[0].imag) > 1e-3
+    factors = np.diff(logs[20:])
+    assert np.ptp(factors) > 0.1
+    assert (logs[-1] - logs[20]) / (len(logs) - 21) == pytest.approx(math.log(abs(spectrum[0])), abs=5e-3)
+
+
+def test_shares_at_consensus_fall_also_where_angles_are_proportional_to_the_place() -> None:
+    shares = np.diagonal(rm.attention_matrices(turning(1, n=6, mask="causal"), np.ones((6, 4)))[0, 0])
+    assert (np.diff(shares) < 0).all()
+
+
+def test_longer_turns_count_in_the_lengthening() -> None:
+    """Tables with cos² + sin² = 4 (as YaRN scales them): queries and keys are twice as long each."""
+    plain = turning(1)
+    table = plain.attentions[0].rotary
+    assert table is not None
+    scaled = plain.replace(
+        sublayers=((plain.sublayers[0][0].with_attention(rotary=Rotary(2 * table.cos, 2 * table.sin)),),)
+    )
+    X = np.random.default_rng(1).standard_normal((3, 4))
+    sizes = [Run(Balls(), net, X).by_text("lengthening", (("P", 0, 0),)) for net in (plain, scaled)]
+    assert float(sizes[1] / sizes[0]) == pytest.approx(4, rel=1e-12)
+    assert verify("own:shrinking-values", scaled, X, arithmetic="balls").outcome == Outcome.HOLDS
+
+
+def test_the_angle_behind_a_norm_falls_with_the_proved_power_of_the_depth() -> None:
+    """Two causal tokens, RMSNorm before, W = 1, no positions: L^(−1/2); with positions p − 1."""
+    for positions, query in (("none", 0.3), (Rotary.of_frequencies([2.0], 2), -0.5)):
+        one = Network.random(2, 2, 1, 1, skip=1.0, norm="rms", norm_at="before", mask="causal", positions=positions)
+        one = one.replace(query=query * np.eye(2)[None, None], key=None, value=np.eye(2)[None, None])
+        X = np.array([[1.0, 0.2], [0.6, 0.5]])
+        states = rm.hidden_states(Network.from_layers([*one.sublayers] * 512), X)
+        u = [state / np.linalg.norm(state, axis=1)[:, None] for state in (states[256], states[512])]
+        angles = [np.linalg.norm(v[1] - v[0]) for v in u]
+        share = rm.attention_matrices(one, np.tile(X[0], (2, 1)))[0, 0, 1, 1]
+        assert math.log2(angles[1] / angles[0]) == pytest.approx(share - 1, abs=3e-3)
+        assert share == pytest.approx(0.5, abs=1e-12) if positions == "none" else 0.2 < share < 0.3
+
+
+def test_across_is_a_product_of_the_second_tokens_own_length() -> None:
+    net = Network.random(3, 2, 1, 4, skip=1.0, norm="rms", norm_at="before", mask="causal", positions="rotary")
+    net = net.replace(
+        query=np.tile(np.eye(2), (4, 1, 1, 1)), key=None, value=np.tile(0.75 * np.eye(2), (4, 1, 1, 1))
+    )
+    X = np.array([[1.0, 0.5], [-0.25, 2.0], [4.0, 1.0]])
+    run, states = Run(Balls(), net, X), rm.hidden_states(net, X)
+    roots = [math.sqrt((state[1] ** 2).mean() + 1e-5) for state in states]
+    factors = [1 + 0.75 * rm.attention_matrices(net, X)[l, 0, 1, 1] / roots[l] for l in range(4)]
+    ratio = run.by_text("across", (("X", 4),)) / run.by_text("across", (("X", 0),))
+    assert float(ratio) == pytest.approx(math.prod(factors), rel=1e-12)
+    assert verify("own:pre-norm-power", net, X, arithmetic="balls").outcome == Outcome.HOLDS
+    value = net.value.copy()
+    value[0, 0, 0, 1] = 2.0**-40
+    assert verify("own:pre-norm-power", net.replace(value=value), X).outcome == Outcome.NOT_APPLICABLE

@@ -104,7 +104,7 @@ CHEAP = [
         "wu2024-2-step_rm-f19*",
         "own-hemisphere_rm-2a*",
     ),
-    *("own-lambda-skip-sphere_rm-50*", "own-repeat_rm-a18*", "folk-softmax-gradient*", "wu2024-1-doeblin_rm-a3*"),
+    *("own-lambda-skip-sphere_rm-04*", "own-repeat_rm-a18*", "folk-softmax-gradient*", "wu2024-1-doeblin_rm-a3*"),
 ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 import rankmath as rm
 from rankmath.formula.language import FUNCTIONS
 from rankmath.report import coq
+from rankmath.report.shown import lines
 from rankmath.verification.statement import Statement
 
 sys.path[:0] = [str(Path(__file__).parents[2] / "docs" / "_ext")]
@@ -128,3 +130,10 @@ def test_a_theorem_brings_the_definitions_it_rests_on_and_no_others() -> None:
         ("noci2022.no_grad", ""),  # its letters are names elsewhere
     ):
         assert [text.split()[1] for text in coq_statements.meanings(f"Rankmath.{name}")] == words.split()
+
+
+def test_a_reason_for_no_theorem_stands_where_there_is_none() -> None:
+    table = tomllib.loads((COQ / "theorems.toml").read_text(encoding="utf-8"))
+    assert set(table["without"]) <= set(rm.statements())
+    assert not set(table["without"]) & {row["key"] for row in EXACT}
+    assert f"Coq theorem: none ({table['without']['dong2021:3.2']})" in lines("dong2021:3.2")

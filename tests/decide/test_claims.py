@@ -177,3 +177,5 @@ def test_sharpening_that_is_interrupted_keeps_the_best(monkeypatch: pytest.Monke
     assert abs(answer.constant - np.tanh(1.0)) < 1e-6
     assert judge(answer.failing, found, "balls").outcome == Outcome.VIOLATED
     assert any(line.startswith("the best c seen is 0.76159") for line in answer.lines())
+    assert "c = 1" in str(claim)  # where the search starts: no answer
+    assert not any("c = 1" in line for line in answer.lines())

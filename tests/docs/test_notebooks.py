@@ -22,8 +22,8 @@ def test_a_notebook_prints_what_it_was_kept_with(path: Path, monkeypatch: pytest
     assert notebooks.printed(notebooks.executed(path)) == kept
 
 
-def test_there_are_four_and_each_ends_with_something_to_cite() -> None:
-    assert len(notebooks.names()) == 4
+def test_there_are_five_and_each_ends_with_something_to_cite() -> None:
+    assert len(notebooks.names()) == 5
     for path in notebooks.names():
         words = [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "markdown"]
         assert "What to cite" in "".join(words[-1]["source"]), path.name

@@ -27,6 +27,7 @@ from rankmath.equilibria.certify import certify_design
 from rankmath.equilibria.designs import causal_design, path_design
 from rankmath.model.sublayers import Attention, Sublayer
 from rankmath.report.cite import citation
+from rankmath.verification.papers import FIELD
 from rankmath.verification.verdict import Outcome
 
 ROOT = Path(__file__).parents[2]
@@ -448,7 +449,14 @@ def heads_that_cancel() -> bool:
     return abs(layer.sum(axis=1)[0] - 0.5) < 1e-12 and bool(abs(np.linalg.eigvals(layer)).max() > 3)
 
 
+def more_than_half_of_x() -> bool:
+    """x = 40, β = 80, u₀ = ½: e^x/u₀ over 2e^x/x + e^x/(βu₀) is x/(1 + u₀), a third more than x/2."""
+    x, beta, u = 40.0, 80.0, 0.5
+    return abs((1 / u) / (2 / x + 1 / (beta * u)) - x / (1 + u)) < 1e-12 and x / (1 + u) > 1.3 * x / 2
+
+
 FALSE: list[tuple[str, str, Callable[[], bool]]] = [
+    ("docs/findings.md", "for large x smaller by about x/2", more_than_half_of_x),
     ("docs/positions.md", "the factor ρ at 0, for one head", heads_that_cancel),
     ("docs/tutorial.md", "without a key, all statements", all_must_be_asked_for),
     ("docs/findings.md", "does not shrink as n grows", shrinks),
@@ -686,6 +694,15 @@ def test_what_was_known_before_us_is_not_called_ours(tmp_path: Path) -> None:
     assert known >= {"own:spectrum", "own:softmax-gradient"}
     assert {key for key, name in whose.items() if name.partition(",")[0] == "classical"} == known
     assert whose["own:received"].startswith("ours, beside Kim")
+
+
+def test_what_names_a_neighbouring_paper_is_in_the_table_of_the_field(tmp_path: Path) -> None:
+    """Once, whatever file its proof is in."""
+    write_field(tmp_path / "field.inc")
+    rows = re.findall(r"`([\w.:-]+)` \|$", (tmp_path / "field.inc").read_text(encoding="utf-8"), flags=re.M)
+    near = {key for key, one in statements().items() if any(paper in one.source for paper in FIELD.values())}
+    assert len(rows) == len(set(rows))
+    assert near - set(rows) == set()
 
 
 def fields(shape: object) -> set[str]:

@@ -154,6 +154,15 @@ def test_names_and_words_of_arguments_are_interchangeable() -> None:
     )
 
 
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_a_norm_and_its_place_are_said_in_one_word(place: str) -> None:
+    claim = f"n >= 2 and layernorm == rms and norm_at == {place} and mask == causal"
+    for name in ("norm", "layernorm"):
+        assert read_formula(f"n >= 2 and {name} == rms   {place} and mask == causal") == read_formula(claim)
+    with pytest.raises(rm.InvalidArgument, match=r"column 13"):
+        read_formula("norm == rms behind")
+
+
 def test_decimals_are_exact() -> None:
     assert (
         read_formula("n <= 0.1")

@@ -22,7 +22,10 @@ import pytest
 
 from rankmath.arithmetic.float64 import Float64
 from rankmath.claims import statements
+from rankmath.definitions.entries import ENTRIES as ENTRIES_OF_LANGUAGE
 from rankmath.formula import printing
+from rankmath.formula.evaluate import sides
+from rankmath.formula.run import Run
 from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
 from rankmath.model.positions import PositionTable, Rotary
 from rankmath.report.fragments import notation
@@ -110,7 +113,8 @@ class Written:
 
     def shares(self, Y: Any, h: int) -> Any:
         S = self.logits(Y, h)
-        e = np.where(self.mask, np.exp(S - S.real.max(axis=1, keepdims=True)), 0.0)
+        S = S - np.where(self.mask, S.real, -np.inf).max(axis=1, keepdims=True)
+        e = np.where(self.mask, np.exp(np.where(self.mask, S, 0.0)), 0.0)
         return e / e.sum(axis=1, keepdims=True)
 
     def read(self, X: Any) -> Any:
@@ -331,6 +335,15 @@ def gamma(w: Written, l: int, h: int) -> float:
     return math.sqrt(d.sum() * q(w, l, h, "composite").max() / d.max()) if d.max() > 0 else 0.0
 
 
+def singular(X: Any) -> Any:
+    return np.linalg.svd(X, compute_uv=False)
+
+
+def entropy(p: Any) -> float:
+    p = p[p > 1e-15] / p.sum()
+    return float(-(p * np.log(p)).sum())
+
+
 def symmetric(W: Any) -> Any:
     return np.linalg.eigvalsh((W + W.T) / 2)
 
@@ -412,7 +425,32 @@ SIGNS: dict[str, tuple[str, Callable[..., Any]]] = dict(
     ]
 ) | {
     "largest ℓ_p distance of two tokens": (r"\Delta_{<p>}(<X>)", lambda w, p, l: diameter(w.X_[l], p)),
-    "largest ℓ_2 distance of two tokens": (r"\Delta_{2}(<X>)", lambda w, l: diameter(w.X_[l], 2)),
+    f"{_RES}largest column sum of absolute values": (
+        r"\|\mathrm{res}(<X>)\|_{1}",
+        lambda w, l: columns(w.X_[l] - np.median(w.X_[l], axis=0)),
+    ),
+    "‖X‖_F²/‖X‖₂²": (r"\operatorname{srank}(<X>)", lambda w, l: (frobenius(w.X_[l]) / spectral(w.X_[l])) ** 2),
+    "rank of a matrix": (r"\operatorname{rank}(<M>)", lambda w, M: float(np.linalg.matrix_rank(M))),
+    "(Σσ²)²/Σσ⁴ of the singular values σ of X": (
+        r"\operatorname{pr}(<X>)",
+        lambda w, l: float((s := singular(w.X_[l]) ** 2).sum() ** 2 / (s**2).sum()),
+    ),
+    "exp of the entropy of p, σ the singular values of X: p_i = σ_i/Σσ": (
+        r"\operatorname{erank}_{\mathrm{singular}}(<X>)",
+        lambda w, l: math.exp(entropy(singular(w.X_[l]))),
+    ),
+    "exp of the entropy of p, σ the singular values of X: p_i = σ_i²/Σσ²": (
+        r"\operatorname{erank}_{\mathrm{eigen}}(<X>)",
+        lambda w, l: math.exp(entropy(singular(w.X_[l]) ** 2)),
+    ),
+    "least entropy −Σ_j P_ij log P_ij of a row of the attention": (
+        r"\operatorname{Ent}(<M>)",
+        lambda w, P: min(map(entropy, P)),
+    ),
+    "second largest modulus of an eigenvalue of the attention, each as often as it occurs; the largest is 1": (
+        r"|\lambda_2(<M>)|",
+        lambda w, P: float(np.sort(abs(np.linalg.eigvals(P)))[-2]) if len(P) > 1 else 0.0,
+    ),
     f"{_RES}root of the sum of squares": (
         r"\|\mathrm{res}(<X>)\|_{F}",
         lambda w, l: frobenius(w.X_[l] - w.X_[l].mean(axis=0)),
@@ -460,8 +498,8 @@ SIGNS: dict[str, tuple[str, Callable[..., Any]]] = dict(
         r"\|<X>_1-<X>_0\|_2",
         lambda w, l, _: frobenius(w.X_[l][1] - w.X_[l][0]),
     ),
-    "norm of the map v ↦ vW of row vectors in ℓ_p: the largest row sum of |W| for p = 1, the largest column sum for"
-    " p = inf, the spectral norm for p = 2": (r"\|<W>\|_{\ell_{<p>}}", lambda w, W, p: of_vectors(W, p)),
+    "norm of the map v ↦ vW of row vectors in ℓ_p; it is the largest row sum of |W| for p = 1, the largest column"
+    " sum for p = ∞, the spectral norm for p = 2": (r"\|<W>\|_{\ell_{<p>}}", lambda w, W, p: of_vectors(W, p)),
     "norm of the map v ↦ vWS⁻¹ of row vectors in ℓ_p, S the diagonal of the deviations (root mean squares about the"
     " mean, 1 in place of 0) of the columns of the first layer's output before LayerNorm": (
         r"\|<W>S^{-1}\|_{\ell_{<p>}}",
@@ -494,6 +532,7 @@ SIGNS: dict[str, tuple[str, Callable[..., Any]]] = dict(
     ),
     f"largest {_SHARE}{_ONE}": (r"\|q(<P>)\|_\infty", lambda w, l, h: float(q(w, l, h, "composite").max())),
     f"largest {_SHARE}{_MEAN}": (r"\|\bar{q}(<P>)\|_\infty", lambda w, l, h: float(q(w, l, h, "mean").max())),
+    f"least {_SHARE}{_ONE}": (r"\min_j q_j(<P>)", lambda w, l, h: float(q(w, l, h, "composite").min())),
     f"least {_SHARE}{_MEAN}": (r"\min_j \bar{q}_j(<P>)", lambda w, l, h: float(q(w, l, h, "mean").min())),
     "least attention on an edge of the mask": (r"\varepsilon(<P>)", lambda w, l, h: float(w.P(l, h)[w.mask].min())),
     "largest oscillation of a row of logits over the edges of the mask": (
@@ -524,8 +563,8 @@ SIGNS: dict[str, tuple[str, Callable[..., Any]]] = dict(
         lambda w, l, h: spread(w.logits(w.read(w.X_[l]), h) - w.logits(w.agreed(l), h), w.mask),
     ),
     "what the token of this number, counted from 0, attends to itself": (
-        r"(<M>)_{11}",
-        lambda w, P: float(P[1, 1]),
+        r"(<M>)_{<i>,<i>}",
+        lambda w, P, k, _: float(P[k, k]),
     ),
     f"spectral norm {_OF_SECOND}": (
         r"\Bigl\|\sum_h P^{<i>,h}_{11}W^{<i>,h}\Bigr\|_2",
@@ -627,7 +666,9 @@ TRUTHS: dict[str, Callable[..., bool]] = {
     r"\text{every token sees itself}": lambda w: bool(np.diagonal(w.mask).all()),
     r"\text{the mask is quasi-strongly connected}": lambda w: bool(centers(w)),
     r"\text{the mask is strongly connected}": lambda w: len(centers(w)) == w.tokens,
-    r"\text{heads read and write disjoint coordinates, and the input is zero where they write}": disjoint,
+    r"\text{no head takes values where a head or a bias writes, and the input is zero there}": disjoint,
+    r"\operatorname{sym}W^{0,0}\text{ is definite}": lambda w: definiteness(w.W(0)) > 0,
+    r"W^{0,0}\text{ is invertible}": lambda w: least(w.W(0)) > 1e-12,
     r"\operatorname{sym}W_{QK}^{l,0}\text{ is definite}\quad\text{for all }l": lambda w: (
         definiteness(w.W_QK(0)) > 0
     ),
@@ -673,6 +714,8 @@ class Reader:
             elif said == _AS_ONE:
                 self.as_one.add(spaced(shown))
             elif not said.startswith(_P0):
+                for name in _EXPONENTS:  # at one exponent
+                    said = re.sub(f"ℓ_{name.replace(chr(92) + 'infty', '∞')}(?=[ ;,])", "ℓ_p", said)
                 pattern, meaning = SIGNS[said]
                 if "<" not in re.sub(r"<n\}", "", pattern) and not pattern.startswith("\\|") and len(pattern) < 25:
                     self.letters[pattern] = meaning(w)
@@ -1107,3 +1150,55 @@ def test_another_meaning_of_a_sentence_is_seen(
     monkeypatch.setitem(SIGNS, whole, (SIGNS[whole][0], wrong))
     with pytest.raises(AssertionError):
         agrees(ENTRIES[key])
+
+
+# -- every sign of the language --------------------------------------------------------------------------------
+
+_ARGUMENTS = {"tokens": "X[L]", "weight": "W[0, 0]", "attention": "P[0, 0]", "matrix": "W[0, 0]", "layer": "0"}
+#: What is only defined of some networks; else those without LayerNorm in front, positions and maps.
+ONLY: dict[str, Callable[[Written], bool]] = {
+    "gained_norm": lambda w: w.before,
+    "least_root": lambda w: w.before,
+    "lipschitz": lambda w: not w.before,
+    **dict.fromkeys(
+        ("repeat_gap", "repeat_reach", "repeat_share"),
+        lambda w: w.seen_as(lambda i, j: j <= i) and not (w.norm or w.before or w.choices or w.map),
+    ),
+    **dict.fromkeys(("jacobian_norm", "influence"), lambda w: not (w.norm or w.before or w.choices or w.map)),
+}
+CALLS = [
+    (name, f"{name}({', '.join(arguments)})", entry.truth)
+    for name, entry in ENTRIES_OF_LANGUAGE.items()
+    for arguments in itertools.product(*(p.words or (_ARGUMENTS[p.kind],) for p in entry.parameters))
+]
+
+
+@pytest.mark.parametrize(("name", "call", "truth"), CALLS, ids=[call for _, call, _ in CALLS])
+def test_every_sign_is_read_as_it_is_defined(name: str, call: str, truth: bool) -> None:
+    """Also those of quantities that no registered claim has."""
+    statement = Statement("mine:sign", call if truth else f"{call} <= -1")
+    tex, seen = statement.conclusion[0], 0
+    meant = ONLY.get(name, lambda w: not (w.before or w.choices or w.map))
+    names = [at for at, w in NETWORKS.items() if meant(w)]
+    for at in some(names, 40):
+        w, found = NETWORKS[at], []
+        try:
+            for w.pick in (0, -1):
+                w.sides_read.clear()
+                found.append(float(TRUTHS[tex](w)) if truth else read_left(statement, w, tex))
+        except (ArithmeticError, NotMet, IndexError, RuntimeWarning, np.linalg.LinAlgError):
+            continue  # there is no such number, or it is too close to none
+        if seen >= 8 or abs(found[0] - found[1]) > 1e-12:  # which center is meant is not said
+            continue
+        [side] = sides(statement.expanded, Run(Float64(np.zeros(1)), w.network(), w.X))
+        coded = as_float(side.left) if side.truth is None else float(bool(side.truth.holds))
+        if math.isnan(coded):  # doubles cannot tell a small number from 0
+            continue
+        assert np.isclose(coded, found[0], rtol=1e-8, atol=1e-12), at
+        seen += 1
+    assert seen >= 4
+
+
+def read_left(statement: Statement, w: Written, tex: str) -> float:
+    Reader(statement, w).read(tex)
+    return w.sides_read[-1][0]

@@ -12,7 +12,8 @@ import pytest
 
 from rankmath.arithmetic.float64 import Float64
 from rankmath.claims import statements
-from rankmath.definitions.hypotheses import ACTIVATIONS, MASKS, SWITCHES, said
+from rankmath.definitions.hypotheses import MASKS, SWITCHES, said
+from rankmath.definitions.layer import ACTIVATIONS
 from rankmath.formula.evaluate import sides
 from rankmath.formula.printing import text, words
 from rankmath.formula.reader import read_formula
@@ -102,7 +103,7 @@ CONVENTIONS: dict[str, Callable[[Written], bool]] = {
     "LayerNorms anywhere": lambda w: True,
     "no MLP": lambda w: w.activation is None,
     "per-token MLPs or none": lambda w: True,
-    "no bias of values or outputs (b_V W_O + b_O = 0)": no_bias_of_outputs,
+    "no bias of values or outputs (Σ_h b_V W_O + b_O = 0)": no_bias_of_outputs,
     "no query biases (b_Q = 0)": lambda w: w.zero("b_Q"),
     "no positions": lambda w: not {"position", "rotary"} & {*w.choices},
     "any positions": lambda w: True,
@@ -117,6 +118,7 @@ CONVENTIONS: dict[str, Callable[[Written], bool]] = {
     ),
     "logits that are not capped": lambda w: "softcap" not in w.choices,
     "logits capped or not": lambda w: True,
+    "logits x capped to c*tanh(x/c), c > 0": lambda w: "softcap" in w.choices,
     "no norms of queries and keys": lambda w: "qk_norm" not in w.choices,
     "norms of queries and keys or none": lambda w: True,
 }

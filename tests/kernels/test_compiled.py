@@ -78,54 +78,6 @@ def test_averages_of_exponentials_are_the_softmax(kernel, sizes, size):
         assert (np.abs(found - weights @ values) <= 1e-14 * scale).all()
 
 
-def mapped(kernel, name, x, slopes=()):
-    return kernel.mapped(name, x, np.empty_like(x), slopes)
-
-
-def units_apart(found, exact):
-    """|found − exact| in units of the last place of a double."""
-    return [
-        float(abs(mpmath.mpf(float(a)) - e)) / np.spacing(abs(float(e))) for a, e in zip(found, exact, strict=True)
-    ]
-
-
-def test_the_normal_distribution_to_three_units_of_the_last_place(kernel):
-    rng = np.random.default_rng(0)
-    sizes = 10.0 ** rng.uniform(-20, 1.57, 100)
-    x = np.concatenate([rng.uniform(-37.5, 8.3, 400), sizes, -sizes, [0.0, -4.0, 4.0, -37.6, 60.0, -60.0]])
-    with mpmath.workdps(40):
-        exact = [mpmath.erfc(-mpmath.mpf(a) / mpmath.sqrt(2)) / 2 for a in x]
-        assert max(units_apart(mapped(kernel, "normal_cdf", x), exact)) < 3
-        normal = x[np.abs(x + 37.55) > 0.1]  # the others have a product with a denormal number
-        values = [mpmath.mpf(a) * mpmath.erfc(-mpmath.mpf(a) / mpmath.sqrt(2)) / 2 for a in normal]
-        assert max(units_apart(mapped(kernel, "gelu", normal), values)) < 4
-    assert np.isnan(mapped(kernel, "normal_cdf", np.asarray([np.nan]))).all()
-    np.testing.assert_array_equal(mapped(kernel, "normal_cdf", np.asarray([-np.inf, np.inf])), [0.0, 1.0])
-
-
-@pytest.mark.parametrize("slopes", [(1.0, 0.0), (1.5957691216057308, 0.07135481282961344)])
-def test_gated_activations_to_the_last_bits(kernel, slopes):
-    """x/(1 + e^−g): what g is rounded by, a few units of its last place, is the relative error of e^−g."""
-    x = np.concatenate([np.random.default_rng(1).uniform(-18, 18, 301), [0.0, 1e-200, -1e3, 1e3]])
-    with mpmath.workdps(40):
-        gates = [mpmath.mpf(a) * (mpmath.mpf(a) ** 2 * slopes[1] + slopes[0]) for a in x]
-        exact = [mpmath.mpf(a) / (1 + mpmath.exp(-g)) for a, g in zip(x, gates, strict=True)]
-        apart = units_apart(mapped(kernel, "gated", x, slopes), exact)
-        assert all(units < 4 + 4 * min(abs(g), 700) for units, g in zip(apart, gates, strict=True))
-
-
-def test_the_polynomial_of_mills_ratio_is_chebyshevs_interpolation():
-    """P(t) = (x + 4) e^{x²/2} Φ(−x) at t = (x − 4)/(x + 4), within 2^−55 of it where it is not interpolated."""
-    first, low, *others = compiled._MILLS
-    with mpmath.workdps(40):
-        for k in range(1, 60):
-            t = mpmath.cos(mpmath.pi * k / 60)
-            x = 4 * (1 + t) / (1 - t)
-            exact = (x + 4) * mpmath.exp(x * x / 2) * mpmath.erfc(x / mpmath.sqrt(2)) / 2
-            found = mpmath.polyval([*reversed(others), mpmath.mpf(first) + low], t)
-            assert abs(found - exact) < 2.0**-55
-
-
 def test_the_polynomial_of_expm1_is_good_beyond_the_last_bit():
     with mpmath.workdps(40):
         for k in range(-200, 201):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rankmath.attention.alone import LIMITS
 from rankmath.kernels import compiled, compiled_far
-from rankmath.kernels.compiled_tokens import TokenPlan, source
+from rankmath.kernels.compiled_network import LayerPlan, source
 
 binding = pytest.importorskip("llvmlite.binding", reason="the compiled kernel needs llvmlite (extra 'fast')")
 HERE = compiled.kernel()
@@ -32,8 +33,14 @@ def by_all_pairs(R):
     return max(float(np.sum((R - row) ** 2, axis=1).max()) for row in R)
 
 
+def measure(plan, R):
+    """Σ|R_i|², max |R_i − R_j|² and |x|² of a run of no layers, x the ones."""
+    made = plan.run(np.ones((1, R.shape[1])), R, (0.0,) * 4, (), np.empty((0, 3)), LIMITS, measure=True)
+    return (made.log[0, 0, 4:] ** 2).tolist()
+
+
 def measured(kernel, R):
-    return TokenPlan(kernel, *R.shape).measure(R, np.ones((1, R.shape[1])))
+    return measure(LayerPlan(kernel, *R.shape, 1, 1), R)
 
 
 def chosen(kernel, R):
@@ -95,6 +102,6 @@ def test_tokens_that_floats_tell_badly_apart(kernel, kind):
 
 def test_a_second_measurement_knows_nothing_of_the_first(kernel):
     first, second = tokens(kernel, 150, 16), 0.9 * tokens(kernel, 150, 16, seed=1)
-    plan, x = TokenPlan(kernel, *first.shape), np.ones((1, first.shape[1]))
-    alone = [plan.measure(R, x) for R in (second, first)]
-    assert [plan.measure(R, x) for R in (second, first, second)] == [alone[0], alone[1], alone[0]]
+    plan = LayerPlan(kernel, *first.shape, 1, 1)
+    alone = [measure(plan, R) for R in (second, first)]
+    assert [measure(plan, R) for R in (second, first, second)] == [alone[0], alone[1], alone[0]]

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from rankmath.arithmetic.float64 import Float64
+from rankmath.attention.alone import LIMITS
 from rankmath.attention.on_cpu import centre_on_cpu
 from rankmath.attention.tokens import centre
-from rankmath.kernels import compiled, compiled_tokens
+from rankmath.kernels import compiled
+from rankmath.kernels.compiled_network import LayerPlan
 
 binding = pytest.importorskip("llvmlite.binding", reason="the compiled functions need llvmlite (extra 'fast')")
 
@@ -29,7 +31,8 @@ def drawn(n, d, seed, mean=1.0, size=1.0):
 def test_squares_and_the_farthest_pair_are_those_of_exact_sums(kernel, n, d):
     R, x = drawn(n, d, n), drawn(1, d, d)
     R -= R.mean(axis=0)
-    total, far, of_mean = compiled_tokens.TokenPlan(kernel, n, d).measure(R, x)
+    run = LayerPlan(kernel, n, d, 1, 1).run(x, R, (0.0,) * 4, (), np.empty((0, 3)), LIMITS, measure=True)
+    total, far, of_mean = (run.log[0, 0, 4:] ** 2).tolist()
     rows = [[Fraction(a) for a in row] for row in R.tolist()]
     exact = sum(a * a for row in rows for a in row)
     gap = max(sum((a - b) ** 2 for a, b in zip(u, v, strict=True)) for u in rows for v in rows)

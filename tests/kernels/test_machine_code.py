@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.special import ndtr
 
+from rankmath.attention.softmax import row_softmax
 from rankmath.kernels import compiled, machine_code
 
 pytestmark = pytest.mark.skipif(compiled.kernel() is None, reason="llvmlite, or fused multiply-add, is missing")
@@ -28,8 +28,12 @@ def fresh() -> compiled.Kernel:
     return compiled.Kernel(known.shape, known._features)
 
 
-def gelu(kernel: compiled.Kernel) -> Any:
-    return kernel.mapped("gelu", X, np.empty_like(X))
+def averaged(kernel: compiled.Kernel) -> Any:
+    """The averages of the rows that softmax(X Xᵀ) makes."""
+    out, tasks = compiled.fused_average(kernel, 0.0, 1.0, X, X, np.ones((len(X), 1)), X, 1)
+    for task in tasks:
+        task()
+    return out
 
 
 def makes_no_code(monkeypatch: Any) -> None:
@@ -41,32 +45,32 @@ def makes_no_code(monkeypatch: Any) -> None:
     monkeypatch.setattr(llvm.TargetMachine, "emit_object", emit)
 
 
-X = np.linspace(-3.0, 3.0, 101)
+X = np.linspace(-3.0, 3.0, 120).reshape(40, 3) + np.eye(40, 3)
 
 
 def test_code_is_made_once(kept: Path, monkeypatch: Any) -> None:
-    made = gelu(fresh())
-    np.testing.assert_allclose(made, X * ndtr(X), rtol=1e-13)
+    made = averaged(fresh())
+    np.testing.assert_allclose(made, row_softmax(X @ X.T) @ X, rtol=1e-13)
     assert list(kept.glob("*.o"))
     assert kept.stat().st_mode & 0o777 == 0o700
     makes_no_code(monkeypatch)
-    assert (gelu(fresh()) == made).all()
+    assert (averaged(fresh()) == made).all()
 
 
 def test_other_code_and_other_registers_are_other_files(kept: Path) -> None:
     known, more = fresh(), compiled.Shape(2, 4, 2)
     for shape in (known.shape, more, known.shape):
-        compiled.Kernel(shape, known._features).compiled("map", compiled.entrywise(shape, "gelu"), 1, 3)
-    assert len(list(kept.glob("*.o"))) == 1 + (known.shape.lanes != more.lanes)
-    code = compiled.entrywise(known.shape, "gelu")
-    known.compiled("map", code + "\n; a word more\n", 1, 3)
-    compiled.Kernel(known.shape, known._features + ",").compiled("map", code, 1, 3)
-    assert len(list(kept.glob("*.o"))) == 3 + (known.shape.lanes != more.lanes)
+        compiled.Kernel(shape, known._features).compiled("pack", compiled.packing(shape), 3, 6)
+    assert len(list(kept.glob("*.o"))) == 2
+    code = compiled.packing(known.shape)
+    known.compiled("pack", code + "\n; a word more\n", 3, 6)
+    compiled.Kernel(known.shape, known._features + ",").compiled("pack", code, 3, 6)
+    assert len(list(kept.glob("*.o"))) == 4
 
 
 @pytest.mark.parametrize("damage", ["cut", "changed", "empty", "digest"])
 def test_damaged_files_are_made_anew(kept: Path, monkeypatch: Any, damage: str) -> None:
-    made = gelu(fresh())
+    made = averaged(fresh())
     for path in kept.glob("*.o"):
         raw = path.read_bytes()
         broken = {
@@ -76,16 +80,16 @@ def test_damaged_files_are_made_anew(kept: Path, monkeypatch: Any, damage: str) 
             "digest": raw[:32],
         }[damage]
         path.write_bytes(broken)
-    assert (gelu(fresh()) == made).all()
+    assert (averaged(fresh()) == made).all()
     makes_no_code(monkeypatch)  # whole again
-    assert (gelu(fresh()) == made).all()
+    assert (averaged(fresh()) == made).all()
 
 
 def test_where_others_write_nothing_is_kept(kept: Path) -> None:
     kept.mkdir()
     kept.chmod(0o777)
     assert machine_code.folder() is None
-    gelu(fresh())
+    averaged(fresh())
     assert not list(kept.iterdir())
     kept.chmod(0o755)
     assert machine_code.folder() == kept
@@ -94,7 +98,7 @@ def test_where_others_write_nothing_is_kept(kept: Path) -> None:
 def test_the_folder(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setenv("RANKMATH_CACHE", "")
     assert machine_code.folder() is None
-    np.testing.assert_allclose(gelu(fresh()), X * ndtr(X), rtol=1e-13)
+    np.testing.assert_allclose(averaged(fresh()), row_softmax(X @ X.T) @ X, rtol=1e-13)
     monkeypatch.delenv("RANKMATH_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert machine_code.folder() == tmp_path / "rankmath"
@@ -111,7 +115,7 @@ def test_a_folder_that_is_taken_away_costs_time_alone(kept: Path, monkeypatch: A
         raise OSError(28, os.strerror(28))
 
     monkeypatch.setattr(machine_code, "write", gone)
-    np.testing.assert_allclose(gelu(fresh()), X * ndtr(X), rtol=1e-13)
+    np.testing.assert_allclose(averaged(fresh()), row_softmax(X @ X.T) @ X, rtol=1e-13)
 
 
 def test_few_files_are_kept(kept: Path, monkeypatch: Any) -> None:
@@ -120,8 +124,8 @@ def test_few_files_are_kept(kept: Path, monkeypatch: Any) -> None:
     for k in range(6):
         (kept / f"{k}.o").write_bytes(b"old")
         os.utime(kept / f"{k}.o", (k, k))
-    code = compiled.entrywise(fresh().shape, "gelu")
-    fresh().compiled("map", code, 1, 3)
+    code = compiled.packing(fresh().shape)
+    fresh().compiled("pack", code, 3, 6)
     names = {path.name for path in kept.glob("*.o")}
     assert len(names) == 3
     assert {"4.o", "5.o"} < names

@@ -45,8 +45,18 @@ def given(name: str) -> list[int]:
     return np.random.default_rng(7).integers(0, PLACES[name][1], 24).tolist()
 
 
-def states(path: Path, name: str) -> list[Floats]:
-    """Hidden states by transformers, float64."""
+def alone(layer: Any, gemma: bool) -> Any:
+    """What a layer of transformers is without skip connections and MLP: A(N(X)), with Gemma's norm behind it."""
+
+    def forward(hidden_states: Any, **options: Any) -> Any:
+        made = layer.self_attn(hidden_states=layer.input_layernorm(hidden_states), **options)[0]
+        return layer.post_attention_layernorm(made) if gemma else made
+
+    return forward
+
+
+def states(path: Path, name: str, variant: str = "full") -> list[Floats]:
+    """Hidden states by transformers, float64: of the model, or of attention with its norms ("san+norm")."""
     import torch
     from modern_peer import double
     from transformers import AutoModel, GgufConfig
@@ -59,6 +69,9 @@ def states(path: Path, name: str) -> list[Floats]:
         for attribute in ("variance_epsilon", "eps"):
             if hasattr(module, attribute):
                 setattr(module, attribute, PLACES[name][2])
+    if variant != "full":
+        for layer in model.layers:
+            layer.forward = alone(layer, name == "gemma3")
     with torch.no_grad():
         out = model(input_ids=torch.tensor([given(name)]), output_hidden_states=True, return_dict=True)
     found = [state[0].numpy() for state in out.hidden_states]
@@ -78,6 +91,7 @@ def main(folder: str, target: str) -> None:
             path = found(Path(folder), name, Path(place))
             assert path is not None, name
             out[name] = digits(states(path, name))
+            out[f"{name} san+norm"] = digits(states(path, name, "san+norm"))
     Path(target).write_text(json.dumps(out, indent=1) + "\n", encoding="utf-8")
 
 

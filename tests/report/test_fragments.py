@@ -65,6 +65,7 @@ def test_commands_are_written_out_inside_one_another_and_do_not_run_into_letters
 def test_a_citation_has_no_command_of_ours_and_says_what_a_layer_is(key: str) -> None:
     text = citation(key).text("latex")
     assert private(text) == []
+    assert not re.findall(r"\\textasciicircum|\\_\\\{|\[U\+\w+\]", text), "signs that were not understood"
     if not statements()[key].arrays:
         assert text.index("Tokens are the rows") < text.index(r"\begin{quote}"), "notation before it is used"
         assert text.index(r"\operatorname{softmax}") < text.index(r"\begin{quote}")

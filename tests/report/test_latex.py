@@ -137,7 +137,7 @@ def test_a_formula_for_running_text_says_the_same_with_its_words_outside() -> No
     [
         ("for |λ| ≥ 2‖W‖₂: no", r"for $| \lambda| \ge 2 \| W \|_{2}$: no"),
         ("x ≤ y. Then β ≥ 1.", r"$x \le y$. Then $\beta \ge 1$."),
-        ("a β of the layer, e^(−σ)", r"a $\beta$ of the layer, $e^{-\sigma }$"),
+        ("a β of the layer, e^(−σ)", r"a $\beta$ of the layer, $e^{- \sigma}$"),
         ("5 % of it, at $3", r"5 \% of it, at \$3"),
     ],
 )

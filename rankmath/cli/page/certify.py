@@ -39,6 +39,9 @@ def equilibrium_near(state: Mapping[str, Json]) -> Equilibrium:
         raise InvalidArgument("norm: none; equilibria are certified for LayerNorm on the sphere")
     if as_real("skip", state["skip"]) != 0:
         raise InvalidArgument(f"skip: {state['skip']} given; equilibria are certified without a skip connection")
+    for name in ("turn", "slope"):
+        if as_real(name, state.get(name, 0)) != 0:
+            raise InvalidArgument(f"{name}: {state[name]} given; equilibria are certified without positions")
     X = as_array("X", state["X"], ndim=2)
     n, d = X.shape
     if not 2 <= n <= _MOST_TOKENS or d not in (2, 3):

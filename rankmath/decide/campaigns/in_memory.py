@@ -129,27 +129,14 @@ def summary(battery: Battery, asked: int) -> Result:
     """The battery as plain data; `asked` instances were to be drawn."""
     entry = battery.statement
     worst = [v.log_lhs - v.log_rhs for _, v in battery.violations if math.isfinite(v.log_lhs - v.log_rhs)]
+    of_entry = ("key", "title", "claim", "source", "status", "truth", "sharp")
+    counted = ("outcome", "as_registered", "instances", "holds", "certified", "not_applicable", "undecided")
     return Result(
-        key=entry.key,
-        title=entry.title,
-        claim=entry.claim,
-        source=entry.source,
-        status=entry.status,
-        truth=entry.truth,
-        outcome=battery.outcome,
-        as_registered=battery.as_registered,
-        sharp=entry.sharp,
-        instances=battery.instances,
+        **{name: getattr(entry, name) for name in of_entry},
+        **{name: getattr(battery, name) for name in (*counted, "tightest", "seconds", "ratios")},
         extra=max(0, battery.instances - asked),
-        holds=battery.holds,
-        certified=battery.certified,
-        not_applicable=battery.not_applicable,
-        undecided=battery.undecided,
         violations=len(battery.violations),
-        tightest=battery.tightest,
         log_worst=max(worst, default=None),
-        seconds=battery.seconds,
-        ratios=battery.ratios,
         certificates=tuple(c.id for c in battery.certificates),
         comparison=dict(battery.comparison),
         texts=tuple(c.text() for c in battery.certificates),

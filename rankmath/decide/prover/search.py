@@ -65,7 +65,8 @@ from rankmath.decide.prover.programs import combination, shares
 Places: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 _VARIABLES = frozenset("xyzfg")
 _DEEPEST = 3
-_MOST_FACTS = 6000
+#: How long a line by a registered statement counts, where one by a lemma counts 1.
+_LONG = 40.0
 #: Sizes of tokens that are carried through all layers.
 _SIZES = (
     "diameter(X[L], 1)",
@@ -755,8 +756,8 @@ class Search:
                     costs.append(step.vector[1])
                     kinds.append((r, j))
         self.programs += 1
-        # Of two short proofs the one by lemmas reads better than the one by a theorem.
-        lengths = [1.5 if r < 0 and kept[j].by == "statement" else 1.0 for r, j in kinds]
+        # Of two proofs the one by lemmas is preferred: it reads better than one by a theorem, and Coq has its file.
+        lengths = [_LONG if r < 0 and kept[j].by == "statement" else 1.0 for r, j in kinds]
         found = combination(columns, costs, dict(goal), at_most=None if tight else -log_goal, lengths=lengths)
         if found is None:
             return None
@@ -1093,7 +1094,11 @@ class Search:
                 if not self.work._mono_nonnegative(m)
             )
             room: dict[Any, Fraction] = dict(difference)
-            found = shares(columns, room, [1.0 + 0.1 * len(c) for c in columns], signed) if steps else None
+            lengths = [
+                0.1 * len(c) + (_LONG if step.by == "statement" else 1.0)
+                for c, (step, _) in zip(columns, steps, strict=True)
+            ]
+            found = shares(columns, room, lengths, signed) if steps else None
             if found is not None:
                 of: list[tuple[FoundLine, Fraction | str]] = [
                     (steps[j][0], str(x) if steps[j][1] == "1" else f"{x}*{steps[j][1]}") for j, x in found.items()
@@ -1117,7 +1122,7 @@ class Search:
         out = []
         for step in [*self.facts(where), *self._log_facts(rows)]:
             change = expanded(plus(step.line.right, step.line.left, -1))
-            if len(change) != 2 or any(_is_plain(m) for m in change):
+            if len(change) != 2 or any(_is_plain(m) or not self.work._mono_nonnegative(m) for m in change):
                 outside = [m for m in change if m not in rows and m != ONE]
                 most = 2 if any(m in tops for m in change) else 1
                 if len(outside) <= most and any(m in rows for m in change if m != ONE):

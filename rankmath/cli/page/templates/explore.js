@@ -18,11 +18,17 @@ function sees(mask, i, j) {
   return true;
 }
 
-// P = softmax(beta X W_QK X^T) over what the mask lets each token see.
+// The first two entries turned by an angle; a third stays.
+const turned = ([a, b, ...rest], t) => [a * Math.cos(t) - b * Math.sin(t), b * Math.cos(t) + a * Math.sin(t), ...rest];
+const hasPositions = (s) => Boolean(s.turn || s.slope);
+
+// P = softmax(beta X W_QK X^T) over what the mask lets each token see. Rotary positions turn queries and keys by
+// s.turn degrees a place, ALiBi takes s.slope |i - j| from the logits.
 function attention(X, s) {
+  const angle = ((s.turn || 0) * Math.PI) / 180, slope = s.slope || 0, keys = X.map((y, j) => turned(y, j * angle));
   return X.map((x, i) => {
-    const query = times(x, s.W_QK);
-    const logits = X.map((y, j) => (sees(s.mask, i, j) ? s.beta * dot(query, y) : -Infinity));
+    const query = turned(times(x, s.W_QK), i * angle);
+    const logits = keys.map((y, j) => (sees(s.mask, i, j) ? s.beta * dot(query, y) - slope * Math.abs(i - j) : -Infinity));
     const top = Math.max(...logits);
     const weights = logits.map((l) => Math.exp(l - top));
     const total = weights.reduce((a, b) => a + b, 0);
@@ -158,11 +164,14 @@ function bounds(path, s) {
     if (against.length) fail.push({ key, words: against.join(" and ") });
     else apply.push({ key, of, side, values: values() });
   };
-  const norm = s.norm !== "none" && "LayerNorm", skip = s.skip !== 0 && "a skip connection", mask = s.mask !== "complete" && "a mask";
-  theorem("own:diameter", "diameter", "upper", [norm, skip, mask], () => running(D[0], (d) => d * gain(d)));
+  const norm = s.norm !== "none" && "LayerNorm", skip = s.skip !== 0 && "a skip connection", mask = s.mask !== "complete" && "a mask", placed = hasPositions(s) && "positions";
+  theorem("own:diameter", "diameter", "upper", [norm, skip, mask, placed], () => running(D[0], (d) => d * gain(d)));
+  // Any logits and any mask: the largest total variation of two rows.
+  const spread = path.slice(0, -1).map((Y) => { const P = attention(Y, s); return v * Math.max(...P.flatMap((p) => P.map((q) => p.reduce((t, x, j) => t + Math.abs(x - q[j]) / 2, 0)))); });
+  theorem("own:transport", "diameter", "upper", [norm, skip], () => running(D[0], (d, l) => d * spread[l - 1]));
   const step = !skip && "no skip connection", strong = gains.some((g) => g >= s.skip) && "attention stronger than the skip";
-  theorem("own:lambda-skip-upper", "diameter", "upper", [norm, step, mask], () => running(D[0], (d, l) => d * (s.skip + gains[l - 1])));
-  theorem("own:lambda-skip-lower", "diameter", "lower", [norm, step, mask, !step && strong], () => running(D[0], (d, l) => d * (s.skip - gains[l - 1])));
+  theorem("own:lambda-skip-upper", "diameter", "upper", [norm, step, mask, placed], () => running(D[0], (d, l) => d * (s.skip + gains[l - 1])));
+  theorem("own:lambda-skip-lower", "diameter", "lower", [norm, step, mask, placed, !step && strong], () => running(D[0], (d, l) => d * (s.skip - gains[l - 1])));
   theorem("wu2024:1", "residual", "upper", [norm, skip], () => {
     let W = identity(X[0].length);
     return path.map((_, l) => {
@@ -178,7 +187,7 @@ function bounds(path, s) {
 
 // ---- state -------------------------------------------------------------------------------------------------
 
-const state = { X: [], W_V: identity(2), W_QK: identity(2), beta: 2, skip: 0, mask: "complete", norm: "sphere" };
+const state = { X: [], W_V: identity(2), W_QK: identity(2), beta: 2, skip: 0, turn: 0, slope: 0, mask: "complete", norm: "sphere" };
 let start = [], history = [], view = identity(3), timer = null, rest = null;
 
 function regular(n, d) {
@@ -484,7 +493,7 @@ $("tokens").addEventListener("change", shape);
 $("dim").addEventListener("change", shape);
 $("preset").addEventListener("change", () => { preset(); restart(); });
 for (const id of ["wv", "wqk"]) $(id).addEventListener("change", entries);
-for (const id of ["beta", "skip"]) $(id).addEventListener("input", () => { state[id] = Number($(id).value); $(`${id}-value`).textContent = $(id).value; restart(); });
+for (const id of ["beta", "skip", "turn", "slope"]) $(id).addEventListener("input", () => { state[id] = Number($(id).value); $(`${id}-value`).textContent = $(id).value; restart(); });
 for (const id of ["mask", "norm"]) $(id).addEventListener("change", () => {
   state[id] = $(id).value;
   if (id === "norm" && state.norm === "sphere") begin(start.map((x) => x.map((v) => v / (size(x) || 1))));
