@@ -5,7 +5,7 @@ Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Coquelicot Require Import Rcomplements Rbar Lub.
 From Rankmath Require Import IntervalZ.
 From Rankmath Require Import Definitions Functions Norms Softmax own_tv Masks own_hemisphere own_order_layer Quantities
-  Lemmas_norms Lemmas_tokens Lemmas_attention Lemmas_layer.
+  Lemmas_norms Lemmas_tokens Lemmas_attention Lemmas_layer Lemmas_entropy.
 Local Open Scope R_scope.
 
 (* ---------- quantities ---------- *)
