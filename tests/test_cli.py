@@ -104,6 +104,11 @@ def test_verify_speaks_json_alone_when_asked(tmp_path: Path) -> None:
         (("--jobs", 1000), "--jobs: 1000 given"),
         (("--claim", "mu(X[1]) <= 1", "--claim", "mu(X[1] <= 1"), "claim 2, column"),
         (("--claim", "mu(X[1]) <= 1", "--given", "heads == 1, n ="), "given, column"),
+        (
+            ("--claim", "mu(X[1]) <= c*n", "--sharpen", "q"),
+            "--sharpen: 'q' given; it is not in the claim mu(X[1]) <=",
+        ),
+        (("--claim", "mu(X[2]) <= 1", "--given", "layers == 1"), "is so and has what the claim names"),
         (("--given", "heads == 1"), "--given, --sharpen: given without --claim"),
         (("missing.py",), "path: 'missing.py' given; a Python file with Statement objects is needed"),
     ],
@@ -225,6 +230,11 @@ def test_a_layernorm_equilibrium_is_a_certificate_too(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (("own:tv",), "key: 'own:tv' given; no counterexample is known"),
+        (("layernrm",), "key: 'layernrm' given; did you mean 'layernorm'?"),
+        (
+            ("layernorm", "--tokens", 2000, "--dim", 2, "--rank", 2),
+            "--tokens: 2000 given; a whole number of at least 2 and at most 256 is needed",
+        ),
         (("dong2021:norm", "--rank", 2), "--rank: 2 given; it belongs to layernorm"),
         (("dong2021:norm", "--stable"), "--stable: True given; it belongs to layernorm"),
         (("layernorm", "--tokens", 3, "--dim", 3), "--rank: not given"),

@@ -388,7 +388,7 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
         f", mask {data.get('mask', 'by layer')}, LayerNorm {data['layernorm']}"
         f"{' before' if data['norm_at'] == 'before' else ''}"
         f"{', MLP' if any(word != 'none' for word in data['mlp']) else ''}"
-        f"{''.join(f', {name}' for name in ('positions', 'softcap', 'qk_norm') if data[name] != 'none')}"
+        f"{''.join(f', {name}' for name in ('positions', 'softcap', 'qk_norm') if 'none' not in data[name])}"
     )
     centered = any(names_centers(text) for text in (claim, *given) if not is_switch(text))
     demand(

@@ -306,8 +306,8 @@ own_pre_norm_depth = Statement(
     draws=_draws(
         (*PLAIN[:2], *KINDS[3:]), ((2, 2, 1, 2), (3, 2, 1, 3)), tokens=long_tokens, values=(0.5, 0.1), **_NORMED
     ),
-    notes="The powers of L have the exponents ∓ν/c, c the growth of the least root mean square a layer. Tokens of "
-    "length proportional to L then have a relative diameter between the powers −1 − ν/c and −1 + ν/c.",
+    notes="The powers of L have the exponents −ν/c and ν/c, c the growth of the least root mean square a layer. "
+    "Tokens of length proportional to L then have a relative diameter between the powers −1 − ν/c and −1 + ν/c.",
 )
 
 own_pre_norm_power = Statement(

@@ -31,6 +31,8 @@ def statements_of(
     where = {letter: "1"} if letter else {}
     hypotheses = [part for text in given for part in hypotheses_in(text)]
     for number, claim in enumerate(claims, 1):
+        if letter and not re.search(rf"\b{re.escape(letter)}\b", claim):
+            raise InvalidArgument(f"--sharpen: {letter!r} given; it is not in the claim {claim}")
         key = "mine:claim" if len(claims) == 1 else f"mine:claim-{number}"
         try:
             about_flows = re.search(r"\b(speed|growth)\(V, *B, *G, *X\)", " ".join((claim, *hypotheses)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import sys
 from typing import TYPE_CHECKING
@@ -51,6 +52,7 @@ def counterexample(
 
     Example: rankmath counterexample layernorm --tokens 2 --dim 2 --rank 2 --mask complete --stable --plot
     """
+    from rankmath.equilibria.wu2024 import LARGEST
     from rankmath.report.counterexamples import refutation_shown
     from rankmath.validation import InvalidArgument, as_count
 
@@ -61,7 +63,10 @@ def counterexample(
             name = next(name for name in ("--tokens", "--dim", "--rank") if options[name] is None)
             raise InvalidArgument(f"{name}: not given; layernorm needs --tokens, --dim and --rank")
         # One token cannot collapse, and numbers have only signs for directions.
-        sizes = (as_count("--tokens", tokens, least=2), as_count("--dim", dim, least=2), rank)
+        n, d = (
+            as_count(name, size, least=2, most=LARGEST) for name, size in (("--tokens", tokens), ("--dim", dim))
+        )
+        sizes = (n, d, rank)
         shown = _equilibrium(sizes, mask or "causal", norm or "sphere", seed or 0, output, stable=stable, plot=plot)
     else:
         for name, value in options.items():
@@ -80,10 +85,14 @@ def _exhibit(key: str) -> Certificate:
     from rankmath.claims import statement, statements
     from rankmath.validation import InvalidArgument
 
+    known = [name for name, entry in statements().items() if entry.exhibit is not None]
+    if key not in statements() and (near := difflib.get_close_matches(key, ["layernorm", *known], 3)):
+        raise InvalidArgument(f"key: {key!r} given; did you mean {' or '.join(map(repr, near))}?")
     entry = statement(key)
     if entry.exhibit is None:
-        known = ", ".join(name for name, entry in statements().items() if entry.exhibit is not None)
-        raise InvalidArgument(f"key: {key!r} given; no counterexample is known. There is one for {known}")
+        raise InvalidArgument(
+            f"key: {key!r} given; no counterexample is known. There is one for {', '.join(known)}"
+        )
     return entry.exhibited()
 
 

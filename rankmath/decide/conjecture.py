@@ -25,6 +25,7 @@ from rankmath.decide.prover.proof import FoundProof
 from rankmath.decide.prover.reading import lines_of
 from rankmath.decide.shrink import shrinking
 from rankmath.decide.space import rooms, with_draws
+from rankmath.definitions.hypotheses import SWITCHES
 from rankmath.formula.evaluate import sides
 from rankmath.formula.numbers import Signed
 from rankmath.formula.printing import text
@@ -125,7 +126,7 @@ class Answer:
             instance, verdict = battery.violations[0]
             ratio = _ratio(verdict.log_lhs, verdict.log_rhs)
             said.append(
-                f"REFUTED: lhs/rhs = {ratio} at this instance, by balls:"
+                f"REFUTED: {ratio} at this instance, by balls:"
                 if self.sought is None
                 else "PROVED: this network has it, by balls:"
             )
@@ -151,10 +152,10 @@ class Answer:
                 f"{_tightest(battery)}; neither refuted nor proved"
             )
         if battery.undecided:
-            said.append(f"  {battery.undecided} instances cannot be told from equality")
+            said.append(f"  {_counted(battery.undecided, 'instance')} cannot be told from equality")
         if self.near is not None:
             told = judge(self.battery.statement, self.near, "float64")
-            said.append(f"tightest near this instance, lhs/rhs = {_ratio(told.log_lhs, told.log_rhs)} at it:")
+            said.append(f"tightest near this instance, {_ratio(told.log_lhs, told.log_rhs)} at it:")
             said += [f"  {line}" for line in in_words(self.near)]
         if len(self.shrinking) > 1:
             quotients = ", ".join(f"{x:.6g}" for x in self.shrinking)
@@ -209,7 +210,8 @@ def _tightest(battery: Battery) -> str:
 
 
 def _ratio(log_left: float, log_right: float) -> str:
-    return quotient(log_left - log_right) if math.isfinite(log_left - log_right) else "not a quotient"
+    finite = math.isfinite(log_left - log_right)
+    return f"lhs/rhs = {quotient(log_left - log_right)}" if finite else "a side is not positive"
 
 
 def examine(
@@ -359,9 +361,9 @@ def sharpen(
             seen[value], where = best_of(of, 0.04 * seconds, best, 1)
             if seen[value] > best:
                 best, near = seen[value], where
-        if len(seen) == len(rows) >= 3:
+        if len(seen) == len(rows) >= 3 and min(seen.values()) > 0:
             guess = function(size, [*seen], [*seen.values()])
-            numbers = ", ".join(_below(x) if x > 0 else "0" for x in seen.values())
+            numbers = ", ".join(_below(x) for x in seen.values())
             told.append(
                 f"the best at {size} = {', '.join(map(str, seen))}{others}: {numbers}"
                 + (f": {guess}?" if guess else "")
@@ -535,7 +537,7 @@ def in_words(instance: NetworkInstance) -> list[str]:
     layers = "one layer" if net.layers == 1 else f"{net.layers} layers"
     extras = [f"skip {short(net.skip)}"] if net.skip else []
     norm = net.norm_kind if net.is_one_line else "none"
-    extras += [f"{norm} LayerNorm"] if norm != "none" else []
+    extras += [SWITCHES["layernorm"][norm].partition(" (")[0]] if norm != "none" else []
     lines = [
         f"{n} tokens in dimension {d}, {heads}, {layers}, d_qk = {short(float(net.d_qk))}"
         + "".join(f", {e}" for e in extras)
@@ -554,7 +556,16 @@ def in_words(instance: NetworkInstance) -> list[str]:
                 lines.append(f"key_bias{place} = {_rows(net.key_bias[l, h])}")
         if net.bias is not None and np.any(net.bias[l]):
             lines.append(f"bias[{l}] = {_rows(net.bias[l])}")
+        lines += [f"{name}[{l}] = {_rows(table)}" for name, table in _placed(net.attentions[l], n)]
     return lines
+
+
+def _placed(attention: Attention, n: int) -> list[tuple[str, Array]]:
+    """What tells the places of n tokens apart: cosines and sines of the rotations, terms of the logits by head."""
+    turns, terms = attention.rotary, attention.position
+    placed = [] if turns is None else [("cos", turns.cos), ("sin", turns.sin)]
+    heads = range(attention.heads if terms is not None else 0)
+    return [*placed, *((f"position of head {h}", terms.block(h, 0, n, n)) for h in heads if terms is not None)]
 
 
 def in_python(instance: NetworkInstance, statement: Statement | None = None) -> str:
@@ -583,7 +594,9 @@ def _built(instance: NetworkInstance) -> str:
         layers = [[_sublayer_in_python(part, len(instance.X)) for part in layer] for layer in net.sublayers]
         made = ", ".join(f"[{', '.join(layer)}]" for layer in layers)
         head += "from rankmath.model.network import MLP, Attention, LayerNorm, Sublayer\n"
-        head += "from rankmath.model.positions import PositionTable\n"
+        head += (
+            "from rankmath.linalg.masks import Mask\nfrom rankmath.model.positions import PositionTable, Rotary\n"
+        )
         tokens = f"X = np.array({np.asarray(instance.X).tolist()})\n"
         return f"{head}net = rm.Network.from_layers([{made}])\n{tokens}"
     arrays = {"W_QK": np.asarray(net.W_QK) + 0.0, "W": np.asarray(net.W) + 0.0}  # no −0
@@ -603,22 +616,24 @@ def _sublayer_in_python(part: Sublayer, n: int) -> str:
 
     def named(thing: object, names: str) -> list[str]:
         given = [(name, getattr(thing, name)) for name in names.split()]
-        return [
-            f"{name}=np.array({value.tolist()})" if isinstance(value, np.ndarray) else f"{name}={value!r}"
-            for name, value in given
-            if value is not None
-        ]
+        return [f"{name}={literal(value)}" for name, value in given if value is not None]
+
+    def literal(value: object) -> str:
+        if isinstance(value, tuple):
+            return f"({', '.join(map(literal, value))})"
+        return f"np.array({value.tolist()})" if isinstance(value, np.ndarray) else repr(value)
 
     f = part.map
     if isinstance(f, Attention):
         mask = f.mask_for(n)
-        parts = [f"np.array({np.asarray(W).tolist()})" for W in (f.query, f.value)]
-        parts += named(f, "d_qk key_bias bias softcap" + " cap" * (f.cap != "tanh"))
-        parts += [] if mask is None else [f"mask=np.array({mask.allowed.tolist()})"]
+        parts = named(f, "query value d_qk key output key_bias bias kv_heads qk_norm softcap b_Q b_K cap")
+        parts += [] if mask is None else [f"mask=Mask(np.array({mask.allowed.tolist()}))"]
+        if f.rotary is not None:
+            parts.append(f"rotary=Rotary({', '.join(named(f.rotary, 'cos sin'))})")
         if f.position is not None:
             table = [np.asarray(f.position.block(h, 0, n, n)).tolist() for h in range(f.heads)]
             parts.append(f"position=PositionTable(np.array({table}))")
-        made = f"Attention.from_arrays({', '.join(parts)})"
+        made = f"Attention({', '.join(parts)})"
     else:
         made = f"MLP({', '.join(named(f, 'W_in W_out b_in b_out activation skip W_gate b_gate'))})"
     norms = [(side, getattr(part, side)) for side in ("before", "behind", "after")]
@@ -642,6 +657,8 @@ def in_latex(instance: NetworkInstance) -> str:
                 parts.append(rf"k^{{{l},{h}}}={matrix(net.key_bias[l, h])}")
         if net.bias is not None and np.any(net.bias[l]):
             parts.append(rf"b^{{{l}}}={matrix(net.bias[l])}")
+        placed = _placed(net.attentions[l], len(instance.X))
+        parts += [rf"\text{{{name} in layer ${l}$}}={matrix(table)}" for name, table in placed]
     if net.skip:
         parts.append(rf"\lambda={_latex_number(float(net.skip))}")
     return ",\\quad ".join(parts)

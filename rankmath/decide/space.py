@@ -242,7 +242,10 @@ def rooms(statement: Statement) -> list[Room]:
             raise InvalidArgument(f"given: {clashing}; no network is so")
         sizes = ", ".join(f"{letter} <= {number}" for letter, number in _MOST.items())
         given = ", ".join(statement.given_texts)
-        raise InvalidArgument(f"given: {given} given; no network that is searched (n >= 2, {sizes}) is so")
+        raise InvalidArgument(
+            f"given: {given} given; no network that is searched (n >= 2, {sizes}) is so "
+            "and has what the claim names"
+        )
     ordered = sorted(
         found, key=lambda room: (room.size // (8 if room.d > 6 else 1), room.n, room.L, room.key_bias, str(room))
     )

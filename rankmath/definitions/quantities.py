@@ -466,7 +466,7 @@ define(
     "least (ρ_l − ρ_0)/l of layers l = 1, …, L − 1, ρ_l the least √(‖x‖₂²/d + ε) of a token x that layer l norms"
     " before its attention, ε that of the RMSNorm",
     latex="c",
-    example="root_growth() >= 0",
+    example="root_growth() <= 1",
     sign="",
 )
 define(

@@ -116,9 +116,8 @@ class _Reader:
             self.tree = ast.parse(self.text, mode="eval").body
         except SyntaxError as error:
             place = self.columns[min(error.offset or len(self.columns), len(self.columns)) - 1]
-            raise InvalidArgument(
-                f"claim, column {place}: {error.msg}; a relation between terms is needed"
-            ) from None
+            hint = _written(self.text, (error.offset or 1) - 1)
+            raise InvalidArgument(f"claim, column {place}: {error.msg}; {hint}") from None
         except (ValueError, RecursionError, MemoryError):
             raise InvalidArgument(f"claim: nested too deeply; {_MOST_DEPTH} levels are allowed") from None
 
@@ -128,7 +127,8 @@ class _Reader:
     def unknown(self, node: ast.AST, what: str, name: str, allowed: Iterable[str]) -> NoReturn:
         choices = sorted(allowed)
         told = _telling_of(name) if what == "function" else []
-        near = difflib.get_close_matches(name, choices, 3, cutoff=0.75 if told else 0.6)
+        begun = [choice for choice in choices if len(name) > 2 and choice.startswith(name)][:3]
+        near = begun or difflib.get_close_matches(name, choices, 3, cutoff=0.75 if told else 0.6)
         if near:
             hint = f"did you mean {' or '.join(map(repr, near))}?"
         else:
@@ -405,6 +405,18 @@ class _Reader:
 def _folded(term: Term) -> Term:
     """An index of numbers alone as one number."""
     return term if (value := _exact(term)) is None else Number(value)
+
+
+def _written(text: str, place: int) -> str:
+    """How the language writes what stands at this place, where that is a sign of another one."""
+    if text.startswith(("=>", "=<"), place):
+        return f"write {text[place + 1]}="
+    if text.startswith("=", place):
+        before = text[:place].rstrip()[-1:]
+        return f"write {before}= without a blank" if before in ("<", ">") else "equality is written =="
+    return (
+        "hypotheses stand between commas" if text.startswith(";", place) else "a relation between terms is needed"
+    )
 
 
 def _telling_of(name: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -254,8 +255,8 @@ def as_mask(value: MaskLike, n: int) -> Mask:
     Parameters
     ----------
     value : None (complete), a name ("complete", "causal", "unidirectional_window", "star"), a name with its
-        number ("window:1", "causal_window:3", "prefix:2", "star:4"), a `Mask`, a boolean n × n matrix, or a
-        networkx graph on n nodes (self-loops are added; see `Mask.from_networkx`).
+        number ("window:1" or "window(1)", "causal_window:3", "prefix:2", "star:4"), a `Mask`, a boolean
+        n × n matrix, or a networkx graph on n nodes (self-loops are added; see `Mask.from_networkx`).
 
     Examples
     --------
@@ -285,7 +286,7 @@ def as_mask(value: MaskLike, n: int) -> Mask:
 
 
 def _named(text: str, n: int) -> Mask:
-    name, colon, number = text.partition(":")
+    name, colon, number = re.sub(r"\((\d+)\)$", r":\1", text).partition(":")  # window(1), as in claims
     if not colon and name in _NAMED:
         return _NAMED[name](n)
     # int() would also take "1_0" and digits of other scripts, and refuses very long ones with an error of its own.

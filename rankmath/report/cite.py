@@ -15,7 +15,7 @@ from rankmath.printing import did_you_mean
 from rankmath.report.fragments import notation, written_out
 from rankmath.report.latex import code, escape, formulas, identifier
 from rankmath.report.sources import bibliography, cited_by, committed_certificates, field, machine_checked
-from rankmath.report.theorems import EQUILIBRIUM, equilibrium_statement, in_words, of_its_own, stated
+from rankmath.report.theorems import CONTRACTION, EQUILIBRIUM, equilibrium_statement, in_words, of_its_own, stated
 from rankmath.validation import InvalidArgument, as_choice
 from rankmath.verification.statement import Statement
 from rankmath.version import __version__
@@ -226,7 +226,7 @@ def citation(what: str | os.PathLike[str]) -> Citation:
     result = certificate.check()
     if not result.accepted:
         raise InvalidArgument(f"what: {name} given; the checker rejects it: {result.reason}")
-    if certificate.statement == EQUILIBRIUM:
+    if certificate.statement in (EQUILIBRIUM, CONTRACTION):
         found = _of_equilibrium(certificate)
     elif certificate.statement not in statements():
         found = _of_family(certificate)
@@ -239,7 +239,7 @@ def _of_equilibrium(certificate: Certificate) -> Citation:
     """What the certificate says, in full: the map, the ball, the rank, the attraction."""
     data = certificate.data
     n, d = len(data["tokens"]), len(data["tokens"][0])
-    attracts = ", attracting" if data.get("attracting") else ""
+    attracts = ", attracting" if "ball" in data or data.get("attracting") else ""
     return Citation(
         key=certificate.statement,
         title=f"LayerNorm equilibrium: {n} tokens of dimension {d}, rank {data.get('rank')}{attracts}",

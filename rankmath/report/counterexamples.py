@@ -13,7 +13,7 @@ from rankmath.certificates.coq import theorem_alone
 from rankmath.decide.conjecture import in_latex, in_python
 from rankmath.files import folder as make_folder
 from rankmath.files import write
-from rankmath.report.latex import exact_data, identifier
+from rankmath.report.latex import exact_data, identifier, matrix
 from rankmath.report.sources import certificate_file, coq_modules
 from rankmath.report.theorems import data_shown, displayed, fragment, letters
 from rankmath.validation import Json
@@ -84,8 +84,7 @@ def equilibrium_shown(
     """
     weights = {name: exact_notation(getattr(equilibrium, name)) for name in ("W_V", "W_QK")}
     # The weights are exact; the tokens are the nearest doubles of a proved point, so a few decimals say enough.
-    rows = r"\\".join("&".join(f"{x:.6f}" for x in row) for row in equilibrium.X)
-    tokens_shown = rf"\mathtt{{X}}\approx\begin{{pmatrix}}{rows}\end{{pmatrix}}"
+    tokens_shown = r"\mathtt{X}\approx" + matrix([[f"{x:z.6f}" for x in row] for row in equilibrium.X])
     tex = displayed([*exact_data(weights), tokens_shown])
     if not proof.proved:
         return Shown(what, tuple(map(str, proof.claims)), False, tex)

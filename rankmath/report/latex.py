@@ -271,7 +271,7 @@ def exact_scalar(x: Fraction) -> str:
 
 #: A line of a page, in points, and what is taken of it: by a digit, a digit of a fraction, a sign, a column's gap,
 #: a letter of a name, and parentheses with the sign of equality.
-_LINE, _DIGIT, _SMALL_DIGIT, _SIGN, _GAP, _LETTER, _AROUND = 440.0, 5.5, 4.3, 8.5, 10.0, 5.8, 40.0
+_LINE, _DIGIT, _SMALL_DIGIT, _SIGN, _GAP, _LETTER, _AROUND = 345.0, 5.5, 4.3, 8.5, 10.0, 5.8, 40.0
 
 
 def exact_data(data: Mapping[str, Data], prefix: str = "") -> Iterator[str]:
@@ -325,17 +325,20 @@ def _shown(value: Data, room: float) -> str:
     for sign, write in (("=", exact_math), (r"\approx ", _six_digits)):
         cells = [[write(x) for x in row] for row in rows]
         if sum(max(map(_width, column)) + _GAP for column in zip(*cells, strict=True)) <= room:
-            return sign + _matrix(cells)
+            return sign + matrix(cells)
     return rf"\in\mathbb{{Q}}^{{{len(rows)}\times{len(rows[0])}}}\text{{, in the certificate}}"
 
 
 def exact_matrix(rows: Sequence[Sequence[Fraction]]) -> str:
     """The matrix, every entry exactly."""
-    return _matrix([[exact_math(x) for x in row] for row in rows])
+    return matrix([[exact_math(x) for x in row] for row in rows])
 
 
-def _matrix(cells: Sequence[Sequence[str]]) -> str:
+def matrix(cells: Sequence[Sequence[str]]) -> str:
+    """A matrix in parentheses; amsmath's own take ten columns, an array takes any number."""
     body = r"\\".join("&".join(row) for row in cells)
+    if (columns := len(cells[0])) > 10:
+        return rf"\left(\begin{{array}}{{*{{{columns}}}{{c}}}}{body}\end{{array}}\right)"
     return rf"\begin{{pmatrix}}{body}\end{{pmatrix}}"
 
 

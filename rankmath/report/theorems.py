@@ -31,6 +31,7 @@ from rankmath.report.latex import (
     exact_scalar,
     formulas,
     identifier,
+    matrix,
     shown_value,
 )
 from rankmath.report.sources import cited_by, preamble
@@ -39,6 +40,8 @@ from rankmath.verification.statement import Statement
 
 #: Certificates of equilibria of self-attention with LayerNorm.
 EQUILIBRIUM = "own:layernorm-equilibrium"
+#: The same, where a layer contracts a box around them.
+CONTRACTION = "own:stable-equilibrium"
 
 #: The refutations given by a few numbers, and what these numbers are.
 FAMILIES: dict[str, type[Kinds]] = {
@@ -68,8 +71,10 @@ def theorem(certificate: Certificate) -> str:
     result = certificate.check()
     if not result.accepted:
         raise InvalidArgument(f"certificate: {certificate.id} given; the checker rejects it: {result.reason}")
-    if certificate.statement == EQUILIBRIUM:
-        statement, argument = equilibrium_statement(certificate), _EQUILIBRIUM_ARGUMENT
+    if certificate.statement in (EQUILIBRIUM, CONTRACTION):
+        boxed = certificate.statement == CONTRACTION
+        argument = _CONTRACTION_ARGUMENT if boxed else _EQUILIBRIUM_ARGUMENT
+        statement = equilibrium_statement(certificate)
         argument += _ATTRACTION_ARGUMENT if certificate.data.get("attracting") else ""
         title = "Equilibrium of self-attention with LayerNorm"
     else:
@@ -118,7 +123,7 @@ def findings(checked: Sequence[str]) -> list[str]:
     lines = []
     for line in checked:
         decided = _DECIDED.match(line)
-        if line.startswith("claim: rank == most"):
+        if line.startswith(("claim: rank == most", "claim: rank == used")):
             continue  # the line about the equilibrium says it
         if decided is not None:
             left, right, verdict, bits = decided.groups()
@@ -136,6 +141,9 @@ def findings(checked: Sequence[str]) -> list[str]:
             line = line.replace("docs/certificates.md, Reduction", "rankmath's page on certificates, Reduction")
             line = line.replace("rank at most `most`", "at most the rank that is claimed")
             said = escape(line[:1].upper() + line[1:]).rstrip(".") + "."
+            said = re.sub(
+                r"\b1/(\d{5,})\b", lambda found: f"${exact_scalar(Fraction(1, int(found[1])))}$", said
+            )  # as the theorem has it
             lines.append(re.sub(r"`([^`]*)`", r"\\texttt{\1}", said))
     return lines
 
@@ -152,6 +160,8 @@ _MEANT = {
     "all(sum(row) > 0 for row in mask)": "every token sees a token",
     "all(m == 1 for row in mask for m in row)": "every token sees all tokens",
     "all(mask[i][j] == (1 if j <= i else 0) for i in range(n) for j in range(n))": "the mask is causal",
+    "radius > 0": "the bound on the distance of tokens and fixed point is positive",
+    "ball > 0": "the bound on the distance of tokens and starts is positive",
     "norm_kind == sphere": "the LayerNorm is the sphere's",
     "stochastic(A)": "the rows of $A$ are non-negative, and each sums to $1$",
     "all(w > 0 for w in weights)": "every weight is positive",
@@ -200,6 +210,10 @@ _EQUILIBRIUM_ARGUMENT = r"""Existence and uniqueness follow from Krawczyk's test
 the derivative of $F(X)-X$ and an interval enclosure $D$ of that derivative over the box around $X^0$, one has
 $\lvert Y(F(X^0)-X^0)\rvert+\lvert I-YD\rvert r<r$ entrywise, so a Newton-like map takes the box strictly into
 itself.  The rank is bounded from below by a minor whose enclosure over the box does not contain zero."""
+_CONTRACTION_ARGUMENT = r"""An interval enclosure of the derivative of $F$ over a box around $X^0$ that holds these
+starts has weighted row sums below $1$, and $F$ moves $X^0$ by less than the contraction gains; so $F$ maps the box
+into itself, and Banach's theorem gives the one fixed point in it.  A minor that does not vanish over the box bounds
+the rank from below."""
 _ATTRACTION_ARGUMENT = r"""  An
 enclosure of $R^{-1}\,\mathrm DF\,R$ over the set of starts has spectral norm below $1$,
 so $F$ contracts there and, its centre moving less than the contraction gains, maps the set into itself; Banach's
@@ -218,7 +232,7 @@ def equilibrium_statement(certificate: Certificate) -> str:
     factor = rf"\sqrt{{{d}}}\," if centred else ""
     mean = r", where $\bar y_i$ is the mean of the entries of $y_i$" if centred else ""
     weights = "\n".join(
-        rf"  {letter}&={exact_matrix([[number(x) for x in row] for row in data[name]])}{end}"
+        rf"  {letter}&{shown_value(data[name], len(name))}{end}"
         for name, letter, end in (("W_V", "W_V", r",\\"), ("W_QK", r"\WQK", r".\\"))
     )
     sees = "all of them" if complete else "those of the mask below"
@@ -235,6 +249,16 @@ def equilibrium_statement(certificate: Certificate) -> str:
     if not complete:
         rows = [[Fraction(int(entry)) for entry in row] for row in allowed]
         parts.append(rf"Token $i$ sees token $j$ if entry $(i,j)$ of ${exact_matrix(rows)}$ is $1$.")
+    if certificate.statement == CONTRACTION:
+        rate, ball = number(data["rate"]), number(data["ball"])
+        parts.append(
+            rf"Then $F$ has a fixed point $X^\star$ of rank ${int(data['rank'])}$ that attracts:"
+            r" $F^t(X)\to X^\star$ as $t\to\infty$ for all tokens $X$ of norm $1$ whose entries differ by"
+            rf" at most ${exact_scalar(ball)}$ from those of $X^0{shown_value(data['tokens'], 3)}$, so that no"
+            rf" other fixed point is there; the distance shrinks by ${exact_math(rate)}$ in every layer, in a"
+            r" weighted maximum norm."
+        )
+        return "\n".join(parts)
     radius = number(data["radius"])
     parts.append(
         rf"Then $F$ has a fixed point $X^\star$ whose entries differ by at most ${exact_scalar(radius)}$ from those"
@@ -258,8 +282,8 @@ def equilibrium_statement(certificate: Certificate) -> str:
 
 
 def _decimals(rows: Sequence[Sequence[Fraction]]) -> str:
-    body = r"\\".join("&".join(f"{float(x):.6f}" for x in row) for row in rows)
-    return rf"\begin{{pmatrix}}{body}\end{{pmatrix}}"
+    # Whole numbers are written so: the sixth digit of a token that is 0 or 1 says nothing.
+    return matrix([[str(x) if x.denominator == 1 else f"{float(x):z.6f}" for x in row] for row in rows])
 
 
 # -- instances of statements -------------------------------------------------------------------------------
@@ -382,8 +406,8 @@ def _sublayers(l: int, layer: Sequence[Mapping[str, Data]]) -> Iterator[str]:
             letters = {"query": "W_{QK}" if "key" not in fields else "W_Q", "key": "W_K"}
             letters |= {"value": "W" if "output" not in fields else "W_V", "output": "W_O", "position": "B"}
             for name, letter in letters.items():
-                for h, matrix in enumerate(fields.get(name, ())):
-                    yield f"{letter}^{{{l},{h}}}" + shown_value(matrix, 8)
+                for h, rows in enumerate(fields.get(name, ())):
+                    yield f"{letter}^{{{l},{h}}}" + shown_value(rows, 8)
             yield rf"d_{{qk}}{shown_value(fields['d_qk'], 4)}"
             for name, table in fields.get("rotary", {}).items():
                 yield rf"\text{{{name} of the rotations}}" + shown_value(table, 20)
@@ -411,6 +435,7 @@ def displayed(lines: Iterable[str]) -> str:
 
 
 __all__ = [
+    "CONTRACTION",
     "EQUILIBRIUM",
     "Stated",
     "data_shown",

@@ -263,6 +263,11 @@ def test_what_is_under_a_product_or_a_maximum_stands_in_parentheses() -> None:
         ("-" * 5000 + "mu(X[0]) <= 1", "nested (too deeply|more than 100 deep)"),
         ("mu(X[0]) + " * 100_000 + "1 <= 2", "at most 20000 are read"),
         ("mu(X[1]) <=", "column 12: invalid syntax"),
+        ("mu(X[1]) => 1", "column 10: .*; write >="),
+        ("mu(X[1]) < = 1", "column 12: .*; write <= without a blank"),
+        ("heads = 1", "column 7: .*; equality is written =="),
+        ("n == 2; d == 1", "column 7: .*; hypotheses stand between commas"),
+        ("diam(X[1], 2) <= 1", "no function 'diam' in the language; did you mean 'diameter'"),
     ],
 )
 def test_hostile_text_is_refused_in_a_line(text: str, says: str) -> None:

@@ -163,6 +163,11 @@ def test_a_mask_cannot_be_changed_from_outside():
         mask.allowed = matrix
 
 
+def test_a_mask_with_a_number_is_named_as_in_claims_too():
+    for name in ("window", "causal_window", "prefix", "star"):
+        assert np.array_equal(as_mask(f"{name}(2)", 5).allowed, as_mask(f"{name}:2", 5).allowed)
+
+
 @pytest.mark.parametrize(
     ("value", "mask"),
     [

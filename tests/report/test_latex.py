@@ -118,8 +118,8 @@ def test_thousands_are_set_apart() -> None:
 
 def test_a_matrix_wider_than_a_page_is_shown_to_six_digits_or_named() -> None:
     third = "1" * 40 + "/" + "3" * 39 + "7"
-    (narrow,), (wide,), (widest,) = (list(exact_data({"A": [[third] * k]})) for k in (2, 4, 30))
-    assert narrow == rf"\mathtt{{A}}=\begin{{pmatrix}}{'&'.join([exact_math(number(third))] * 2)}\end{{pmatrix}}"
+    (narrow,), (wide,), (widest,) = (list(exact_data({"A": [[third] * k]})) for k in (1, 4, 30))
+    assert narrow == rf"\mathtt{{A}}=\begin{{pmatrix}}{exact_math(number(third))}\end{{pmatrix}}"
     assert wide == r"\mathtt{A}\approx \begin{pmatrix}" + "&".join(["0.333333"] * 4) + r"\end{pmatrix}"
     assert widest == r"\mathtt{A}\in\mathbb{Q}^{1\times30}\text{, in the certificate}"
 

@@ -108,3 +108,26 @@ def test_an_appendix_of_what_is_named_holds_that_alone(stable: Certificate, tmp_
     wrong = CliRunner().invoke(main, ["appendix", "own:tw", "--output", str(tmp_path)])
     assert wrong.exit_code == 2
     assert "did you mean 'own:tv'" in wrong.stderr
+
+
+def test_an_equilibrium_whose_box_contracts_is_stated_without_program_text() -> None:
+    certificate = rm.layernorm_equilibrium(3, 3, 1, mask="complete", stable=True).certify(stable=True).certificate()
+    assert certificate.statement == "own:stable-equilibrium"
+    text = theorem(certificate)
+    assert not re.search(r"contracts|nonsingular|==|mathtt|mathrm", text)
+    assert r"$F$ has a fixed point $X^\star$ of rank $1$ that attracts" in text
+    assert r"at most $2^{-21}$ from those of $X^0=\begin{pmatrix}1&0&0\\-1&0&0\\-1&0&0\end{pmatrix}$" in text
+    assert r"shrinks by $\tfrac{7}{8}$" in text
+
+
+def test_a_number_of_the_theorem_is_written_the_same_in_its_proof(stable: Certificate) -> None:
+    assert theorem(stable).count("2^{-48}") == 2
+    assert str(2**48) not in theorem(stable)
+
+
+def test_a_matrix_of_more_than_ten_columns_needs_no_counter_of_amsmath() -> None:
+    certificate = rm.layernorm_equilibrium(11, 2, 2, mask="causal").certify().certificate()
+    text = theorem(certificate)
+    assert r"\left(\begin{array}{*{11}{c}}1&0&0" in text
+    for body in re.findall(r"\\begin\{pmatrix\}(.*?)\\end\{pmatrix\}", text):
+        assert all(row.count("&") < 10 for row in body.split(r"\\"))

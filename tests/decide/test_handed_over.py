@@ -1,0 +1,88 @@
+"""What is handed over of a claim says all of its instance, in the words of its hypotheses."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rankmath as rm
+from rankmath.decide import conjecture
+from rankmath.decide.adversary import search
+from rankmath.decide.conjecture import in_latex, in_python, in_words
+from rankmath.decide.space import rooms
+from rankmath.verification.instance import NetworkInstance
+
+
+def _instance(given: str) -> NetworkInstance:
+    """A network that has what is given, with weights that are not zero."""
+    statement = rm.Statement("mine:any", "mu(X[1]) <= 1", given=given.split(", "))
+    room = next(room for room in rooms(statement) if (room.n, room.d) == (3, 2))
+    rng = np.random.default_rng(0)
+    return room.instance({name: rng.integers(1, 4, shape) / 2.0 for name, shape in room.parts().items()})
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "positions == rotary, heads == 1, mask == causal",
+        "positions == alibi, heads == 2",
+        "qk_norm == any, heads == 1",
+        "softcap == tanh, heads == 1",
+        "heads == 2, kv_heads == 1",
+        "layernorm == rms before, skip == 1, heads == 1",
+    ],
+)
+def test_the_python_of_an_instance_builds_the_same_network(given: str) -> None:
+    instance = _instance(given)
+    made: dict[str, object] = {}
+    exec(in_python(instance), made)
+    net = made["net"]
+    assert isinstance(net, rm.Network)
+    assert np.array_equal(np.asarray(made["X"]), instance.X)
+    built, known = (np.asarray(rm.trace(of, instance.X).log_diameter) for of in (net, instance.net))
+    np.testing.assert_allclose(built, known, rtol=1e-13)
+
+
+def test_rotations_and_terms_of_the_logits_are_shown() -> None:
+    turned, sloped = _instance("positions == rotary, heads == 1"), _instance("positions == alibi, heads == 1")
+    assert {"cos[0] = [1; 0; -1]", "sin[0] = [0; 1; 0]"} <= set(in_words(turned))
+    assert r"\text{cos in layer $0$}=\begin{pmatrix}1 \\ 0 \\ -1\end{pmatrix}" in in_latex(turned)
+    assert "position of head 0[0] = [0 -1 -2; -1 0 -1; -2 -1 0]" in in_words(sloped)
+
+
+def test_an_rms_norm_has_one_name() -> None:
+    assert in_words(_instance("layernorm == rms, heads == 1"))[0].endswith(", RMSNorm")
+
+
+def test_sizes_at_which_nothing_was_found_are_not_told_as_zero(monkeypatch: pytest.MonkeyPatch) -> None:
+    claim = rm.Statement(
+        "mine:c", "diameter(X[1], 1) <= c*norm(W[0,0], inf)*diameter(X[0], 1)", "heads == 1", where={"c": "1/2"}
+    )
+    calls: list[object] = []
+
+    def first_alone(*args: Any, **options: Any) -> Any:
+        calls.append(args)
+        return search(*args, **options) if len(calls) == 1 else SimpleNamespace(instance=None, interrupted=False)
+
+    monkeypatch.setattr(conjecture, "search", first_alone)
+    answer = conjecture.sharpen(claim, "c", evaluations=100)
+    assert len(calls) > 3
+    assert answer.constant > 0
+    assert [line for line in answer.sizes if line.startswith("the best at")] == []
+
+
+def test_sides_without_a_quotient_are_told_as_such() -> None:
+    assert conjecture._ratio(0.0, -math.inf) == "a side is not positive"
+    assert conjecture._ratio(math.log(3), math.log(2)) == "lhs/rhs = 1.5"
+
+
+def test_the_checker_speaks_of_positions_where_there_are_some() -> None:
+    claim = rm.Statement("mine:any", "mu(X[1]) <= 1000", given=["heads == 1", "positions == any"])
+    for given, spoken in (("heads == 1", False), ("positions == rotary, heads == 1", True)):
+        instance = _instance(given)
+        checked = rm.certify(claim, instance.net, instance.X).check().checked
+        assert any(line.endswith(", positions") for line in checked) is spoken
