@@ -303,7 +303,7 @@ def write_coqdoc(app: Any, exception: Exception | None) -> None:
         folder, coq = Path(app.outdir) / "coq", proofs_folder() / "coq"
         folder.mkdir(exist_ok=True)
         files = [str(path) for path in sorted(coq.glob("*.v"))]
-        options = ["--html", "--utf8", "--quiet", "-R", str(coq), "Rankmath", "-d", str(folder)]
+        options = ["--html", "--utf8", "--quiet", "--no-glob", "-R", str(coq), "Rankmath", "-d", str(folder)]
         subprocess.run([program, *options, *files], check=True)
 
 

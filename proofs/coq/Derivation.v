@@ -297,7 +297,8 @@ Proof. intros Hp H. unfold mask_padding. rewrite H. apply nomask_padding, Pn, Hp
 Lemma complete_none N : mask_complete N -> mask_none N. Proof. exact (fun H => H). Qed.
 (** A place exists; a hypothesis of a lemma holds. *)
 Ltac place := lia.
-Ltac met := first [ assumption | match goal with E : heads ?N = 1%nat |- INR (heads ?N) = 1 => rewrite E; reflexivity end | now apply none_padding | now apply complete_none | lra | lia | nonneg | posi ].
+Ltac met := first [ assumption | match goal with E : heads ?N = 1%nat |- INR (heads ?N) = 1 => rewrite E;
+  reflexivity end | now apply none_padding | now apply complete_none | lra | lia | nonneg | posi ].
 Ltac by_sum := first [ lra | nra ].
 (** Everything under the sign of the sum. *)
 Ltac into_sums := unfold Rdiv; repeat first

@@ -824,7 +824,8 @@ Definition invertible {n m} (W : matrix n m) : Prop := n = m /\ exists V : mat,
 Definition orthogonal_rest {n d} (X : matrix n d) (W_V : matrix d d) (allowed : matrix n n) : Prop :=
   orthogonal d W_V /\ (n <= d)%nat /\ (forall i, (i < n)%nat -> allowed i i = 1) /\
   (exists c r, centre n allowed c r) /\ unit_rows X /\ ~ equal_tokens X.
-(** collapsing_neighbours: arbitrarily near X there are tokens of full row rank, which collapse (own:hemisphere) with LN the
+(** collapsing_neighbours: arbitrarily near X there are tokens of full row rank,
+  which collapse (own:hemisphere) with LN the
     division of every token by its norm and A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, whatever W_QK: det
     of the Gram matrix of X + t(B − X) is a polynomial in t that is not zero at t = 1, so not zero for small t but at
     finitely many; here: as near to X as one likes are starts that collapse, for every W_QK and all orthogonal W_V and
@@ -972,7 +973,8 @@ Definition left_over {t} (g : vector t) : R := prodf t (fun s => 1 - g s).
 Definition total {t} (g : vector t) : R := sum t g.
 (** proper_steps: every entry is between 0 and 1 *)
 Definition proper_steps {t} (g : vector t) : Prop := forall s, (s < t)%nat -> 0 < g s < 1.
-(** arrives_exponentially: with the steps γ^t = aq^t a token, x ↦ x + γ^t(v − x), comes to its vertex v at least exponentially fast;
+(** arrives_exponentially: with the steps γ^t = aq^t a token, x ↦ x + γ^t(v − x),
+  comes to its vertex v at least exponentially fast;
     where q < 1 it does not, in exact rationals: for every m with aq^m < 1 − q the product of 1 − aq^s over s < m,
     times 1 − aq^m/(1 − q), is left of the distance at least, after any number of steps *)
 Definition arrives_exponentially (a q : R) : Prop := exists c r, 0 <= r < 1 /\

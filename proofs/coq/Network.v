@@ -270,8 +270,8 @@ End Bridge.
 Lemma form_spectral d M : form_bound d (l2 d) M (spectral d d M).
 Proof. rewrite <- form_norm_2. apply (form_attained d (L2 d)). exists (frob d d M). apply form_l2. Qed.
 Ltac in_words := cbv beta iota delta [diameter vector_norm mu longest stable_rank cosine centred_norm about_mean
-  first_gap participation_ratio top_shares second_modulus definiteness rank residual_one residual_inf residual_composite
-    residual_frobenius norm_1 norm_2 norm_inf norm_max
+  first_gap participation_ratio top_shares second_modulus definiteness rank residual_one residual_inf
+    residual_composite residual_frobenius norm_1 norm_2 norm_inf norm_max
   norm_frobenius norm_composite operator_norm form_norm least_singular product_norm dobrushin entropy epsilon in_degree
     logit_range contraction
   delta_mean delta_composite q_max_mean q_max_composite q_min_mean q_min_composite gamma] in *.

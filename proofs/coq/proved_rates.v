@@ -112,11 +112,13 @@ Proof. unfold left_over. induction t as [|t IH]; [reflexivity|]. cbn [prodf alca
 
 Theorem proved_own_hardmax_steps : statement_own_hardmax_steps.
 Proof.
-  intros t g Ht H. rewrite left_is. destruct (alcalde2025.hardmax_steps g t H) as [A B]. unfold total. split; [lra|exact B].
+  intros t g Ht H. rewrite left_is. destruct (alcalde2025.hardmax_steps g t H) as [A B]. unfold total.
+  split; [lra|exact B].
 Qed.
 
 Theorem refuted_alcalde2025_4_2 : ~ statement_alcalde2025_4_2.
 Proof.
-  intros H. apply alcalde2025.not_exponential. destruct (H (/ 2) (/ 2) ltac:(lra) ltac:(lra) ltac:(lra) ltac:(lra)) as [c [r [Hr L]]].
+  intros H. apply alcalde2025.not_exponential. destruct (H (/ 2) (/ 2) ltac:(lra) ltac:(lra) ltac:(lra) ltac:(lra)) as
+    [c [r [Hr L]]].
   exists c, r. split; [exact Hr|]. intros t. rewrite <- left_is. apply L.
 Qed.
