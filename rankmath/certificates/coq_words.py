@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -330,7 +331,9 @@ def lemmas_file() -> str:
         f"From Rankmath Require Import {' '.join(files)} Network.\n"
         "Local Open Scope R_scope."
     )
-    return "\n\n".join((first, *printed)) + "\n"
+    wrapper = textwrap.TextWrapper(118, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    lines = "\n\n".join((first, *printed)).splitlines()
+    return "\n".join(piece for line in lines for piece in wrapper.wrap(line) or [""]) + "\n"
 
 
 if __name__ == "__main__":

@@ -427,6 +427,19 @@ def test_rooms_have_the_sizes_and_layers_that_a_claim_asks_for() -> None:
         assert ((found < -1e5) == excluded).all()
 
 
+@pytest.mark.parametrize(
+    ("claim", "drawn"), [("rank(X[1]) <= rank(X[0])", True), ("diameter(X[1], 2) <= 3*diameter(X[0], 2)", False)]
+)
+def test_a_bias_is_drawn_where_the_quantity_sees_a_shift(claim: str, drawn: bool) -> None:
+    """One layer with a bias of its output breaks the first: X = [1 −1; −1 1], W = [0 0; −1 0], b = (0, −1)."""
+    found = rooms(Statement("mine", claim, "heads == 1"))
+    assert any(room.bias for room in found) == drawn
+    net = rm.Network.from_arrays(np.eye(2)[None, None], [[[[0, 0], [-1, 0]]]], bias=[[0, -1]])
+    tokens = NetworkInstance(net, np.array([[1.0, -1.0], [-1.0, 1.0]]))
+    verdict = judge(Statement("mine", claim, "heads == 1"), tokens, "balls")
+    assert (verdict.outcome == Outcome.VIOLATED) == drawn
+
+
 def test_the_best_of_many_starts_are_kept() -> None:
     entry = Statement("mine:claim", "mu(X[1]) <= norm(W[0,0], 2)*mu(X[0])", ["H == 1", "n == 3", "d == 2"])
     [room, *_] = rooms(entry)
