@@ -2281,7 +2281,9 @@ Theorem L_layer_rank :
   mlp_none N ->
   bias_none N ->
   (rank (X N (S l))) <= (rank (X N l)).
-Proof. intros N Hp l Bl H1 S A M K. in_words. rewrite (X_next N Hp l A (M l)). apply (Lemmas_spread.lemma_layer_rank (tokens N) (dim N) (block_of N l) (X N l)); [intros; reflexivity|intros; apply K|exact S|apply INR_eq; exact H1]. Qed.
+Proof. intros N Hp l Bl H1 S A M K. in_words. rewrite (X_next N Hp l A (M l)). apply (Lemmas_spread.lemma_layer_rank
+    (tokens N) (dim N) (block_of N l) (X N l)); [intros; reflexivity|intros; apply K|exact S|apply INR_eq; exact H1].
+    Qed.
 
 (** layer-rank-values: rank(X[l+1]) <= rank(W[l, 0]) *)
 Theorem L_layer_rank_values :
@@ -2293,7 +2295,9 @@ Theorem L_layer_rank_values :
   mlp_none N ->
   bias_none N ->
   (rank (X N (S l))) <= (rank (W N l 0%nat)).
-Proof. intros N Hp l Bl H1 S A M K. in_words. rewrite (X_next N Hp l A (M l)). apply (Lemmas_spread.lemma_layer_rank_values (tokens N) (dim N) (block_of N l) (X N l)); [intros; reflexivity|intros; apply K|exact S|apply INR_eq; exact H1]. Qed.
+Proof. intros N Hp l Bl H1 S A M K. in_words. rewrite (X_next N Hp l A (M l)). apply
+    (Lemmas_spread.lemma_layer_rank_values (tokens N) (dim N) (block_of N l) (X N l)); [intros; reflexivity|intros;
+    apply K|exact S|apply INR_eq; exact H1]. Qed.
 
 (** layer-centred: centred_norm(X[l+1]) <= abs(skip)*centred_norm(X[l]) + sum_h(norm(W[l, h], 2)*norm(P[l, h],
     2))*centred_norm(X[l]) *)
