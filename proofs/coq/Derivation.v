@@ -119,6 +119,8 @@ Proof.
   set (e := Quantities.epsilon _ _ _) in *. assert (e0 : 0 <= e) by (apply epsilon_nonneg; [apply Pm;
     exact Hp|apply attn_stochastic, Pm; exact Hp|apply Pn; exact Hp]). destruct e0 as [|<-]; [assumption|lra].
 Qed.
+Lemma rpow_pos x e : 0 < x -> 0 < rpow x e.
+Proof. intros X. unfold rpow. destruct Rle_dec; [lra|]. apply exp_pos. Qed.
 Ltac word_nonneg := first
   [ apply diam_nonneg | apply sqrt_pos | apply maxf_pos | apply spectral_nonneg | apply Rabs_pos | apply pos_INR
   | apply resid_nonneg; intros; first [apply maxf_pos | apply sqrt_pos]
@@ -156,6 +158,7 @@ with posi := lazymatch goal with
   | |- 0 < _ ^ _ => apply pow_lt; posi
   | |- 0 < sqrt _ => apply sqrt_lt_R0; posi
   | |- 0 < exp _ => apply exp_pos
+  | |- 0 < rpow _ _ => first [assumption | apply rpow_pos; posi]
   | |- 0 < epsilon _ _ _ => apply epsilon_pos; assumption
   | |- 0 < Rmax _ _ => first [assumption | eapply Rlt_le_trans; [|apply Rmax_l]; posi | eapply Rlt_le_trans;
     [|apply Rmax_r]; posi]
@@ -183,7 +186,8 @@ Ltac spread H := lazymatch type of H with
         [nonneg|nonneg|exact H]); spread A; spread B
   | 0 < ?a / ?b => let A := fresh "S" in assert (A : 0 < a) by (apply (pos_l a (/ b)); [nonneg|left;
     apply Rinv_0_lt_compat; posi|exact H]); spread A
-  | 0 < ?a ^ ?k => let A := fresh "S" in (assert (A : 0 < a) by (apply (pos_pow a k); [nonneg|lia|exact H]); spread A)
+  | 0 < ?a ^ ?k => let A := fresh "S" in (assert (A : 0 < a) by (apply (pos_pow a k); [nonneg|
+      first [lia | apply Nat.neq_0_lt_0, Nat.pow_nonzero; lia]|exact H]); spread A)
   | 0 < sqrt ?a => let A := fresh "S" in assert (A : 0 < a) by (apply pos_sqrt; exact H); spread A
   | 0 < rpow ?a ?e => let A := fresh "S" in assert (A : 0 < a) by (apply (pos_rpow a e); exact H); spread A
   | 0 < tanh ?x => let A := fresh "S" in assert (A : 0 < x) by (apply pos_tanh; exact H); spread A

@@ -76,6 +76,17 @@ def _numbers(texts: Sequence[str]) -> str:
     return " ".join(lines)
 
 
+def _in_primes(text: str, where: str = "") -> str:
+    """Tactics that write the composite numbers of a term as products."""
+    composite = {int(m) for m in re.findall(r"\b\d+\b", text)} - {0, 1, *PRIMES}
+    return "".join(f"replace {m} with ({_as_primes(m)}){where} by lra. " for m in sorted(composite))
+
+
+def _as_primes(number: int) -> str:
+    prime = next(p for p in range(2, number + 1) if number % p == 0)
+    return str(number) if prime == number else f"{prime} * {_as_primes(number // prime)}"
+
+
 class _Replaced(ast.NodeTransformer):
     """Nodes that read `old` replaced by `new`."""
 
@@ -376,11 +387,13 @@ class DerivationPrinter:
             )
         k = how.split()[1]
         factor = self.printer.term(_with(bound, now, "1"))
+        # Under a power with a letter the logarithm of 4 is no number: 2 * 2 stands in its place.
+        primes = _in_primes(factor, " in C")
         exponent = f"(({k} ^ layers N - 1) / {int(k) - 1})"
         return (
             f"pose proof (chain_power (fun t : nat => {q}) {factor} {k} (layers N) {exponent} "
             f"ltac:(nonneg) ltac:(intros; nonneg) ltac:(lia) ltac:(lia) ltac:(intros l Bl; {layer}) "
-            f"ltac:(replace (INR {k}) with {k} by (simpl; ring); field)) as C. cbv beta in C. same C."
+            f"ltac:(replace (INR {k}) with {k} by (simpl; ring); field)) as C. cbv beta in C. {primes}same C."
         )
 
     # -- the claim
@@ -402,6 +415,8 @@ class DerivationPrinter:
         text = ast.unparse(node)
         lines = [self._line_of(goal) for goal in oriented(read_tree(text), self.fixed)]
         numbers = _numbers([text, *(self.says(number) for number in lines)])
+        if any(str(entry.get("how", "")).startswith("power ") for entry in self.lines):
+            numbers = _in_primes(text) + numbers
         if sizes := self.sizes():
             numbers = f"rewrite {', '.join(f'?{fact}' for fact in sizes)}; cbn [sum maxi minf prodf]. {numbers}"
         ends = [f"pose proof {self.cited(number, _free(text))} as Q. {numbers} same Q." for number in lines]
