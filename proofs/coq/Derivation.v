@@ -101,7 +101,7 @@ Ltac word_nonneg := first
   | apply resid_nonneg; intros; first [apply maxf_pos | apply sqrt_pos]
   | apply entropy_nonneg; assumption | left; apply epsilon_pos; assumption
   | unfold stable_rank, Quantities.stable_rank; apply pow2_ge_0
-  | apply first_gap_nonneg | apply participation_nonneg | apply second_nonneg; [apply Pn; assumption|apply P_stochastic; assumption]
+  | apply first_gap_nonneg | apply participation_nonneg | apply rank_nonneg | apply second_nonneg; [apply Pn; assumption|apply P_stochastic; assumption]
   | unfold least_singular, Quantities.least_singular; match goal with Hp : proper ?N |- _ => apply inf_nonneg;
       [exists (l2 (dim N) (vmat (dim N) (eye 0%nat) _)), (eye 0%nat); split; [apply l2_eye, (Pd N Hp)|reflexivity]|intros y [v [_ ->]]; apply l2_nonneg] end
   | unfold operator_norm, form_norm; first [apply maxf_pos | apply spectral_nonneg | unfold form_inf; eapply Rle_trans; [|apply lemma_form_inf_low_max]; apply maxf_pos] ].
@@ -246,7 +246,7 @@ Proof. intros Hp H. unfold mask_padding. rewrite H. apply nomask_padding, Pn, Hp
 Lemma complete_none N : mask_complete N -> mask_none N. Proof. exact (fun H => H). Qed.
 (** A place exists; a hypothesis of a lemma holds. *)
 Ltac place := lia.
-Ltac met := first [ assumption | now apply none_padding | now apply complete_none | lra | lia | nonneg | posi ].
+Ltac met := first [ assumption | match goal with E : heads ?N = 1%nat |- INR (heads ?N) = 1 => rewrite E; reflexivity end | now apply none_padding | now apply complete_none | lra | lia | nonneg | posi ].
 Ltac by_sum := first [ lra | nra ].
 (** Everything under the sign of the sum. *)
 Ltac into_sums := unfold Rdiv; repeat first

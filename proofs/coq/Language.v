@@ -442,7 +442,7 @@ Definition q_max_mean (N : network) (l h : nat) : R :=
 Definition q_min_mean (N : network) (l h : nat) : R :=
   least (tokens N) (centred_shares N (mean (tokens N) (X N l)) l h).
 (** gamma: √(Σ_i D_ii · max_j q_j / max_i D_ii), 0 where all D_ii are 0; D_ii = max_j E_ij − min_j E_ij, E = R W_QK
-    Rᵀ/√d_qk, q the softmax of (x W_QK + k)Rᵀ/√d_qk, R the tokens less a row x that minimises ‖R‖_{1,∞} *)
+    Rᵀ/√d_qk, q the softmax of (x W_QK + kᵀ)Rᵀ/√d_qk, R the tokens less a row x that minimises ‖R‖_{1,∞} *)
 Definition gamma (N : network) (center : nat -> vec) (l h : nat) : R :=
   if Req_EM_T (delta_composite N center l h) 0 then 0 else
   sqrt (sum (tokens N) (oscillation N (center l) l h) * q_max_composite N center l h / delta_composite N center l h).
@@ -910,3 +910,16 @@ Definition incomplete_attention {n} (P : matrix n n) : Prop := Definitions.row_s
     power n − 1 *)
 Definition never_forgets {n} (P : matrix n n) : Prop := forall t, exists i j k, (i < n)%nat /\ (j < n)%nat /\ (k < n)%nat /\
   from_left (fun _ => P) t i j <> from_left (fun _ => P) t k j.
+
+(* ---------- hardmax steps ---------- *)
+(** left_over: the product of all 1 − g_t: what is left of the distance to the vertex after the steps g_t *)
+Definition left_over {t} (g : vector t) : R := prodf t (fun s => 1 - g s).
+(** total: sum of the entries *)
+Definition total {t} (g : vector t) : R := sum t g.
+(** proper_steps: every entry is between 0 and 1 *)
+Definition proper_steps {t} (g : vector t) : Prop := forall s, (s < t)%nat -> 0 < g s < 1.
+(** arrives_exponentially: with the steps γ^t = aq^t a token, x ↦ x + γ^t(v − x), comes to its vertex v at least exponentially fast;
+    where q < 1 it does not, in exact rationals: for every m with aq^m < 1 − q the product of 1 − aq^s over s < m,
+    times 1 − aq^m/(1 − q), is left of the distance at least, after any number of steps *)
+Definition arrives_exponentially (a q : R) : Prop := exists c r, 0 <= r < 1 /\
+  forall t, left_over ((fun s => a * q ^ s) : vector t) <= c * r ^ t.

@@ -2185,6 +2185,67 @@ Theorem L_participation_stable :
   (participation_ratio (X N t)) <= ((stable_rank (X N t)) ^ 2).
 Proof. by_theorem Lemmas_spread.lemma_participation_stable. Qed.
 
+(** rank-n: rank(X[t]) <= n *)
+Theorem L_rank_n :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (rank (X N t)) <= (INR (tokens N)).
+Proof. by_theorem Lemmas_spread.lemma_rank_n. Qed.
+
+(** rank-d: rank(X[t]) <= d *)
+Theorem L_rank_d :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (rank (X N t)) <= (INR (dim N)).
+Proof. by_theorem Lemmas_spread.lemma_rank_d. Qed.
+
+(** rank-weights[W]: rank(W[l, h]) <= d *)
+Theorem L_rank_weights_W :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (rank (W N l h)) <= (INR (dim N)).
+Proof. by_theorem Lemmas_spread.lemma_rank_n. Qed.
+
+(** rank-weights[W_QK]: rank(W_QK[l, h]) <= d *)
+Theorem L_rank_weights_W_QK :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (rank (W_QK N l h)) <= (INR (dim N)).
+Proof. by_theorem Lemmas_spread.lemma_rank_n. Qed.
+
+(** participation-rank: participation_ratio(X[t]) <= rank(X[t]) *)
+Theorem L_participation_rank :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (participation_ratio (X N t)) <= (rank (X N t)).
+Proof. by_theorem Lemmas_spread.lemma_participation_rank. Qed.
+
+(** layer-rank: rank(X[l+1]) <= rank(X[l]) *)
+Theorem L_layer_rank :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  (INR (heads N)) = 1 ->
+  (skip_of N) = 0 ->
+  layernorm_none N ->
+  mlp_none N ->
+  bias_none N ->
+  (rank (X N (S l))) <= (rank (X N l)).
+Proof. intros N Hp l Bl H1 S A M K. in_words. rewrite (X_next N Hp l A (M l)). apply (Lemmas_spread.lemma_layer_rank (tokens N) (dim N) (block_of N l) (X N l)); [intros; reflexivity|intros; apply K|exact S|apply INR_eq; exact H1]. Qed.
+
+(** layer-rank-values: rank(X[l+1]) <= rank(W[l, 0]) *)
+Theorem L_layer_rank_values :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  (INR (heads N)) = 1 ->
+  (skip_of N) = 0 ->
+  layernorm_none N ->
+  mlp_none N ->
+  bias_none N ->
+  (rank (X N (S l))) <= (rank (W N l 0%nat)).
+Proof. intros N Hp l Bl H1 S A M K. in_words. rewrite (X_next N Hp l A (M l)). apply (Lemmas_spread.lemma_layer_rank_values (tokens N) (dim N) (block_of N l) (X N l)); [intros; reflexivity|intros; apply K|exact S|apply INR_eq; exact H1]. Qed.
+
 (** layer-centred: centred_norm(X[l+1]) <= abs(skip)*centred_norm(X[l]) + sum_h(norm(W[l, h], 2)*norm(P[l, h], 2))*centred_norm(X[l]) *)
 Theorem L_layer_centred :
   forall N, proper N ->
@@ -2277,6 +2338,15 @@ Theorem L_dobrushin_log :
   forall h, (h < heads N)%nat ->
   (dobrushin (P N l h)) <= ((3 / 2) * (ln (INR (tokens N)))).
 Proof. by_theorem Lemmas_spread.lemma_dobrushin_log. Qed.
+
+(** epsilon-room: (n - 1)*epsilon(P[l, h]) < 1 *)
+Theorem L_epsilon_room :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  mask_none N ->
+  (((INR (tokens N)) - 1) * (epsilon N l h)) < 1.
+Proof. by_theorem Lemmas_spread.lemma_epsilon_room. Qed.
 
 (** degree-none: in_degree == n *)
 Theorem L_degree_none :

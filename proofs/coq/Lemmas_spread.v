@@ -3,7 +3,7 @@
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Coquelicot Require Import Rcomplements Rbar Lub.
 From Rankmath Require Import IntervalZ.
-From Rankmath Require Import Definitions Functions Norms Softmax own_tv Masks own_hemisphere own_order_layer Quantities Lemmas_norms Lemmas_tokens Lemmas_attention Lemmas_layer.
+From Rankmath Require Import Definitions Functions Norms Softmax own_tv Masks own_hemisphere own_order_layer Quantities Lemmas_norms Lemmas_tokens Lemmas_attention Lemmas_layer Lemmas_entropy.
 Local Open Scope R_scope.
 
 (* ---------- quantities ---------- *)
@@ -544,4 +544,105 @@ Theorem lemma_definiteness_max d M : (0 < d)%nat -> definiteness d M <= maxentry
 Proof.
   intros Hd. assert (E := entry_le d d M 0 0 Hd Hd). apply Rabs_le_between in E. assert (V := l2_eye d 0 Hd).
   assert (A := least_form_le d M (eye 0%nat) V). assert (B := least_form_le d (fun a b => - M a b) (eye 0%nat) V). rewrite bil_eye in A, B by exact Hd. apply Rmax_lub; lra.
+Qed.
+
+(* ---------- rank ---------- *)
+(** The least k for which X is a product of an n x k and a k x d matrix. *)
+Definition factors (n d : nat) (X : mat) (k : nat) : Prop := exists B C : mat, forall i a, (i < n)%nat -> (a < d)%nat -> X i a = sum k (fun c => B i c * C c a).
+Definition rank (n d : nat) (X : mat) : R := inf (fun y => exists k, factors n d X k /\ y = INR k).
+Lemma rank_le n d X k : factors n d X k -> rank n d X <= INR k.
+Proof. intros F. apply inf_le; [intros z [m [_ ->]]; apply pos_INR|now exists k]. Qed.
+Lemma factors_n n d X : factors n d X n.
+Proof. exists eye, X. intros i a Hi Ha. now rewrite eye_sum. Qed.
+Lemma factors_d n d X : factors n d X d.
+Proof.
+  exists X, eye. intros i a Hi Ha. rewrite (sum_single d _ a Ha); unfold eye; [rewrite Nat.eqb_refl; ring|]. intros j _ Hj. destruct (Nat.eqb_spec j a); [lia|ring].
+Qed.
+Lemma le_rank n d X t : (forall k, factors n d X k -> t <= INR k) -> t <= rank n d X.
+Proof. intros H. apply le_inf; [exists (INR n), n; split; [apply factors_n|reflexivity]|intros z [m [_ ->]]; apply pos_INR|]. intros y [k [F ->]]. now apply H. Qed.
+Lemma rank_nonneg n d X : 0 <= rank n d X. Proof. apply le_rank. intros. apply pos_INR. Qed.
+Theorem lemma_rank_n n d X : rank n d X <= INR n. Proof. apply rank_le, factors_n. Qed.
+Theorem lemma_rank_d n d X : rank n d X <= INR d. Proof. apply rank_le, factors_d. Qed.
+Lemma factors_mul n m d A X k : factors m d X k -> factors n d (mmul m A X) k.
+Proof.
+  intros [B [C E]]. exists (mmul m A B), C. intros i a Hi Ha. unfold mmul at 1, vmat. rewrite (sum_ext m _ (fun j => sum k (fun c => A i j * B j c * C c a))).
+  - rewrite sum_swap. apply sum_ext; intros c _. unfold mmul, vmat. now rewrite sum_scal_r.
+  - intros j Hj. rewrite E by assumption. rewrite <- sum_scal. apply sum_ext; intros; ring.
+Qed.
+Lemma factors_mul_r n m d X W k : factors n m X k -> factors n d (mmul m X W) k.
+Proof.
+  intros [B [C E]]. exists B, (mmul m C W). intros i a Hi Ha. unfold mmul at 1, vmat. rewrite (sum_ext m _ (fun j => sum k (fun c => B i c * (C c j * W j a)))).
+  - rewrite sum_swap. apply sum_ext; intros c _. unfold mmul, vmat. now rewrite <- sum_scal.
+  - intros j Hj. rewrite E by assumption. rewrite <- sum_scal_r. apply sum_ext; intros; ring.
+Qed.
+(** Rows Q_j that are orthogonal, of length 1 or 0, and carry the rows of C. *)
+Lemma gram_schmidt d k (C : mat) : exists Q T : mat,
+  (forall i j, (i < k)%nat -> (j < k)%nat -> i <> j -> dot d (Q i) (Q j) = 0) /\ (forall i, (i < k)%nat -> dot d (Q i) (Q i) = 0 \/ dot d (Q i) (Q i) = 1) /\
+  (forall i a, (i < k)%nat -> (a < d)%nat -> C i a = sum k (fun j => T i j * Q j a)).
+Proof.
+  induction k as [|k [Q [T [O [U E]]]]]; [exists C, C; repeat split; intros; lia|].
+  set (p := fun a => sum k (fun j => dot d (C k) (Q j) * Q j a)). set (r := vsub (C k) p). set (s := l2 d r).
+  assert (Dp : forall j, (j < k)%nat -> dot d p (Q j) = dot d (C k) (Q j)).
+  { intros j Hj. unfold dot at 1, p. rewrite (sum_ext d _ (fun a => sum k (fun m => dot d (C k) (Q m) * (Q m a * Q j a)))) by (intros; rewrite <- sum_scal_r; apply sum_ext; intros; ring).
+    rewrite sum_swap. rewrite (sum_ext k _ (fun m => dot d (C k) (Q m) * dot d (Q m) (Q j))) by (intros; rewrite sum_scal; reflexivity).
+    rewrite (sum_single k _ j Hj) by (intros m Hm N; rewrite (O m j) by auto; ring). destruct (U j Hj) as [Z|Z]; rewrite Z; [|ring].
+    assert (CS := cauchy_schwarz d (C k) (Q j)). rewrite Z in CS. assert (dot d (C k) (Q j) * dot d (C k) (Q j) = 0) by nra. assert (dot d (C k) (Q j) = 0) by nra. rewrite H0. ring. }
+  assert (Dr : forall j, (j < k)%nat -> dot d r (Q j) = 0).
+  { intros j Hj. unfold r. replace (dot d (vsub (C k) p) (Q j)) with (dot d (C k) (Q j) - dot d p (Q j)); [rewrite Dp by exact Hj; ring|]. unfold dot, vsub. rewrite <- sum_minus. apply sum_ext; intros; ring. }
+  assert (s0 : 0 <= s) by apply l2_nonneg. set (q := fun a => if Rle_dec s 0 then 0 else r a / s).
+  assert (Sq : forall a, (a < d)%nat -> s * q a = r a).
+  { intros a Ha. unfold q. destruct Rle_dec as [L|L]; [|field; lra]. rewrite Rmult_0_r. assert (A := entry_l2 d r a Ha). fold s in A. assert (Rabs (r a) = 0) by (assert (P := Rabs_pos (r a)); lra). destruct (Req_dec (r a) 0) as [->|N]; [reflexivity|]. apply Rabs_no_R0 in N. lra. }
+  assert (Dq : forall j, (j < k)%nat -> dot d q (Q j) = 0).
+  { intros j Hj. unfold q. destruct Rle_dec as [L|L]; [unfold dot; rewrite (sum_ext d _ (fun _ => 0)) by (intros; ring); apply sum_zero|].
+    replace (dot d (fun a => r a / s) (Q j)) with (/ s * dot d r (Q j)); [rewrite Dr by exact Hj; ring|]. unfold dot. rewrite <- sum_scal. apply sum_ext; intros. unfold Rdiv. ring. }
+  assert (Uq : dot d q q = 0 \/ dot d q q = 1).
+  { unfold q. destruct Rle_dec as [L|L]; [left; unfold dot; rewrite (sum_ext d _ (fun _ => 0)) by (intros; ring); apply sum_zero|right].
+    replace (dot d (fun a => r a / s) (fun a => r a / s)) with (/ s * / s * dot d r r); [rewrite <- l2_square; fold s; field; lra|]. unfold dot. rewrite <- sum_scal. apply sum_ext; intros. unfold Rdiv. ring. }
+  exists (fun i => if Nat.eqb i k then q else Q i), (fun i j => if Nat.eqb i k then (if Nat.eqb j k then s else dot d (C k) (Q j)) else if Nat.eqb j k then 0 else T i j). repeat split.
+  - intros i j Hi Hj N. destruct (Nat.eqb_spec i k) as [->|], (Nat.eqb_spec j k) as [->|]; [contradiction|apply Dq; lia|rewrite dot_sym; apply Dq; lia|apply O; auto; lia].
+  - intros i Hi. destruct (Nat.eqb_spec i k); [exact Uq|apply U; lia].
+  - intros i a Hi Ha. cbn [sum]. rewrite Nat.eqb_refl. rewrite (sum_ext k _ (fun j => (if Nat.eqb i k then dot d (C k) (Q j) else T i j) * Q j a)).
+    + destruct (Nat.eqb_spec i k) as [->|]; [|rewrite Rmult_0_l, Rplus_0_r; apply E; lia]. fold (p a). rewrite Sq by exact Ha. unfold r, vsub. ring.
+    + intros j Hj. destruct (Nat.eqb_spec j k); [lia|]. now destruct (Nat.eqb i k).
+Qed.
+Theorem lemma_participation_rank n d X : participation_ratio n d X <= rank n d X.
+Proof.
+  apply le_rank. intros k [B [C E]]. destruct (gram_schmidt d k C) as [Q [T [O [U S]]]]. set (b := mmul k B T). set (u := fun j => dot d (Q j) (Q j)).
+  assert (Xs : forall i a, (i < n)%nat -> (a < d)%nat -> X i a = sum k (fun j => b i j * Q j a)).
+  { intros i a Hi Ha. rewrite E by assumption. rewrite (sum_ext k _ (fun c => sum k (fun j => B i c * T c j * Q j a))) by (intros c Hc; rewrite S by assumption; rewrite <- sum_scal; apply sum_ext; intros; ring).
+    rewrite sum_swap. apply sum_ext; intros j _. unfold b, mmul, vmat. now rewrite sum_scal_r. }
+  assert (Ds : forall i l, (i < n)%nat -> (l < n)%nat -> dot d (X i) (X l) = sum k (fun j => b i j * b l j * u j)).
+  { intros i l Hi Hl. unfold dot. rewrite (sum_ext d _ (fun a => sum k (fun j => b i j * sum k (fun m => b l m * (Q j a * Q m a))))).
+    - rewrite sum_swap. apply sum_ext; intros j Hj. rewrite sum_scal. rewrite sum_swap. rewrite (sum_ext k _ (fun m => b l m * dot d (Q j) (Q m))) by (intros; now rewrite sum_scal).
+      rewrite (sum_single k _ j Hj) by (intros m Hm N; rewrite (O j m) by auto; ring). unfold u. ring.
+    - intros a Ha. rewrite !Xs by assumption. rewrite <- sum_scal_r. apply sum_ext; intros j _. rewrite Rmult_assoc. f_equal. rewrite <- sum_scal. apply sum_ext; intros; ring. }
+  set (M := fun i j => b i j * u j). assert (Us : forall j, (j < k)%nat -> u j * u j = u j) by (intros j Hj; unfold u; destruct (U j Hj) as [Z|Z]; rewrite Z; ring).
+  assert (Dm : forall i l, (i < n)%nat -> (l < n)%nat -> dot d (X i) (X l) = dot k (M i) (M l)).
+  { intros i l Hi Hl. rewrite Ds by assumption. unfold dot. apply sum_ext; intros j Hj. unfold M. rewrite <- (Us j Hj) at 1. ring. }
+  replace (participation_ratio n d X) with (participation_ratio n k M); [apply lemma_participation_d|].
+  assert (F : frob n k M = frob n d X) by (unfold frob; f_equal; apply sum_ext; intros; symmetry; now apply Dm).
+  assert (G : gram_square n k M = gram_square n d X) by (unfold gram_square; apply sum_ext; intros i Hi; apply sum_ext; intros l Hl; now rewrite Dm).
+  unfold participation_ratio. now rewrite F, G.
+Qed.
+Section RankLayer.
+Variables (n d : nat) (B : block) (X : mat).
+Hypothesis alone : forall v, tok B v = v.
+Hypothesis no_bias : forall a, bout (att B) a = 0.
+Hypothesis no_skip : skip B = 0.
+Hypothesis one_head : nheads (att B) = 1%nat.
+Let P := attn n d (dqk (att B)) (hd (att B) 0) X.
+Let W := WV (hd (att B) 0).
+Lemma one_head_is i b : block_map n d B X i b = mmul d (mmul n P X) W i b.
+Proof. unfold block_map. rewrite alone. unfold SA. rewrite no_bias, no_skip, one_head. cbn [sum]. unfold P, W, mmul. ring. Qed.
+Lemma factors_ext A C k : (forall i a, A i a = C i a) -> factors n d C k -> factors n d A k.
+Proof. intros E [F [G H]]. exists F, G. intros. rewrite E. now apply H. Qed.
+Theorem lemma_layer_rank : rank n d (block_map n d B X) <= rank n d X.
+Proof. apply le_rank. intros k F. apply rank_le, (factors_ext _ _ k one_head_is), factors_mul_r, factors_mul, F. Qed.
+Theorem lemma_layer_rank_values : rank n d (block_map n d B X) <= rank d d W.
+Proof. apply le_rank. intros k F. apply rank_le, (factors_ext _ _ k one_head_is), factors_mul, F. Qed.
+End RankLayer.
+(** one row is not all of epsilon: the largest entry is positive *)
+Theorem lemma_epsilon_room n P : row_stochastic n n P -> (0 < n)%nat -> (INR n - 1) * epsilon n nomask P < 1.
+Proof.
+  intros SP Hn. assert (E := lemma_max_epsilon n P SP Hn). assert (M := lemma_attention_max_low n P SP Hn). assert (N1 := one_INR n Hn). assert (0 < maxentry n n P) by nra. lra.
 Qed.

@@ -86,6 +86,7 @@ Definition norm_composite {n d} (A : matrix n d) : R := comp n d A.
 Definition operator_norm {d} (A : matrix d d) (p : exponent) : R := match p with p_1 => norminf d d A | p_2 => spectral d d A | p_inf => norm1 d d A end.
 Definition form_norm {d} (A : matrix d d) (p : exponent) : R := match p with p_1 => maxentry d d A | p_2 => spectral d d A | p_inf => form_inf d A end.
 Definition least_singular {d} (A : matrix d d) : R := Quantities.least_singular d A.
+Definition rank {n d} (A : matrix n d) : R := Lemmas_spread.rank n d A.
 Definition definiteness {d} (A : matrix d d) : R := Lemmas_spread.definiteness d A.
 Definition product_norm (N : network) (p : exponent) : R := match p with
   | p_1 => norm1 (dim N) (dim N) (values (dim N) (fun l => W N l 0) (layers N))
@@ -227,7 +228,7 @@ End Bridge.
 (** What the lemmas ask for. *)
 Lemma form_spectral d M : form_bound d (l2 d) M (spectral d d M).
 Proof. rewrite <- form_norm_2. apply (form_attained d (L2 d)). exists (frob d d M). apply form_l2. Qed.
-Ltac in_words := cbv beta iota delta [diameter vector_norm mu longest stable_rank cosine centred_norm about_mean first_gap participation_ratio top_shares second_modulus definiteness residual_one residual_inf residual_composite residual_frobenius norm_1 norm_2 norm_inf norm_max
+Ltac in_words := cbv beta iota delta [diameter vector_norm mu longest stable_rank cosine centred_norm about_mean first_gap participation_ratio top_shares second_modulus definiteness rank residual_one residual_inf residual_composite residual_frobenius norm_1 norm_2 norm_inf norm_max
   norm_frobenius norm_composite operator_norm form_norm least_singular product_norm dobrushin entropy epsilon in_degree logit_range contraction
   delta_mean delta_composite q_max_mean q_max_composite q_min_mean q_min_composite gamma] in *.
 Ltac needed := intros; first

@@ -1,6 +1,6 @@
 (** Registered statements about rates near consensus and of flows, as Statements.v prints them. *)
 Require Import Reals Lra Lia Psatz.
-From Rankmath Require Functions own_mask_rate own_mask_dichotomy.
+From Rankmath Require Functions own_mask_rate own_mask_dichotomy alcalde2025.
 From Rankmath Require Import Definitions Norms Language LanguageFacts Statements.
 Local Open Scope R_scope.
 
@@ -89,4 +89,18 @@ Proof.
   apply Rle_lt_trans with (/ 8 * (eta + 1) * eta).
   - rewrite (Rmult_assoc (c * x * eta)), (Rmult_assoc (/ 8)). apply Rmult_le_compat_r; [nra|exact A].
   - simpl. nra.
+Qed.
+
+Lemma left_is t (g : vector t) : left_over g = alcalde2025.left g t.
+Proof. unfold left_over. induction t as [|t IH]; [reflexivity|]. cbn [prodf alcalde2025.left]. now rewrite IH. Qed.
+
+Theorem proved_own_hardmax_steps : statement_own_hardmax_steps.
+Proof.
+  intros t g Ht H. rewrite left_is. destruct (alcalde2025.hardmax_steps g t H) as [A B]. unfold total. split; [lra|exact B].
+Qed.
+
+Theorem refuted_alcalde2025_4_2 : ~ statement_alcalde2025_4_2.
+Proof.
+  intros H. apply alcalde2025.not_exponential. destruct (H (/ 2) (/ 2) ltac:(lra) ltac:(lra) ltac:(lra) ltac:(lra)) as [c [r [Hr L]]].
+  exists c, r. split; [exact Hr|]. intros t. rewrite <- left_is. apply L.
 Qed.

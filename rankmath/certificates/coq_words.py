@@ -53,7 +53,7 @@ _OF_TOKENS = [
     "participation_ratio",
 ]
 _OF_ATTENTION = ["dobrushin", "entropy", "top_shares", "second_modulus"]
-_OF_ARRAY = frozenset([*_OF_TOKENS, *_OF_ATTENTION, "least_singular", "definiteness"])
+_OF_ARRAY = frozenset([*_OF_TOKENS, *_OF_ATTENTION, "least_singular", "definiteness", "rank"])
 _WITH_EXPONENT = frozenset(["diameter", "operator_norm", "form_norm"])
 _WITH_NAME = frozenset(["norm", "residual"])
 _OF_PLACE = frozenset(["epsilon", "logit_range"])
@@ -281,6 +281,12 @@ _PROOFS = {
         for name in ("entropy-causal", "attention-max-causal")
     },
     "contraction-blocks": "by_blocks.",
+    **{
+        name: "intros N Hp l Bl H1 S A M K. in_words. rewrite (X_next N Hp l A (M l)). "
+        f"apply (Lemmas_spread.lemma_{name.replace('-', '_')} (tokens N) (dim N) (block_of N l) (X N l)); "
+        "[intros; reflexivity|intros; apply K|exact S|apply INR_eq; exact H1]."
+        for name in ("layer-rank", "layer-rank-values")
+    },
     "degree-causal": "intros N Hp C. in_words. unfold mask_causal in C. rewrite C. apply lemma_degree_causal.",
 }
 

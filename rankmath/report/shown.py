@@ -7,7 +7,7 @@ from typing import Any
 
 from rankmath.claims import statement
 from rankmath.formula.language import FUNCTIONS
-from rankmath.formula.printing import text
+from rankmath.formula.printing import text, words
 from rankmath.formula.terms import Call, walk
 from rankmath.report.sources import (
     certificate_file,
@@ -16,6 +16,7 @@ from rankmath.report.sources import (
     machine_checked,
     without_theorem,
 )
+from rankmath.verification.statement import explained
 
 _WIDTH = 100
 
@@ -33,17 +34,19 @@ def described(key: str) -> dict[str, Any]:
     whole = (entry.claimed, *entry.hypotheses, *entry.defined.values())
     calls = {term.function: None for part in whole for term in walk(part) if isinstance(term, Call)}
     measured = [FUNCTIONS[name] for name in calls if FUNCTIONS[name].evaluate is not None]
+    letters = [part for formula in whole for term in walk(formula) for part in explained(term)]
     return {
         "key": entry.key,
         "title": entry.title,
         "claim": text(entry.claimed),
         "quantifier": entry.quantifier,
         "where": {name: text(meaning) for name, meaning in entry.defined.items()},
-        "given": entry.hypotheses_in_words,
+        "given": ", ".join(filter(None, (entry.hypotheses_in_words, *map(words, entry.unsaid)))),
         "quantities": {
             function.name: function.meaning + (f"; as a formula: {function.text}" if function.text else "")
             for function in measured
-        },
+        }
+        | {name: said for name, _, said in letters if name not in entry.arrays},
         "latex": entry.claim,
         "status": entry.status,
         "sharp": entry.sharp,

@@ -232,6 +232,15 @@ class Statement:
         return (*given, *(read_formula(meant) for name, meant in DEFAULTS.items() if name not in said))
 
     @cached_property
+    def unsaid(self) -> tuple[Formula, ...]:
+        """What a claim about networks means where it says nothing of positions, caps and norms; the layer that is
+        printed with it shows it."""
+        said = {term.name for part in self.hypotheses for term in walk(part) if isinstance(term, Letter)}
+        return tuple(
+            read_formula(meant) for name, meant in UNPRINTED.items() if name not in said and not self.arrays
+        )
+
+    @cached_property
     def expanded(self) -> Formula:
         """The formula with its own letters written out: what is evaluated and certified."""
         return self._written_out(self.claimed)
@@ -311,12 +320,9 @@ class Statement:
                 for name, shown, said in conventions(entry.text) if entry is not None and entry.text else ():
                     found.setdefault(name, (shown, said))
                 index = term.index if isinstance(term, Every) else _reduced(term)
-                letters = {"k": ("K", "r")}.get(index, (term.name,) if isinstance(term, Letter) else ())
-                for name in letters:
-                    if name in _EXPLAINED and name not in self.arrays:
-                        found.setdefault(name, (latex_letter(name), LETTERS[name]))
-                if isinstance(term, Item) and term.array == "P0":
-                    found.setdefault("P0", (latex(term), _AT_CONSENSUS))
+                for name, shown, said in explained(term):
+                    if name not in self.arrays:
+                        found.setdefault(name, (shown, said))
                 if isinstance(term, Call) and term.function in ("expc", "tanhc"):
                     found.setdefault(term.function, (latex(term), "read as 1 where the denominator is 0"))
                 if index in INDICES:
@@ -360,8 +366,7 @@ class Statement:
         if isinstance(subject, Run) and not subject.net.is_one_line:
             if any(sum(part.attention is not None for part in layer) > 1 for layer in subject.net.sublayers):
                 raise InvalidArgument("net: a layer attends twice; claims speak of one attention in a layer")
-            said = {term.name for part in self.hypotheses for term in walk(part) if isinstance(term, Letter)}
-            meant = [read_formula(text) for name, text in UNPRINTED.items() if name not in said]
+            meant = [*self.unsaid]
         hypotheses: list[Side] = []
         # Where a hypothesis certainly fails, those after it and the conclusion may have no meaning.
         for part in (*meant, *self.expanded_hypotheses):
@@ -387,6 +392,14 @@ class Statement:
         """The functions of the language it uses."""
         whole = both(self.expanded, *self.expanded_hypotheses)
         return frozenset(term.function for term in walk(whole) if isinstance(term, Call))
+
+
+def explained(term: Term) -> list[tuple[str, str, str]]:
+    """Letters and arrays that are not common: what is typed, what is printed, and what it is."""
+    if isinstance(term, Item) and term.array == "P0":
+        return [("P0", latex(term), _AT_CONSENSUS)]
+    names = ("K", "r") if _reduced(term) == "k" else (term.name,) if isinstance(term, Letter) else ()
+    return [(name, latex_letter(name), LETTERS[name]) for name in names if name in _EXPLAINED]
 
 
 def _certainly_fails(side: Side) -> bool:

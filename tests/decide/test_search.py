@@ -555,20 +555,21 @@ def test_sharpening_finds_the_constant_of_own_diameter() -> None:
     assert answer.factor == "1/4"  # from the other side: what is proved
     assert answer.proof is not None
     assert answer.proof.certificate().check().accepted
-    assert "c = 1/4 is PROVED, in 1 line:" in answer.lines()
+    assert f"c = 1/4 is PROVED, in {len(answer.proof.lines)} lines:" in answer.lines()
     assert not answer.refuted
     with pytest.raises(rm.InvalidArgument, match=r"^letter: 'b' given"):
         sharpen(Statement("mine:claim", claim, "heads == 1", where={"c": "1"}), "b")
 
 
-def test_a_claim_that_follows_from_a_theorem_is_proved_and_names_it() -> None:
+def test_a_claim_that_follows_from_lemmas_is_proved_and_names_them() -> None:
     claim = "diameter(X[1], 1) <= norm(W[0,0], inf)*norm(W_QK[0,0], max)*diameter(X[0], 1)**3/(4*sqrt(d_qk))"
     answer = examine(Statement("mine:claim", claim, ["heads == 1", "layers == 1"]), seconds=5, instances=20)
     assert answer.battery.outcome == "PROVED"
     assert answer.battery.derivation is not None
     assert answer.battery.derivation.check().accepted
     said = "\n".join(answer.lines())
-    assert "own:diameter" in said
+    assert "dobrushin-tanh[1]" in said
+    assert "layer-dobrushin[1]" in said
     battery = answer.battery
     assert battery.instances == battery.holds + battery.undecided + battery.not_applicable
 
