@@ -111,11 +111,10 @@ def more_claims() -> Iterator[Claim]:
                 if "P[" in a and not (setting == "one head" and {a, b} <= set(ATTENTION)):
                     yield "attention, more", setting, a, [c, b]
     for a, b, w, c in itertools.product(
-        (*SPREAD, "mu(X[%s])"), (*SPREAD, *old[:3]), NORMS, ("1", "2", "sqrt(n)", "n", "d")
+        (SPREAD[0], "mu(X[%s])"), (SPREAD[0], *old[:3]), NORMS, ("1", "2", "sqrt(n)", "n", "d")
     ):
         one, two = f"norm(W[0, 0], {w})", f"norm(W[1, 0], {w})"
         yield "spread, one layer", "one head", a % 1, [c, one, b % 0]
-        yield "spread, one layer, masked", "window", a % 1, [c, one, b % 0]
         yield "spread, two layers", "any mask", a % 2, [c, one, two, b % 0]
     tau = ("dobrushin(P[0, 0])", "dobrushin(P[1, 0])")
     for a, b, w, c in itertools.product(SIZES, SIZES, ("1", "2", "inf"), ("1", "2", "sqrt(d)", "sqrt(n)")):
@@ -142,7 +141,7 @@ def more_claims() -> Iterator[Claim]:
             rest = [c, "norm(W_QK[0, 0], 2)", a, b, "1/sqrt(d_qk)"]
             yield "logits", "one head", left, rest
     sizes = ("1", "2", "sqrt(2)", "sqrt(n)", "n", "sqrt(d)", "sqrt(2*n)", "d")
-    for a, c in itertools.product((*SIZES, *LENGTHS, *SPREAD, *RANKS), sizes):
+    for a, c in itertools.product((*SIZES, *LENGTHS, SPREAD[0], *RANKS), sizes):
         yield "sphere", "sphere", a % 0, [c]
 
 

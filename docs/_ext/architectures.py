@@ -7,6 +7,7 @@ refuted has the number of an instance; `python docs/_ext/architectures.py KEY PA
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -157,8 +158,13 @@ def cell(key: str, part: str) -> dict[str, Any]:
 def shown(key: str, part: str, found: dict[str, Any]) -> str:
     """A cell in words."""
     text, given = rm.statements()[key].claim_text, rm.statements()[key].given_texts
-    instead = (INSTEAD if "skip == 0" in given else WITH_SKIP).get(part, "")
-    instead = f"; `{instead}`" if instead and instead != key and ("diameter" in text or "residual" in text) else ""
+    instead = WITH_SKIP.get(part, "")
+    if "skip == 0" in given:
+        same_keys = "mask == none" in given or "mask == padding" in given
+        instead = INSTEAD.get(part, "") if same_keys else "own:transport" if part in LOGITS else ""
+    sizes = re.match(r"(all_[pl]\()?(diameter|residual)\(X\[(L|1|l \+ 1)\]", text)
+    alone = {"layernorm == none", "mlp == none"} <= {*given}
+    instead = f"; `{instead}`" if instead and instead != key and sizes and alone else ""
     if is_said(key, part):
         return "verbatim: said"
     if "refuted" in found:
@@ -179,8 +185,7 @@ def table(data: dict[str, dict[str, Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write() -> None:
-    data = {key: {part: cell(key, part) for part in PARTS} for key in keys()}
+def write(data: dict[str, dict[str, Any]]) -> None:
     DATA.write_text(json.dumps(data, indent=0, separators=(",", ":")) + "\n", encoding="utf-8")
     page = PAGE.read_text(encoding="utf-8")
     head, _, rest = page.partition("<!-- table -->\n")
@@ -198,4 +203,6 @@ def certificate(key: str, part: str) -> Certificate:
 
 
 if __name__ == "__main__":
-    print(certificate(*sys.argv[1:]).text()) if len(sys.argv) == 3 else write()
+    print(certificate(*sys.argv[1:]).text()) if len(sys.argv) == 3 else write(
+        {key: {part: cell(key, part) for part in PARTS} for key in keys()}
+    )

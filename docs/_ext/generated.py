@@ -7,6 +7,8 @@ import importlib
 import inspect
 import pkgutil
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -184,7 +186,9 @@ def write_gallery(folder: Path) -> None:
             ]
     if rows:
         raise ValueError(f"gallery: no heading for {', '.join(rows)}")
-    (folder / "coq.md").write_text(coq_page(statements()), encoding="utf-8")
+    link = '\n<p><a href="../coq/toc.html">All definitions and theorems, file by file</a> (coqdoc).</p>\n'
+    linked = link if shutil.which("coqdoc") else ""
+    (folder / "coq.md").write_text(coq_page(statements()) + linked, encoding="utf-8")
     (folder / "rules.md").write_text(rules_page(), encoding="utf-8")
     names = "\n".join(("coq", "rules", *(slug(key) for key in statements())))
     parts.append(f"```{{toctree}}\n:hidden:\n:maxdepth: 1\n\n{names}\n```")
@@ -292,6 +296,18 @@ def write_pages(app: Any) -> None:
     write_notebooks(source / "notebooks")
 
 
+def write_coqdoc(app: Any, exception: Exception | None) -> None:
+    """The pages that coqdoc makes of proofs/coq, in the folder coq of the site."""
+    program = shutil.which("coqdoc")
+    if exception is None and program is not None and app.builder.format == "html":
+        folder, coq = Path(app.outdir) / "coq", proofs_folder() / "coq"
+        folder.mkdir(exist_ok=True)
+        files = [str(path) for path in sorted(coq.glob("*.v"))]
+        options = ["--html", "--utf8", "--quiet", "-R", str(coq), "Rankmath", "-d", str(folder)]
+        subprocess.run([program, *options, *files], check=True)
+
+
 def setup(app: Any) -> dict[str, Any]:
     app.connect("builder-inited", write_pages)
+    app.connect("build-finished", write_coqdoc)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -223,5 +223,6 @@ Definition attracts (n d : nat) (F : mat -> mat) (Z : mat) : Prop :=
 (** k rows of X are independent, and every row is a combination of them. *)
 Definition has_rank (n d : nat) (X : mat) (k : nat) : Prop := exists f : nat -> nat,
   (forall j, (j < k)%nat -> (f j < n)%nat) /\
-  (forall c : vec, (forall a, (a < d)%nat -> sum k (fun j => c j * X (f j) a) = 0) -> forall j, (j < k)%nat -> c j = 0) /\
+  (forall c : vec, (forall a, (a < d)%nat -> sum k (fun j => c j * X (f j) a) = 0) -> forall j, (j < k)%nat ->
+    c j = 0) /\
   (forall i, (i < n)%nat -> exists c : vec, forall a, (a < d)%nat -> X i a = sum k (fun j => c j * X (f j) a)).

@@ -1,10 +1,14 @@
-(** The rules of derivations: each line of a derivation becomes an assertion, proved from earlier ones by a rule of this file.
-    Products of powers are linear in logarithms, so that a product rule is [lra] on logarithms; where the smaller side is 0
-    there is nothing to show, and otherwise every factor that is met is shown to be positive before its logarithm is taken. *)
+(** The rules of derivations: each line of a derivation becomes an assertion,
+  proved from earlier ones by a rule of this file.
+    Products of powers are linear in logarithms, so that a product rule is [lra] on logarithms;
+      where the smaller side is 0
+    there is nothing to show, and otherwise every factor that is met is shown to be positive before its logarithm is
+      taken. *)
 Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Rankmath Require Import IntervalZ.
-From Rankmath Require Import Definitions Functions Norms Softmax Masks Quantities Lemmas_norms Lemmas_tokens Lemmas_attention Lemmas_layer Lemmas_entropy Lemmas_functions Lemmas_spread Network.
+From Rankmath Require Import Definitions Functions Norms Softmax Masks Quantities Lemmas_norms Lemmas_tokens
+  Lemmas_attention Lemmas_layer Lemmas_entropy Lemmas_functions Lemmas_spread Network.
 Local Open Scope R_scope.
 
 (* ---------- sums, products and extremes over an index ---------- *)
@@ -18,7 +22,8 @@ Lemma prodf_nonneg n f : (forall i, (i < n)%nat -> 0 <= f i) -> 0 <= prodf n f.
 Proof. induction n; intros H; simpl; [lra|]. apply Rmult_le_pos; auto. Qed.
 Lemma prodf_le n f g : (forall i, (i < n)%nat -> 0 <= f i <= g i) -> prodf n f <= prodf n g.
 Proof.
-  induction n; intros H; simpl; [lra|]. apply Rmult_le_compat; [apply prodf_nonneg; intros; apply H; lia|apply H; lia|apply IHn; auto|apply H; lia].
+  induction n; intros H; simpl; [lra|]. apply Rmult_le_compat; [apply prodf_nonneg; intros; apply H; lia|apply H;
+    lia|apply IHn; auto|apply H; lia].
 Qed.
 Lemma prodf_ext n f g : (forall i, (i < n)%nat -> f i = g i) -> prodf n f = prodf n g.
 Proof. induction n; intros H; simpl; [reflexivity|]. rewrite IHn, H; auto. Qed.
@@ -35,33 +40,44 @@ Proof. induction n; intros H; simpl; [apply H; lia|]. rewrite IHn, H; auto. Qed.
 Lemma minf_ext n f g : (forall i, (i <= n)%nat -> f i = g i) -> minf n f = minf n g.
 Proof. induction n; intros H; simpl; [apply H; lia|]. rewrite IHn, H; auto. Qed.
 Lemma sum_pos n f : (0 < n)%nat -> (forall i, (i < n)%nat -> 0 < f i) -> 0 < sum n f.
-Proof. intros Hn H. eapply Rlt_le_trans; [apply (H 0%nat Hn)|]. apply (sum_term_le n f 0%nat); [intros; left; auto|exact Hn]. Qed.
+Proof. intros Hn H. eapply Rlt_le_trans; [apply (H 0%nat Hn)|].
+apply (sum_term_le n f 0%nat); [intros; left; auto|exact Hn]. Qed.
 
 (* ---------- through the layers ---------- *)
-Theorem chain_product (q g : nat -> R) L : (forall l, (l < L)%nat -> 0 <= g l) -> (forall l, (l < L)%nat -> q (S l) <= g l * q l) -> q L <= prodf L g * q 0%nat.
+Theorem chain_product (q g : nat -> R) L : (forall l, (l < L)%nat -> 0 <= g l) -> (forall l, (l < L)%nat ->
+  q (S l) <= g l * q l) -> q L <= prodf L g * q 0%nat.
 Proof.
-  induction L as [|l IH]; intros G H; simpl; [lra|]. eapply Rle_trans; [apply H; lia|]. rewrite (Rmult_comm (prodf l g)), Rmult_assoc. apply Rmult_le_compat_l; [apply G; lia|].
+  induction L as [|l IH]; intros G H; simpl; [lra|]. eapply Rle_trans; [apply H; lia|].
+  rewrite (Rmult_comm (prodf l g)), Rmult_assoc. apply Rmult_le_compat_l; [apply G; lia|].
   apply IH; intros; [apply G|apply H]; lia.
 Qed.
-Theorem chain_below (q g : nat -> R) L : (forall l, (l < L)%nat -> 0 <= g l) -> (forall l, (l < L)%nat -> g l * q l <= q (S l)) -> prodf L g * q 0%nat <= q L.
+Theorem chain_below (q g : nat -> R) L : (forall l, (l < L)%nat -> 0 <= g l) -> (forall l, (l < L)%nat ->
+  g l * q l <= q (S l)) -> prodf L g * q 0%nat <= q L.
 Proof.
-  induction L as [|l IH]; intros G H; simpl; [lra|]. eapply Rle_trans; [|apply H; lia]. rewrite (Rmult_comm (prodf l g)), Rmult_assoc. apply Rmult_le_compat_l; [apply G; lia|].
+  induction L as [|l IH]; intros G H; simpl; [lra|]. eapply Rle_trans; [|apply H; lia].
+  rewrite (Rmult_comm (prodf l g)), Rmult_assoc. apply Rmult_le_compat_l; [apply G; lia|].
   apply IH; intros; [apply G|apply H]; lia.
 Qed.
 Theorem chain_sum (q g : nat -> R) L : (forall l, (l < L)%nat -> q (S l) <= q l + g l) -> q L <= q 0%nat + sum L g.
-Proof. induction L as [|l IH]; intros H; simpl; [lra|]. assert (A := H l ltac:(lia)). assert (B := IH ltac:(intros; apply H; lia)). lra. Qed.
+Proof. induction L as [|l IH]; intros H; simpl; [lra|]. assert (A := H l ltac:(lia)).
+assert (B := IH ltac:(intros; apply H; lia)). lra. Qed.
 (** q' <= C q^k gives C^((k^L - 1)/(k - 1)) q^(k^L) after L layers; the exponent is a real number where 0^e = 0. *)
 Fixpoint tower (k L : nat) : nat := match L with O => O | S l => (k * tower k l + 1)%nat end.
 Lemma tower_is k L : INR (tower k L) * (INR k - 1) = INR k ^ L - 1.
-Proof. induction L as [|l IH]; [simpl; ring|]. cbn [tower]. rewrite plus_INR, mult_INR. cbn [pow INR]. replace (INR k * INR k ^ l - 1) with (INR k * (INR k ^ l - 1) + (INR k - 1)) by ring. rewrite <- IH. ring. Qed.
+Proof. induction L as [|l IH]; [simpl; ring|]. cbn [tower]. rewrite plus_INR, mult_INR. cbn [pow INR].
+replace (INR k * INR k ^ l - 1) with (INR k * (INR k ^ l - 1) + (INR k - 1)) by ring. rewrite <- IH. ring. Qed.
 Lemma rpow_nat x k : 0 <= x -> (0 < k)%nat -> rpow x (INR k) = x ^ k.
-Proof. intros X K. unfold rpow. destruct Rle_dec as [L|L]; [replace x with 0 by lra; now rewrite pow_ne_zero by lia|]. apply Rpower_pow. lra. Qed.
-Theorem chain_power (q : nat -> R) C k L e : 0 <= C -> (forall l, 0 <= q l) -> (1 < k)%nat -> (0 < L)%nat -> (forall l, (l < L)%nat -> q (S l) <= C * q l ^ k) ->
+Proof. intros X K. unfold rpow. destruct Rle_dec as [L|L]; [replace x with 0 by lra; now rewrite pow_ne_zero by lia|].
+apply Rpower_pow. lra. Qed.
+Theorem chain_power (q : nat -> R) C k L e : 0 <= C -> (forall l, 0 <= q l) -> (1 < k)%nat -> (0 < L)%nat ->
+  (forall l, (l < L)%nat -> q (S l) <= C * q l ^ k) ->
   e = (INR k ^ L - 1) / (INR k - 1) -> q L <= rpow C e * q 0%nat ^ (k ^ L).
 Proof.
   intros C0 Q0 K HL H ->. assert (K1 : 1 < INR k) by (apply (lt_INR 1); lia).
-  replace ((INR k ^ L - 1) / (INR k - 1)) with (INR (tower k L)) by (rewrite <- tower_is; field; lra). rewrite rpow_nat; [|exact C0|destruct L; [lia|cbn [tower]; lia]].
-  clear HL. induction L as [|l IH]; [simpl; lra|]. eapply Rle_trans; [apply H; lia|]. cbn [tower Nat.pow]. replace (C ^ (k * tower k l + 1) * q 0%nat ^ (k * k ^ l)) with (C * (C ^ tower k l * q 0%nat ^ (k ^ l)) ^ k).
+  replace ((INR k ^ L - 1) / (INR k - 1)) with (INR (tower k L)) by (rewrite <- tower_is; field; lra).
+  rewrite rpow_nat; [|exact C0|destruct L; [lia|cbn [tower]; lia]].
+  clear HL. induction L as [|l IH]; [simpl; lra|]. eapply Rle_trans; [apply H; lia|]. cbn [tower Nat.pow].
+  replace (C ^ (k * tower k l + 1) * q 0%nat ^ (k * k ^ l)) with (C * (C ^ tower k l * q 0%nat ^ (k ^ l)) ^ k).
   - apply Rmult_le_compat_l; [exact C0|]. apply pow_incr. split; [apply Q0|]. apply IH. intros; apply H; lia.
   - rewrite Rpow_mult_distr, <- !pow_mult, pow_add, (Nat.mul_comm (tower k l)), (Nat.mul_comm (k ^ l)). ring.
 Qed.
@@ -80,31 +96,41 @@ Proof.
   - exists (S n). split; [lia|]. apply Rmin_right. lra.
 Qed.
 (** The goal with one of x, y in the place of their maximum or minimum, or with x or -x in the place of |x|. *)
-Lemma max_cases x y (G : R -> Prop) : G x -> G y -> G (Rmax x y). Proof. intros A B. unfold Rmax. now destruct (Rle_dec x y). Qed.
-Lemma min_cases x y (G : R -> Prop) : G x -> G y -> G (Rmin x y). Proof. intros A B. unfold Rmin. now destruct (Rle_dec x y). Qed.
-Lemma abs_cases x (G : R -> Prop) : G x -> G (- x) -> G (Rabs x). Proof. intros A B. unfold Rabs. now destruct (Rcase_abs x). Qed.
+Lemma max_cases x y (G : R -> Prop) : G x -> G y -> G (Rmax x y). Proof. intros A B. unfold Rmax.
+now destruct (Rle_dec x y). Qed.
+Lemma min_cases x y (G : R -> Prop) : G x -> G y -> G (Rmin x y). Proof. intros A B. unfold Rmin.
+now destruct (Rle_dec x y). Qed.
+Lemma abs_cases x (G : R -> Prop) : G x -> G (- x) -> G (Rabs x). Proof. intros A B. unfold Rabs.
+now destruct (Rcase_abs x). Qed.
 
 (* ---------- signs ---------- *)
 Lemma entropy_nonneg N l h : proper N -> 0 <= entropy (P N l h).
 Proof.
-  intros Hp. assert (E := lemma_entropy_max (tokens N) (P N l h) (P_stochastic N Hp l h) (Pn N Hp)). assert (M := lemma_attention_max (tokens N) (P N l h) (P_stochastic N Hp l h)).
-  assert (M0 := max_pos (tokens N) (P N l h) (P_stochastic N Hp l h) (Pn N Hp)). unfold entropy. assert (ln (maxentry (tokens N) (tokens N) (P N l h)) <= 0); [|lra].
+  intros Hp. assert (E := lemma_entropy_max (tokens N) (P N l h) (P_stochastic N Hp l h) (Pn N Hp)).
+  assert (M := lemma_attention_max (tokens N) (P N l h) (P_stochastic N Hp l h)).
+  assert (M0 := max_pos (tokens N) (P N l h) (P_stochastic N Hp l h) (Pn N Hp)). unfold entropy.
+  assert (ln (maxentry (tokens N) (tokens N) (P N l h)) <= 0); [|lra].
   rewrite <- ln_1. destruct M as [M| ->]; [left; now apply ln_increasing|lra].
 Qed.
 Lemma epsilon_pos N l h : proper N -> 0 < epsilon N l h.
 Proof.
-  intros Hp. unfold epsilon. rewrite P_is by exact Hp. assert (E := lemma_epsilon_low (tokens N) (dim N) (dim N) (head_of N l h) (X N l) (Pn N Hp) (Pm N Hp) (Pz N Hp)). cbn [mask head_of] in E.
-  set (e := Quantities.epsilon _ _ _) in *. assert (e0 : 0 <= e) by (apply epsilon_nonneg; [apply Pm; exact Hp|apply attn_stochastic, Pm; exact Hp|apply Pn; exact Hp]). destruct e0 as [|<-]; [assumption|lra].
+  intros Hp. unfold epsilon. rewrite P_is by exact Hp. assert (E := lemma_epsilon_low (tokens N) (dim N) (dim N)
+    (head_of N l h) (X N l) (Pn N Hp) (Pm N Hp) (Pz N Hp)). cbn [mask head_of] in E.
+  set (e := Quantities.epsilon _ _ _) in *. assert (e0 : 0 <= e) by (apply epsilon_nonneg; [apply Pm;
+    exact Hp|apply attn_stochastic, Pm; exact Hp|apply Pn; exact Hp]). destruct e0 as [|<-]; [assumption|lra].
 Qed.
 Ltac word_nonneg := first
   [ apply diam_nonneg | apply sqrt_pos | apply maxf_pos | apply spectral_nonneg | apply Rabs_pos | apply pos_INR
   | apply resid_nonneg; intros; first [apply maxf_pos | apply sqrt_pos]
   | apply entropy_nonneg; assumption | left; apply epsilon_pos; assumption
   | unfold stable_rank, Quantities.stable_rank; apply pow2_ge_0
-  | apply first_gap_nonneg | apply participation_nonneg | apply second_nonneg; [apply Pn; assumption|apply P_stochastic; assumption]
+  | apply first_gap_nonneg | apply participation_nonneg | apply rank_nonneg | apply second_nonneg; [apply Pn;
+    assumption|apply P_stochastic; assumption]
   | unfold least_singular, Quantities.least_singular; match goal with Hp : proper ?N |- _ => apply inf_nonneg;
-      [exists (l2 (dim N) (vmat (dim N) (eye 0%nat) _)), (eye 0%nat); split; [apply l2_eye, (Pd N Hp)|reflexivity]|intros y [v [_ ->]]; apply l2_nonneg] end
-  | unfold operator_norm, form_norm; first [apply maxf_pos | apply spectral_nonneg | unfold form_inf; eapply Rle_trans; [|apply lemma_form_inf_low_max]; apply maxf_pos] ].
+      [exists (l2 (dim N) (vmat (dim N) (eye 0%nat) _)), (eye 0%nat); split;
+        [apply l2_eye, (Pd N Hp)|reflexivity]|intros y [v [_ ->]]; apply l2_nonneg] end
+  | unfold operator_norm, form_norm; first [apply maxf_pos | apply spectral_nonneg | unfold form_inf; eapply Rle_trans;
+    [|apply lemma_form_inf_low_max]; apply maxf_pos] ].
 Ltac nonneg := lazymatch goal with
   | |- 0 <= _ * _ => apply Rmult_le_pos; nonneg
   | |- 0 <= _ / _ => apply Rmult_le_pos; [nonneg|left; apply Rinv_0_lt_compat; posi]
@@ -131,8 +157,10 @@ with posi := lazymatch goal with
   | |- 0 < sqrt _ => apply sqrt_lt_R0; posi
   | |- 0 < exp _ => apply exp_pos
   | |- 0 < epsilon _ _ _ => apply epsilon_pos; assumption
-  | |- 0 < Rmax _ _ => first [assumption | eapply Rlt_le_trans; [|apply Rmax_l]; posi | eapply Rlt_le_trans; [|apply Rmax_r]; posi]
-  | |- 0 < _ + _ => first [assumption | lra | apply Rplus_lt_le_0_compat; [posi|nonneg] | apply Rplus_le_lt_0_compat; [nonneg|posi]]
+  | |- 0 < Rmax _ _ => first [assumption | eapply Rlt_le_trans; [|apply Rmax_l]; posi | eapply Rlt_le_trans;
+    [|apply Rmax_r]; posi]
+  | |- 0 < _ + _ => first [assumption | lra | apply Rplus_lt_le_0_compat; [posi|nonneg] | apply Rplus_le_lt_0_compat;
+    [nonneg|posi]]
   | |- _ => first [assumption | lra]
   end.
 
@@ -151,8 +179,10 @@ Lemma pos_tanh x : 0 < tanh x -> 0 < x.
 Proof. intros H. destruct (Rle_or_lt x 0) as [L|L]; [|exact L]. apply tanh_le in L. rewrite tanh_00 in L. lra. Qed.
 Ltac spread H := lazymatch type of H with
   | 0 < ?a * ?b => let A := fresh "S" in let B := fresh "S" in
-      assert (A : 0 < a) by (apply (pos_l a b); [nonneg|nonneg|exact H]); assert (B : 0 < b) by (apply (pos_r a b); [nonneg|nonneg|exact H]); spread A; spread B
-  | 0 < ?a / ?b => let A := fresh "S" in assert (A : 0 < a) by (apply (pos_l a (/ b)); [nonneg|left; apply Rinv_0_lt_compat; posi|exact H]); spread A
+      assert (A : 0 < a) by (apply (pos_l a b); [nonneg|nonneg|exact H]); assert (B : 0 < b) by (apply (pos_r a b);
+        [nonneg|nonneg|exact H]); spread A; spread B
+  | 0 < ?a / ?b => let A := fresh "S" in assert (A : 0 < a) by (apply (pos_l a (/ b)); [nonneg|left;
+    apply Rinv_0_lt_compat; posi|exact H]); spread A
   | 0 < ?a ^ ?k => let A := fresh "S" in (assert (A : 0 < a) by (apply (pos_pow a k); [nonneg|lia|exact H]); spread A)
   | 0 < sqrt ?a => let A := fresh "S" in assert (A : 0 < a) by (apply pos_sqrt; exact H); spread A
   | 0 < rpow ?a ?e => let A := fresh "S" in assert (A : 0 < a) by (apply (pos_rpow a e); exact H); spread A
@@ -163,9 +193,11 @@ Ltac spread H := lazymatch type of H with
 (* ---------- logarithms ---------- *)
 Lemma ln_m a b : 0 < a -> 0 < b -> ln (a * b) = ln a + ln b. Proof. apply ln_mult. Qed.
 Lemma ln_d a b : 0 < a -> 0 < b -> ln (a / b) = ln a - ln b.
-Proof. intros A B. unfold Rdiv. rewrite ln_mult by (try apply Rinv_0_lt_compat; assumption). rewrite ln_Rinv by assumption. ring. Qed.
+Proof. intros A B. unfold Rdiv. rewrite ln_mult by (try apply Rinv_0_lt_compat; assumption).
+rewrite ln_Rinv by assumption. ring. Qed.
 Lemma ln_s a : 0 < a -> ln (sqrt a) = ln a / 2.
-Proof. intros A. assert (S := sqrt_lt_R0 a A). rewrite <- (sqrt_sqrt a) at 2 by lra. rewrite ln_mult by assumption. field. Qed.
+Proof. intros A. assert (S := sqrt_lt_R0 a A). rewrite <- (sqrt_sqrt a) at 2 by lra. rewrite ln_mult by assumption.
+field. Qed.
 Lemma ln_p a k : 0 < a -> ln (a ^ k) = INR k * ln a.
 Proof. intros A. rewrite <- Rpower_pow by exact A. unfold Rpower. apply ln_exp. Qed.
 Lemma ln_r a e : 0 < a -> ln (rpow a e) = e * ln a.
@@ -176,9 +208,12 @@ Proof. intros A B H. rewrite <- (exp_ln a A), <- (exp_ln b B). now apply exp_le.
 Lemma inr2 k : INR (2 ^ k) = 2 ^ k. Proof. rewrite pow_INR. f_equal. Qed.
 Lemma inr3 k : INR (3 ^ k) = 3 ^ k. Proof. rewrite pow_INR. f_equal. simpl. ring. Qed.
 Ltac logs_in H := repeat first
-  [ rewrite ln_m in H by posi | rewrite ln_d in H by posi | rewrite ln_s in H by posi | rewrite ln_p in H by posi | rewrite ln_r in H by posi | rewrite ln_exp in H | rewrite ln_1 in H | rewrite inr2 in H | rewrite inr3 in H ]; cbn [INR] in H.
+  [ rewrite ln_m in H by posi | rewrite ln_d in H by posi | rewrite ln_s in H by posi | rewrite ln_p in H by posi |
+    rewrite ln_r in H by posi | rewrite ln_exp in H | rewrite ln_1 in H | rewrite inr2 in H | rewrite inr3 in H ];
+      cbn [INR] in H.
 Ltac logs := repeat first
-  [ rewrite ln_m by posi | rewrite ln_d by posi | rewrite ln_s by posi | rewrite ln_p by posi | rewrite ln_r by posi | rewrite ln_exp | rewrite ln_1 | rewrite inr2 | rewrite inr3 ]; cbn [INR].
+  [ rewrite ln_m by posi | rewrite ln_d by posi | rewrite ln_s by posi | rewrite ln_p by posi | rewrite ln_r by posi |
+    rewrite ln_exp | rewrite ln_1 | rewrite inr2 | rewrite inr3 ]; cbn [INR].
 (** Numbers: logarithms of small primes, to six digits. *)
 Lemma ln2 : 0.693147 <= ln 2 <= 0.693148. Proof. interval with (i_prec 40). Qed.
 Lemma ln3 : 1.098612 <= ln 3 <= 1.098613. Proof. interval with (i_prec 40). Qed.
@@ -197,7 +232,8 @@ Proof. unfold fact. intros F A. split; [lra|now apply ln_increasing]. Qed.
 Lemma ln_back_lt a b : 0 < a -> 0 < b -> ln a < ln b -> a < b.
 Proof. intros A B H. rewrite <- (exp_ln a A), <- (exp_ln b B). now apply exp_increasing. Qed.
 Ltac taken C th := let A := fresh "A" in let B := fresh "B" in let G := fresh "G" in
-  lazymatch type of C with fact (_ ?a _) => idtac | _ => idtac end; pose proof (th C ltac:(posi)) as [B G]; clear C; spread B; logs_in G.
+  lazymatch type of C with fact (_ ?a _) => idtac | _ => idtac end; pose proof (th C ltac:(posi)) as [B G]; clear C;
+    spread B; logs_in G.
 Ltac take_all := repeat match goal with
   | C : fact (?a <= ?b) |- _ => taken C (take_le a b)
   | C : fact (?a < ?b) |- _ => taken C (take_lt a b) end.
@@ -210,48 +246,66 @@ Ltac by_product := lazymatch goal with
 (** The mean minimises the Frobenius norm. *)
 Lemma residual_frobenius_mu N t : proper N -> residual_frobenius (X N t) = mu (X N t).
 Proof.
-  intros Hp. unfold residual_frobenius, mu. apply Rle_antisym; [apply resid_le; intro; apply sqrt_pos|]. apply le_resid1; [intro; apply sqrt_pos|]. intro x. apply mu_any, Pn, Hp.
+  intros Hp. unfold residual_frobenius, mu. apply Rle_antisym; [apply resid_le; intro; apply sqrt_pos|].
+  apply le_resid1; [intro; apply sqrt_pos|]. intro x. apply mu_any, Pn, Hp.
 Qed.
-(** Two terms are equal: as polynomials or fractions, or because the arguments of tanh, exp, ... or the terms of sums are. *)
+(** Two terms are equal: as polynomials or fractions, or because the arguments of tanh, exp, ...
+or the terms of sums are. *)
 Ltac fractions := first [reflexivity | ring | field; repeat split; apply not_eq_sym, Rlt_not_eq; posi].
 Ltac eqn := first [ solve [fractions]
   | match goal with |- ?A = ?B => match A with
-      | context [tanh ?x] => match B with context [tanh ?y] => tryif constr_eq x y then fail else (replace (tanh x) with (tanh y) by (f_equal; eqn); eqn) end
-      | context [exp ?x] => match B with context [exp ?y] => tryif constr_eq x y then fail else (replace (exp x) with (exp y) by (f_equal; eqn); eqn) end
-      | context [ln ?x] => match B with context [ln ?y] => tryif constr_eq x y then fail else (replace (ln x) with (ln y) by (f_equal; eqn); eqn) end
-      | context [sum ?n ?f] => match B with context [sum n ?g] => tryif constr_eq f g then fail else (replace (sum n f) with (sum n g) by (apply sum_ext; intros; cbv beta; eqn); eqn) end
-      | context [prodf ?n ?f] => match B with context [prodf n ?g] => tryif constr_eq f g then fail else (replace (prodf n f) with (prodf n g) by (apply prodf_ext; intros; cbv beta; eqn); eqn) end
-      | context [maxi ?n ?f] => match B with context [maxi n ?g] => tryif constr_eq f g then fail else (replace (maxi n f) with (maxi n g) by (apply maxi_ext; intros; cbv beta; eqn); eqn) end
-      | context [minf ?n ?f] => match B with context [minf n ?g] => tryif constr_eq f g then fail else (replace (minf n f) with (minf n g) by (apply minf_ext; intros; cbv beta; eqn); eqn) end
+      | context [tanh ?x] => match B with context [tanh ?y] => tryif constr_eq x y then fail else (replace (tanh x)
+        with (tanh y) by (f_equal; eqn); eqn) end
+      | context [exp ?x] => match B with context [exp ?y] => tryif constr_eq x y then fail else (replace (exp x) with
+        (exp y) by (f_equal; eqn); eqn) end
+      | context [ln ?x] => match B with context [ln ?y] => tryif constr_eq x y then fail else (replace (ln x) with (ln
+        y) by (f_equal; eqn); eqn) end
+      | context [sum ?n ?f] => match B with context [sum n ?g] => tryif constr_eq f g then fail else (replace (sum n f)
+        with (sum n g) by (apply sum_ext; intros; cbv beta; eqn); eqn) end
+      | context [prodf ?n ?f] => match B with context [prodf n ?g] => tryif constr_eq f g then fail else (replace
+        (prodf n f) with (prodf n g) by (apply prodf_ext; intros; cbv beta; eqn); eqn) end
+      | context [maxi ?n ?f] => match B with context [maxi n ?g] => tryif constr_eq f g then fail else (replace (maxi n
+        f) with (maxi n g) by (apply maxi_ext; intros; cbv beta; eqn); eqn) end
+      | context [minf ?n ?f] => match B with context [minf n ?g] => tryif constr_eq f g then fail else (replace (minf n
+        f) with (minf n g) by (apply minf_ext; intros; cbv beta; eqn); eqn) end
     end end ].
 (** Arguments in Q written as in the goal. *)
 Ltac align Q := repeat match type of Q with
-  | context [tanh ?x] => match goal with |- context [tanh ?y] => tryif constr_eq x y then fail else replace (tanh x) with (tanh y) in Q by (f_equal; eqn) end
-  | context [sum ?n ?f] => match goal with |- context [sum n ?g] => tryif constr_eq f g then fail else replace (sum n f) with (sum n g) in Q by (apply sum_ext; intros; cbv beta; eqn) end
-  | context [maxi ?n ?f] => match goal with |- context [maxi n ?g] => tryif constr_eq f g then fail else replace (maxi n f) with (maxi n g) in Q by (apply maxi_ext; intros; cbv beta; eqn) end end.
+  | context [tanh ?x] => match goal with |- context [tanh ?y] => tryif constr_eq x y then fail else replace (tanh x)
+    with (tanh y) in Q by (f_equal; eqn) end
+  | context [sum ?n ?f] => match goal with |- context [sum n ?g] => tryif constr_eq f g then fail else replace (sum n
+    f) with (sum n g) in Q by (apply sum_ext; intros; cbv beta; eqn) end
+  | context [maxi ?n ?f] => match goal with |- context [maxi n ?g] => tryif constr_eq f g then fail else replace (maxi
+    n f) with (maxi n g) in Q by (apply maxi_ext; intros; cbv beta; eqn) end end.
 Lemma same_le a b a' b' : a <= b -> a' = a -> b' = b -> a' <= b'. Proof. now intros H -> ->. Qed.
 Lemma same_lt a b a' b' : a < b -> a' = a -> b' = b -> a' < b'. Proof. now intros H -> ->. Qed.
 (** The goal says what Q says, in another form. *)
 Ltac same Q := try apply Rle_ge; try apply Rlt_gt; rewrite ?residual_frobenius_mu by assumption; first [ exact Q | lra
-  | solve [rewrite Rmax_comm in Q; lra] | solve [rewrite Rmin_comm in Q; lra] | solve [let C := fresh "C" in pose proof (Q : fact _) as C; by_product] | in_words; first
+  | solve [rewrite Rmax_comm in Q; lra] | solve [rewrite Rmin_comm in Q;
+    lra] | solve [let C := fresh "C" in pose proof (Q : fact _) as C; by_product] | in_words; first
   [ exact Q | lra | solve [let C := fresh "C" in pose proof (Q : fact _) as C; by_product]
   | solve [apply (same_le _ _ _ _ Q); eqn] | solve [apply (same_lt _ _ _ _ Q); eqn]
-  | solve [unfold comp; let C := fresh "C" in pose proof (Q : fact _) as C; by_product] | solve [rewrite ln_s in Q by posi; lra]
+  | solve [unfold comp; let C := fresh "C" in pose proof (Q : fact _) as C;
+    by_product] | solve [rewrite ln_s in Q by posi; lra]
   | solve [align Q; first [lra | let C := fresh "C" in pose proof (Q : fact _) as C; by_product]] ] ].
 (** A term is at most the maximum, also where factors stand before it. *)
-Ltac below_max h Q := first [ same Q | match goal with |- context [maxi ?n ?g] => let C := fresh "C" in let D := fresh "C" in
+Ltac below_max h Q := first [ same Q | match goal with |- context [maxi ?n ?g] => let C := fresh "C" in let D := fresh
+  "C" in
   pose proof (Q : fact _) as C; pose proof (maxi_ub n g h ltac:(lia) : fact _) as D; cbv beta in D; by_product end ].
 Lemma none_padding N : proper N -> mask_none N -> mask_padding N.
 Proof. intros Hp H. unfold mask_padding. rewrite H. apply nomask_padding, Pn, Hp. Qed.
 Lemma complete_none N : mask_complete N -> mask_none N. Proof. exact (fun H => H). Qed.
 (** A place exists; a hypothesis of a lemma holds. *)
 Ltac place := lia.
-Ltac met := first [ assumption | now apply none_padding | now apply complete_none | lra | lia | nonneg | posi ].
+Ltac met := first [ assumption | match goal with E : heads ?N = 1%nat |- INR (heads ?N) = 1 => rewrite E; reflexivity end | now apply none_padding | now apply complete_none | lra | lia | nonneg | posi ].
 Ltac by_sum := first [ lra | nra ].
 (** Everything under the sign of the sum. *)
 Ltac into_sums := unfold Rdiv; repeat first
-  [ rewrite <- sum_scal | rewrite <- sum_scal_r | match goal with |- context [INR (heads ?N) * ?c] => rewrite <- (sum_const (heads N) c) end ].
+  [ rewrite <- sum_scal | rewrite <- sum_scal_r | match goal with |- context [INR (heads ?N) * ?c] => rewrite <-
+    (sum_const (heads N) c) end ].
 (** A cited line with its common factors taken out; sizes are positive. *)
 Ltac cite F := unfold fact; pose proof F; lra.
-Ltac begin N Hp := pose proof (Pn N Hp); pose proof (Pd N Hp); pose proof (PH N Hp); pose proof (PL N Hp); pose proof (Pq N Hp);
-  pose proof (one_INR _ (Pn N Hp)); pose proof (one_INR _ (Pd N Hp)); pose proof (one_INR _ (PH N Hp)); pose proof (one_INR _ (PL N Hp)).
+Ltac begin N Hp := pose proof (Pn N Hp); pose proof (Pd N Hp); pose proof (PH N Hp); pose proof (PL N Hp);
+  pose proof (Pq N Hp);
+  pose proof (one_INR _ (Pn N Hp)); pose proof (one_INR _ (Pd N Hp)); pose proof (one_INR _ (PH N Hp));
+    pose proof (one_INR _ (PL N Hp)).

@@ -114,7 +114,8 @@ Qed.
 Lemma exp_convex_strict t x : 0 < t < 1 -> x <> 0 -> exp (t * x) < 1 - t + t * exp x.
 Proof.
   intros Ht Hx. set (z := t * x).
-  assert (Hz : x - z <> 0) by (unfold z; replace (x - t * x) with ((1 - t) * x) by ring; apply Rmult_integral_contrapositive; lra).
+  assert (Hz : x - z <> 0) by (unfold z; replace (x - t * x) with ((1 - t) * x) by ring;
+    apply Rmult_integral_contrapositive; lra).
   assert (Pz := exp_pos z). assert (A := exp_ineq1_le (- z)). assert (B := exp_ineq1 (x - z) Hz).
   assert (EA : exp z * exp (- z) = 1) by (rewrite <- exp_plus, <- exp_0; f_equal; ring).
   assert (EB : exp z * exp (x - z) = exp x) by (rewrite <- exp_plus; f_equal; ring).
@@ -140,7 +141,8 @@ Proof.
     assert (T : 0 <= t / delta <= 1).
     { split; [apply Rmult_le_pos; [lra|left; apply Rinv_0_lt_compat; lra]|].
       apply Rmult_le_reg_r with delta; [lra|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. lra. }
-    specialize (C T). replace ((exp delta - 1) / delta * t) with (t / delta * exp delta - t / delta) by (field; lra). lra.
+    specialize (C T). replace ((exp delta - 1) / delta * t) with (t / delta * exp delta - t / delta) by (field; lra).
+    lra.
 Qed.
 
 Lemma expc_mono x y : 0 <= x <= y -> expc x <= expc y.

@@ -4,8 +4,10 @@
     the comment of every word begins with its name and its meaning in the registry: a test compares the two.
     Nothing about a word is proved here; [LanguageFacts.v] does that.
 
-    An array has its size in its type: [vector m] has the entries v 0, ..., v (m-1), [matrix n m] the entries A i j, i < n and
-    j < m; what a function does beyond is never looked at.  [sequence t n] is t square matrices, the first layer first. *)
+    An array has its size in its type: [vector m] has the entries v 0, ..., v (m-1), [matrix n m] the entries A i j,
+      i < n and
+    j < m; what a function does beyond is never looked at.  [sequence t n] is t square matrices, the first layer first.
+    *)
 Require Import Reals.
 From Coquelicot Require Import Coquelicot.
 From Rankmath Require Import Definitions.
@@ -106,7 +108,8 @@ Definition stays_in_repaired_set {d} (x : vector d) (w : R) : Prop := let y := u
 
 (* ---------- matrices ---------- *)
 (** The spectral norm: the largest l2 norm of v A over |v| <= 1. *)
-Definition spectral {n m} (A : matrix n m) : R := sup_of (fun x => exists v : vec, l2 n v <= 1 /\ x = l2 m (vmat n v A)).
+Definition spectral {n m} (A : matrix n m) : R := sup_of (fun x => exists v : vec,
+  l2 n v <= 1 /\ x = l2 m (vmat n v A)).
 (** composite: √(‖A‖₁‖A‖_∞): the root of the largest column sum times the largest row sum of absolute values *)
 Definition composite {n m} (A : matrix n m) : R := comp n m A.
 (** composite_sum: the same of A + B *)
@@ -118,15 +121,18 @@ Definition positive_stochastic {n m} (A : matrix n m) : Prop :=
 Definition dobrushin_of {n m} (A : matrix n m) : R :=
   largest n (fun i => largest n (fun j => / 2 * sum m (fun k => Rabs (A i k - A j k)))).
 Definition attention_of {n m} (L : matrix n m) : matrix n m := fun i => shares (row L i).
-(** z is an eigenvalue of the square A; of what A induces on vectors modulo constants, which for rows that sum to one are the
+(** z is an eigenvalue of the square A; of what A induces on vectors modulo constants,
+  which for rows that sum to one are the
     eigenvalues besides one eigenvalue 1. *)
-Definition eigenvalue_of {n} (A : matrix n n) (z : C) : Prop := exists v : nat -> C, (exists i, (i < n)%nat /\ v i <> 0%C) /\
+Definition eigenvalue_of {n} (A : matrix n n) (z : C) : Prop := exists v : nat ->
+  C, (exists i, (i < n)%nat /\ v i <> 0%C) /\
   forall i, (i < n)%nat -> csum n (fun j => RtoC (A i j) * v j)%C = (z * v i)%C.
 Definition eigenvalue_besides {n} (A : matrix n n) (z : C) : Prop := exists (v : nat -> C) (c : C),
   (exists i j, (i < n)%nat /\ (j < n)%nat /\ v i <> v j) /\
   forall i, (i < n)%nat -> csum n (fun j => RtoC (A i j) * v j)%C = (z * v i + c)%C.
 (** subdominant: largest modulus of an eigenvalue of softmax(L), row by row, besides the simple eigenvalue 1 *)
-Definition subdominant {n} (L : matrix n n) : R := sup_of (fun x => exists z, eigenvalue_besides (attention_of L) z /\ x = Cmod z).
+Definition subdominant {n} (L : matrix n n) : R := sup_of (fun x => exists z,
+  eigenvalue_besides (attention_of L) z /\ x = Cmod z).
 (** mixing: Dobrushin's coefficient of softmax(L): the largest total variation of two rows *)
 Definition mixing {n} (L : matrix n n) : R := dobrushin_of (attention_of L).
 (** symmetric: the matrix is symmetric and its entries are positive *)
@@ -147,11 +153,13 @@ Definition closing_rate {n} (P C : matrix n n) (i j : nat) : R :=
   sum n (fun k => P i k * (C k j - C k i * C i j)) + sum n (fun k => P j k * (C k i - C k j * C i j)).
 Definition over_least_pairs {n} (C : matrix n n) (f : nat -> nat -> R) : R := inf_of (fun x =>
   exists i j, (i < n)%nat /\ (j < n)%nat /\ C i j = least_cosine C /\ x = f i j).
-(** closing: least d⟨x_i, x_j⟩/dt over the pairs with the least cosine, for tokens with the cosines C on the sphere that follow dx_i/dt = Σ_k P_ik
+(** closing: least d⟨x_i, x_j⟩/dt over the pairs with the least cosine,
+  for tokens with the cosines C on the sphere that follow dx_i/dt = Σ_k P_ik
     (x_k − ⟨x_k, x_i⟩x_i), P = softmax(βC) *)
 Definition closing {n} (C : matrix n n) (beta : R) : R := over_least_pairs C
   (closing_rate ((fun a => shares ((fun k => beta * C a k) : vector n)) : matrix n n) C).
-(** closing_usa: least d⟨x_i, x_j⟩/dt over the pairs with the least cosine, for tokens with the cosines C on the sphere that follow dx_i/dt = Σ_k
+(** closing_usa: least d⟨x_i, x_j⟩/dt over the pairs with the least cosine,
+  for tokens with the cosines C on the sphere that follow dx_i/dt = Σ_k
     e^{βC_ik}(x_k − ⟨x_k, x_i⟩x_i)/n: attention that is not normalised *)
 Definition closing_usa {n} (C : matrix n n) (beta : R) : R := over_least_pairs C
   (closing_rate (fun a k => exp (beta * C a k) / INR n) C).
@@ -196,7 +204,8 @@ Definition logit_shift {n d} (Z : matrix n d) (M : matrix d d) (G : matrix d d) 
 (** softmax_slope: spectral norm of the derivative (diag p − ppᵀ)/T of c ↦ p = softmax(c/T) *)
 Definition softmax_slope {m} (c : vector m) (T : R) : R := spectral
   ((fun i j => Derive (fun h => shares ((fun k => (c k + h * eye i k) / T) : vector m) j) 0) : matrix m m).
-(** distance_jacobian_norm: spectral norm of the derivative of f(Z)_i = Σ_j P_ij z_j, P_ij in proportion to e^{−‖z_i − z_j‖²} *)
+(** distance_jacobian_norm: spectral norm of the derivative of f(Z)_i = Σ_j P_ij z_j,
+  P_ij in proportion to e^{−‖z_i − z_j‖²} *)
 Definition distance_jacobian_norm {n d} (Z : matrix n d) : R :=
   let f := fun (Z : mat) i a => sum n (fun j =>
     shares ((fun k => - dot d (vsub (Z i) (Z k)) (vsub (Z i) (Z k))) : vector n) j * Z j a) in
@@ -226,7 +235,8 @@ Definition rank_of {n m} (A : matrix n m) : R := sup_of (fun x => exists (k : na
     whole q) *)
 Definition softmax_rank {n} (q x : vector n) : R :=
   rank_of (attention_of ((fun i j => q i * ln (x j)) : matrix n n)).
-(** equiangular_flow: m tokens whose cosines are all γ: every d⟨x_i, x_j⟩/dt is 2ρ(1 − γ)((m − 1)γ + 1)/(1 + (m − 1)ρ), where ρ = e^{−β(1 − γ)} stands
+(** equiangular_flow: m tokens whose cosines are all γ: every d⟨x_i, x_j⟩/dt is 2ρ(1 − γ)((m − 1)γ + 1)/(1 + (m − 1)ρ),
+  where ρ = e^{−β(1 − γ)} stands
     for any positive number, in exact rationals *)
 Definition equiangular_flow (gamma rho : R) (m : nat) : Prop :=
   let P := fun i j => (if Nat.eqb i j then 1 else rho) / (1 + (INR m - 1) * rho) in
@@ -236,7 +246,8 @@ Definition equiangular_flow (gamma rho : R) (m : nat) : Prop :=
 (** isometry: det(XXᵀ)^(1/n) over the mean squared length of a token: 1 where tokens are orthogonal and of one length *)
 Fixpoint determinant (n : nat) (M : mat) : R := match n with
   | O => 1
-  | S m => sum (S m) (fun j => (-1) ^ j * M 0%nat j * determinant m (fun i k => M (S i) (if Nat.ltb k j then k else S k))) end.
+  | S m => sum (S m) (fun j => (-1) ^ j * M 0%nat j * determinant m (fun i k => M (S i) (if Nat.ltb k j then k else S
+    k))) end.
 Definition isometry {n d} (X : matrix n d) : R :=
   power (determinant n (fun i j => dot d (X i) (X j))) (/ INR n) / (sum n (fun i => dot d (X i) (X i)) / INR n).
 (** unit_isometry: the same of the tokens divided by their lengths *)
@@ -259,11 +270,13 @@ Definition low_square {n} (A : matrix n n) (z : vector n) (t : nat) : R :=
 (** never_zero: A^t z is never 0: it is not 0 at t = n *)
 Definition never_zero {n} (A : matrix n n) (z : vector n) : Prop :=
   forall t, exists i, (i < n)%nat /\ applied A t z i <> 0.
-(** low_pass: ‖HC[A^t z]‖/‖DC[A^t z]‖ → 0, DC the part along 1 and HC the rest: so it is exactly where πᵀz ≠ 0, π the stationary distribution *)
+(** low_pass: ‖HC[A^t z]‖/‖DC[A^t z]‖ → 0, DC the part along 1 and HC the rest: so it is exactly where πᵀz ≠ 0,
+  π the stationary distribution *)
 Definition low_pass {n} (A : matrix n n) (z : vector n) : Prop :=
   is_lim_seq (fun t => sqrt (high_square A z t) / sqrt (low_square A z t)) 0.
 (** row_stochastic: every matrix of a sequence has entries ≥ 0 and row sums 1, in exact rationals *)
-Definition row_stochastic {t n} (P : sequence t n) : Prop := forall s, (s < t)%nat -> Definitions.row_stochastic n n (P s).
+Definition row_stochastic {t n} (P : sequence t n) : Prop := forall s, (s < t)%nat ->
+  Definitions.row_stochastic n n (P s).
 (** P(0) P(1) ... P(t-1), and the other way: later layers on the left. *)
 Fixpoint from_left {n} (P : nat -> matrix n n) (t : nat) : matrix n n :=
   match t with O => eye | S s => mmul n (from_left P s) (P s) end.
@@ -283,13 +296,15 @@ Definition tail {t n} (P : sequence t n) (j : nat) : R :=
   largest n (fun m => sum n (fun k => if Nat.leb j k then weight P m k else 0)).
 (** windowed: every token sees itself and the w − 1 before it, as far as there are any, and no other; w = n is the
     causal mask *)
-Definition windowed {t n} (P : sequence t n) (w : nat) : Prop := forall s a b, (s < t)%nat -> (a < n)%nat -> (b < n)%nat ->
+Definition windowed {t n} (P : sequence t n) (w : nat) : Prop := forall s a b, (s < t)%nat -> (a < n)%nat ->
+  (b < n)%nat ->
   (0 < P s a b <-> (b <= a < b + w)%nat).
 (** least_within: least attention within the window, over all layers *)
 Definition least_within {t n} (P : sequence t n) (w : nat) : R := inf_of (fun x => exists s a b,
   (s < t)%nat /\ (a < n)%nat /\ (b < n)%nat /\ (b <= a < b + w)%nat /\ x = P s a b).
 (** prefixed: every token sees itself, the tokens before it and the first k tokens, and no other; counted from 0 *)
-Definition prefixed {t n} (P : sequence t n) (k : nat) : Prop := forall s a b, (s < t)%nat -> (a < n)%nat -> (b < n)%nat ->
+Definition prefixed {t n} (P : sequence t n) (k : nat) : Prop := forall s a b, (s < t)%nat -> (a < n)%nat ->
+  (b < n)%nat ->
   (0 < P s a b <-> (b < Nat.max k (a + 1))%nat).
 (** least_prefixed: least attention that the mask with prefix k allows, over all layers *)
 Definition least_prefixed {t n} (P : sequence t n) (k : nat) : R := inf_of (fun x => exists s a b,
@@ -305,11 +320,13 @@ Definition most_causal {n} (E : matrix n n) : R := largest n (fun i => largest (
 Definition least_causal {n} (E : matrix n n) : R := least n (fun i => least (S i) (E i)).
 (** spread: largest over least of E_ij = e^(I_ij) on the causal mask, I the logits without decay *)
 Definition spread {n} (E : matrix n n) : R := most_causal E / least_causal E.
-(** decay_constant: least C with A_ij ≤ C e^(−(i−j)m) for all j ≤ i and all tokens i after the first, which has number 0; E_ij = e^(I_ij), A_ij = e^(I_ij − (i − j)m)/Σ_{k≤i} e^(I_ik − (i − k)m), a = e^(−m), m > 0 *)
+(** decay_constant: least C with A_ij ≤ C e^(−(i−j)m) for all j ≤ i and all tokens i after the first,
+  which has number 0; E_ij = e^(I_ij), A_ij = e^(I_ij − (i − j)m)/Σ_{k≤i} e^(I_ik − (i − k)m), a = e^(−m), m > 0 *)
 Definition decay_constant {n} (E : matrix n n) (a : R) : R := sup_of (fun x => exists i j,
   (0 < i)%nat /\ (i < n)%nat /\ (j <= i)%nat /\ x = decaying E a i j / a ^ (i - j)).
 (** decay_tightness: largest A_ij(1 + e^(I_min − I_max) Σ_{k≤i, k≠j} e^((k−j)m)) over j ≤ i and all tokens i after the
-    first, which has number 0, where the logits I_ij, j ≤ i, lie between I_min and I_max, E_ij = e^(I_ij), a = e^(−m), m >
+    first, which has number 0, where the logits I_ij, j ≤ i, lie between I_min and I_max, E_ij = e^(I_ij), a = e^(−m),
+      m >
     0 and A_ij = e^(I_ij − (i − j)m)/Σ_{k≤i} e^(I_ik − (i − k)m) *)
 Definition decay_tightness {n} (E : matrix n n) (a : R) : R := largest (n - 1) (fun i => largest (S (S i)) (fun j =>
   decaying E a (S i) j * (1 + least_causal E / most_causal E *
@@ -319,7 +336,8 @@ Definition kept (a c : R) : Prop := forall t,
   c <= Definitions.steps 2 (fun _ => decaying ((fun _ _ => 1) : matrix 2 2) a) 0 (S t) 1%nat 1%nat.
 
 (* ---------- networks ---------- *)
-(** A network with its input: L layers of H heads on n tokens of dimension d, all with the same mask (edges i j = 1 where token i
+(** A network with its input: L layers of H heads on n tokens of dimension d,
+  all with the same mask (edges i j = 1 where token i
     sees token j, 0 where not) and the same factor of the skip connection; lnorm says whether every token is divided
     by its length, the input first (LayerNorm on the sphere).  There is no MLP. *)
 Record network := {
@@ -341,7 +359,8 @@ Fixpoint X (N : network) (l : nat) : matrix (tokens N) (dim N) :=
   match l with O => laid N (input N) | S k => laid N (sent N k (X N k)) end.
 Definition P (N : network) (l h : nat) : matrix (tokens N) (tokens N) := attention_on N l h (X N l).
 
-(** What every network of the registry has: sizes of at least 1, d_qk > 0, a mask of zeros and ones in which every token sees some
+(** What every network of the registry has: sizes of at least 1, d_qk > 0,
+  a mask of zeros and ones in which every token sees some
     token, and under LayerNorm no token that is zero where it is to be divided by its length. *)
 Record proper (N : network) : Prop := {
   some_tokens : (0 < tokens N)%nat; some_dim : (0 < dim N)%nat; some_heads : (0 < heads N)%nat;
@@ -386,7 +405,8 @@ Definition length_of (d : nat) (p : exponent) (v : vec) : R :=
   match p with p_1 => l1 d v | p_2 => l2 d v | p_inf => linf d v end.
 (** diameter: largest ℓ_p distance of two tokens *)
 Definition diameter {n d} (Y : matrix n d) (p : exponent) : R := diam n (length_of d p) Y.
-(** norm: norm of a matrix: 1 (largest column sum of absolute values), 2 (spectral), inf (largest row sum), max (largest absolute entry), frobenius,
+(** norm: norm of a matrix: 1 (largest column sum of absolute values), 2 (spectral), inf (largest row sum),
+  max (largest absolute entry), frobenius,
     composite (printed 1,∞: the root of the product of 1 and inf) *)
 Definition norm_1 {n m} (A : matrix n m) : R := norm1 n m A.
 Definition norm_2 {n m} (A : matrix n m) : R := spectral A.
@@ -398,7 +418,8 @@ Definition norm_composite {n m} (A : matrix n m) : R := comp n m A.
     largest column sum for p = ∞, the spectral norm for p = 2 *)
 Definition operator_norm {n m} (A : matrix n m) (p : exponent) : R :=
   match p with p_1 => norminf n m A | p_2 => spectral A | p_inf => norm1 n m A end.
-(** normalised_norm: norm of the map v ↦ vWS⁻¹ of row vectors in ℓ_p, S the diagonal of the deviations (root mean squares about
+(** normalised_norm: norm of the map v ↦ vWS⁻¹ of row vectors in ℓ_p,
+  S the diagonal of the deviations (root mean squares about
     the mean, 1 in place of 0) of the columns of the first layer's output before LayerNorm *)
 Definition normalised_norm {d} (N : network) (A : matrix d d) (p : exponent) : R :=
   operator_norm ((fun a b => A a b / deviation (tokens N) 0 (fun i => sent N 0 (X N 0) i b)) : matrix d d) p.
@@ -408,7 +429,8 @@ Definition form_norm {n m} (A : matrix n m) (p : exponent) : R := sup_of (fun x 
   length_of n p u <= 1 /\ length_of n p v <= 1 /\ x = Rabs (bil n u A v)).
 (** mu: Frobenius norm of the tokens about their mean *)
 Definition mu {n d} (Y : matrix n d) : R := Definitions.mu n d Y.
-(** residual: least norm of X − 1xᵀ over all x: 1 (largest column sum of absolute values), ∞ (largest row sum), 1,∞ (the root of the product of
+(** residual: least norm of X − 1xᵀ over all x: 1 (largest column sum of absolute values), ∞ (largest row sum),
+  1,∞ (the root of the product of
     these two) or F (Frobenius) *)
 Definition residual_in (norm : mat -> R) (Y : mat) : R := inf_of (fun r => exists x : vec, r = norm (centred Y x)).
 Definition residual_one {n d} (Y : matrix n d) : R := residual_in (norm1 n d) Y.
@@ -417,22 +439,26 @@ Definition residual_composite {n d} (Y : matrix n d) : R := residual_in (comp n 
 Definition residual_frobenius {n d} (Y : matrix n d) : R := residual_in (frob n d) Y.
 
 (* ---------- attention about a centre ---------- *)
-(** The centres that minimise ‖X − 1xᵀ‖_{1,∞}, one for every layer; where several are as good, a statement is about all. *)
+(** The centres that minimise ‖X − 1xᵀ‖_{1,∞}, one for every layer;
+  where several are as good, a statement is about all. *)
 Definition are_centers (N : network) (center : nat -> vec) : Prop := forall l, (l <= layers N)%nat ->
   minimiser (comp (tokens N) (dim N)) (X N l) (center l).
 Definition tilts (N : network) (x : vec) (l h : nat) : mat := fun i j =>
   bil (dim N) (centred (X N l) x i) (W_QK N l h) (centred (X N l) x j) / sqrt (d_qk N).
 Definition oscillation (N : network) (x : vec) (l h i : nat) : R := osc (tilts N x l h i : vector (tokens N)).
 Definition centred_shares (N : network) (x : vec) (l h : nat) : vector (tokens N) := shares ((fun j =>
-  (bil (dim N) x (W_QK N l h) (centred (X N l) x j) + dot (dim N) (centred (X N l) x j) (key_bias N l h)) / sqrt (d_qk N))
+  (bil (dim N) x (W_QK N l h) (centred (X N l) x j) + dot (dim N) (centred (X N l) x j) (key_bias N l h)) / sqrt (d_qk
+    N))
   : vector (tokens N)).
-(** delta: largest D_ii = max_j E_ij − min_j E_ij, E = R W_QK Rᵀ/√d_qk, R the tokens about the center that minimises ‖R‖_{1,∞} (composite), or about
+(** delta: largest D_ii = max_j E_ij − min_j E_ij, E = R W_QK Rᵀ/√d_qk,
+  R the tokens about the center that minimises ‖R‖_{1,∞} (composite), or about
     their mean (mean, with a bar) *)
 Definition delta_composite (N : network) (center : nat -> vec) (l h : nat) : R :=
   largest (tokens N) (oscillation N (center l) l h).
 Definition delta_mean (N : network) (l h : nat) : R :=
   largest (tokens N) (oscillation N (mean (tokens N) (X N l)) l h).
-(** q_max: largest entry of q = softmax(c), c_j = R_j W_QKᵀ x/√d_qk plus the key bias's term, x the center, R the tokens about it (composite: x
+(** q_max: largest entry of q = softmax(c), c_j = R_j W_QKᵀ x/√d_qk plus the key bias's term, x the center,
+  R the tokens about it (composite: x
     minimises ‖R‖_{1,∞}; mean, with a bar: x is their mean) *)
 Definition q_max_composite (N : network) (center : nat -> vec) (l h : nat) : R :=
   largest (tokens N) (centred_shares N (center l) l h).
@@ -460,7 +486,8 @@ Definition quasi_strongly_connected (N : network) : Prop := exists r, reached N 
 (** strongly_connected: the mask is strongly connected *)
 Definition strongly_connected (N : network) : Prop := forall c, (c < tokens N)%nat ->
   exists r, centre (tokens N) (edges N) c r.
-(** radius of the mask: the least number of steps in which one token reaches all others, at least 1; 1 where none does *)
+(** radius of the mask: the least number of steps in which one token reaches all others, at least 1;
+  1 where none does *)
 Definition is_radius (N : network) (r : nat) : Prop := (1 <= r)%nat /\
   (quasi_strongly_connected N -> reached N r /\ forall k, (1 <= k)%nat -> reached N k -> (r <= k)%nat) /\
   (~ quasi_strongly_connected N -> r = 1%nat).
@@ -500,9 +527,11 @@ Definition longest {n d} (Y : matrix n d) : R := rowmax n (l2 d) Y.
 (** jacobian_norm: spectral norm of the derivative of the first layer in its input *)
 Definition jacobian_norm (N : network) : R := sup_of (fun x => exists H : mat, frob (tokens N) (dim N) H <= 1 /\
   x = frob (tokens N) (dim N) (fun i b => Derive (fun t => sent N 0 (fun p q => X N 0 p q + t * H p q) i b) 0)).
-(** top_shares: p_1(1 − p_1 + p_2) of the two largest entries p_1 ≥ p_2 of a row of the attention, the largest over the rows;
+(** top_shares: p_1(1 − p_1 + p_2) of the two largest entries p_1 ≥ p_2 of a row of the attention,
+  the largest over the rows;
     0 where there is one token *)
-Definition top_shares {n m} (P : matrix n m) : R := sup_of (fun x => exists i j k, (i < n)%nat /\ (j < m)%nat /\ (k < m)%nat /\
+Definition top_shares {n m} (P : matrix n m) : R := sup_of (fun x => exists i j k,
+  (i < n)%nat /\ (j < m)%nat /\ (k < m)%nat /\
   j <> k /\ x = P i j * (1 - P i j + P i k)).
 (** centred_norm: spectral norm of the tokens about their mean *)
 Definition centred_norm {n d} (Y : matrix n d) : R := spectral (centred Y (mean n Y) : matrix n d).
@@ -512,7 +541,8 @@ Definition centred_norm {n d} (Y : matrix n d) : R := spectral (centred Y (mean 
 Definition stack (t k n m : nat) := nat -> nat -> matrix n m.
 Definition stochastic_heads {t k n} (P : stack t k n n) : Prop := forall l h, (l < t)%nat -> (h < k)%nat ->
   Definitions.row_stochastic n n (P l h).
-(** The path p with its step at layer l set to h, and the sum of F p over all p in {0..H 0 - 1} x ... x {0..H (L-1) - 1}. *)
+(** The path p with its step at layer l set to h, and the sum of F p over all p in {0..H 0 - 1} x ...
+x {0..H (L-1) - 1}. *)
 Definition turn (p : nat -> nat) (l h : nat) : nat -> nat := fun k => if Nat.eqb k l then h else p k.
 Fixpoint sum_paths (H : nat -> nat) (L : nat) (F : (nat -> nat) -> R) : R :=
   match L with O => F (fun _ => O) | S l => sum_paths H l (fun p => sum (H l) (fun h => F (turn p l h))) end.
@@ -535,7 +565,8 @@ Fixpoint layered {t k n d} (X : matrix n d) (P : stack t k n n) (W : stack t k d
     (h_0, …, h_{L−1}) of P^{L−1}_{h_{L−1}} ⋯ P^0_{h_0} X W^0_{h_0} ⋯ W^{L−1}_{h_{L−1}} plus one row for all
     tokens, where each h_l is one of the H heads or the skip connection (for which P = I and W = λI), and C(L, k)H^k
     paths go through k heads; in exact rationals *)
-Definition sum_of_paths {t k n d} (X : matrix n d) (P : stack t k n n) (W : stack t k d d) (bias : matrix t d) (skip : R) : Prop :=
+Definition sum_of_paths {t k n d} (X : matrix n d) (P : stack t k n n) (W : stack t k d d) (bias : matrix t d) (skip :
+  R) : Prop :=
   let H := fun _ : nat => S k in
   let P' := fun l => with_skip eye (P l) in
   let W' := fun l => with_skip (fun a b => skip * eye a b) (W l) in
@@ -621,7 +652,8 @@ Definition undirected {n d} (X : matrix n d) (W_V W_QK : matrix d d) (allowed : 
   (forall i j, (i < n)%nat -> (j < n)%nat -> allowed i j = allowed j i) /\
   (forall i, (i < n)%nat -> allowed i i = 1) /\ forall c, (c < n)%nat -> exists r, centre n allowed c r.
 (** none_attracts: no equilibrium of rank above one of X ↦ LN(A(X)XW_V) attracts a neighbourhood, A(X) the softmax of
-    X W_QK Xᵀ over the pairs of the mask, LN the division of every token by its norm: refuted by one, not decided by none
+    X W_QK Xᵀ over the pairs of the mask, LN the division of every token by its norm: refuted by one,
+      not decided by none
     *)
 Definition none_attracts {n d} (X : matrix n d) (W_V W_QK : matrix d d) (allowed : matrix n n) : Prop :=
   forall (Z : matrix n d) (k : nat), unit_rows Z -> fixed n d (sphere_map n d W_QK W_V allowed) Z ->
@@ -635,7 +667,8 @@ Definition no_mask {n d} (X : matrix n d) (W_V W_QK : matrix d d) (allowed : mat
 Definition attracts_at_full_rank {n d} (X : matrix n d) (W_V W_QK : matrix d d) (allowed : matrix n n) : Prop :=
   unit_rows X /\ fixed n d (sphere_map n d W_QK W_V allowed) X /\ has_rank n d X n /\
   attracts n d (sphere_map n d W_QK W_V allowed) X.
-(** [shape n d] stands for n tokens of dimension d; [shift n k sgn] for a number w with which W_V = I + wS has, on n tokens
+(** [shape n d] stands for n tokens of dimension d; [shift n k sgn] for a number w with which W_V = I + wS has,
+  on n tokens
     of dimension k, an equilibrium of rank k whose last coordinates have the signs sgn. *)
 Definition shape (n d : nat) := unit.
 Definition shift (n k : nat) (sgn : nat -> R) := R.
@@ -648,7 +681,8 @@ Definition shift_values (w : R) : mat := fun a b => eye a b + w * eye (S a) b.
 (** every_rank: under the causal mask, W_QK = 0 and W_V = I + wS (S with ones on the superdiagonal) there is for every
     1 ≤ k ≤ min(n, d) an X of unit rows and rank k with AXW_V = DX, D > 0 diagonal, n and d the two sizes, of tokens and
     dimensions, A_ij = 1/(i + 1) for j ≤ i; by exact algebra *)
-Definition every_rank {n d} (sizes : shape n d) (w : R) : Prop := forall k, (1 <= k)%nat -> (k <= n)%nat -> (k <= d)%nat ->
+Definition every_rank {n d} (sizes : shape n d) (w : R) : Prop := forall k, (1 <= k)%nat -> (k <= n)%nat ->
+  (k <= d)%nat ->
   exists (X : matrix n d) (D : vector n), unit_rows X /\ has_rank n d X k /\ positive D /\
   forall i a, (i < n)%nat -> (a < d)%nat ->
     vmat d (vmat n (softmax n (causal i) (fun _ => 0)) X) (shift_values w) a = D i * X i a.
@@ -663,12 +697,15 @@ Definition shift_tokens {n k sgn} (w : shift n k sgn) : nat := n.
 (** shift_rank: the rank of the equilibrium, from 2 to n *)
 Definition shift_rank {n k sgn} (w : shift n k sgn) : nat := k.
 (** spectral_gap: n − ‖X‖₂², X the equilibrium of rank k of n tokens in k dimensions under the causal mask, W_QK = 0
-    and W_V = I + wS, S with ones on the superdiagonal: the first n − k + 1 tokens are (0, …, 0, 1), then one is (−px_1/w,
-    …, −px_{k−1}/w, ±√(1 − p²/w²)), x_0, …, x_{k−1} the entries of the one before it, p = n − k + 1 for the first of these
+    and W_V = I + wS, S with ones on the superdiagonal: the first n − k + 1 tokens are (0, …, 0, 1),
+      then one is (−px_1/w,
+    …, −px_{k−1}/w, ±√(1 − p²/w²)), x_0, …, x_{k−1} the entries of the one before it,
+      p = n − k + 1 for the first of these
     and 1 for the others, with the signs + or by turns − and + *)
 Definition spectral_gap {n k sgn} (w : shift n k sgn) : R :=
   INR n - spectral ((fun i => shift_token n k k w sgn (i - (n - k))) : matrix n k) ^ 2.
-(** two_token_equilibria: beside a first token at (0, 1), under the causal mask, W_QK = 0 and W_V = [[1, w], [0, 1]], the
+(** two_token_equilibria: beside a first token at (0, 1), under the causal mask, W_QK = 0 and W_V = [[1, w], [0, 1]],
+  the
     second token rests at (0, 1), (−1/w, s) and (−1/w, −s), s = √(1 − 1/w²), with multipliers ½, 1 + s, 1 − s, and
     nowhere else; by exact algebra *)
 Definition rests_at (w x y l : R) : Prop := forall X : matrix 2 2,
@@ -761,7 +798,8 @@ Definition is_center (N : network) (c : nat) : Prop := exists r, centre (tokens 
 Definition is_center_count (N : network) (k : nat) : Prop := exists f : nat -> nat,
   (forall i j, (i < k)%nat -> (j < k)%nat -> f i = f j -> i = j) /\
   (forall j, (j < k)%nat -> is_center N (f j)) /\ forall c, is_center N c -> exists j, (j < k)%nat /\ f j = c.
-(** farthest: least number of steps, at least 1, in which every center of the mask reaches all tokens; 1 if there is none *)
+(** farthest: least number of steps, at least 1, in which every center of the mask reaches all tokens;
+  1 if there is none *)
 Definition is_farthest (N : network) (s : nat) : Prop := (1 <= s)%nat /\
   (forall c, is_center N c -> centre (tokens N) (edges N) c s) /\
   forall k, (1 <= k)%nat -> (forall c, is_center N c -> centre (tokens N) (edges N) c k) -> (s <= k)%nat.
@@ -780,16 +818,17 @@ Definition least_singular {n m} (W : matrix n m) : R :=
 (** invertible: W is invertible, decided in exact rationals *)
 Definition invertible {n m} (W : matrix n m) : Prop := n = m /\ exists V : mat,
   forall i j, (i < n)%nat -> (j < n)%nat -> mmul n W V i j = eye i j /\ mmul n V W i j = eye i j.
-(** orthogonal_rest: W_V is orthogonal, there are no more tokens than dimensions, the mask has self-loops and a token that
+(** orthogonal_rest: W_V is orthogonal, there are no more tokens than dimensions,
+  the mask has self-loops and a token that
     reaches all, and the unit tokens are not all equal; in exact rationals *)
 Definition orthogonal_rest {n d} (X : matrix n d) (W_V : matrix d d) (allowed : matrix n n) : Prop :=
   orthogonal d W_V /\ (n <= d)%nat /\ (forall i, (i < n)%nat -> allowed i i = 1) /\
   (exists c r, centre n allowed c r) /\ unit_rows X /\ ~ equal_tokens X.
-(** collapsing_neighbours: arbitrarily near X there are tokens of full row rank, which collapse (own:hemisphere) with
-    LN the division of every token by its norm and A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, whatever
-    W_QK: det of the Gram matrix of X + t(B − X) is a polynomial in t that is not zero at t = 1, so not zero for small t
-    but at finitely many; here: as near to X as one likes are starts that collapse, for every W_QK and all orthogonal W_V
-    and masks as above *)
+(** collapsing_neighbours: arbitrarily near X there are tokens of full row rank, which collapse (own:hemisphere) with LN the
+    division of every token by its norm and A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, whatever W_QK: det
+    of the Gram matrix of X + t(B − X) is a polynomial in t that is not zero at t = 1, so not zero for small t but at
+    finitely many; here: as near to X as one likes are starts that collapse, for every W_QK and all orthogonal W_V and
+    masks as above *)
 Definition collapsing_neighbours {n d} (X : matrix n d) : Prop :=
   forall (W_QK W_V : matrix d d) (allowed : matrix n n), is_mask allowed -> orthogonal_rest X W_V allowed ->
   forall eta, 0 < eta -> exists Y : mat, within n d eta (fun i a => Y i a - X i a) /\
@@ -797,7 +836,8 @@ Definition collapsing_neighbours {n d} (X : matrix n d) : Prop :=
 (** stable_pair: W_V = cI_{d−2} ⊕ [[a, w], [0, 1]] with the causal mask and W_QK = 0 has the equilibrium of two tokens
     X_0 = e_{d−1}, X_1 = pe_{d−2} + qe_{d−1} of rank two (counted from 0), where w²(1 − q²) = (1 + (1 − a)q)², q < a − 1
     and p = −(1 + (1 − a)q)/w; the eigenvalues of its Jacobian on the tangent spaces are a, (1 + q)/a and, for d > 2, c,
-    c/a, all below 1; a, w, c are the parameters, d the dimension; by exact algebra; here: of the whole Jacobian these and
+    c/a, all below 1; a, w, c are the parameters, d the dimension; by exact algebra;
+      here: of the whole Jacobian these and
     0, and the equilibrium attracts *)
 Definition pair_values (e : nat) (a c w : R) : mat := fun x y =>
   eye x y * (if Nat.ltb x e then c else if Nat.eqb x e then a else 1) + w * (eye x e * eye y (S e)).
@@ -835,7 +875,8 @@ Definition top_direction {d} (V : matrix d d) (xi : vector d) : Prop := l2 d xi 
   (forall a, (a < d)%nat -> times d V xi a = lam * xi a) /\
   forall m (v : vec), 0 < l2 d v -> (forall a, (a < d)%nat -> times d V v a = m * v a) -> m <= lam.
 (** two_clusters: under the causal flow x_k' = P(Σ_{j≤k} a_kj V x_j), a the softmax of β⟨Qx_k, Kx_j⟩, P the projection
-    off x_k, every token tends to ξ or −ξ, ξ the unit eigenvector of the largest eigenvalue of V, from almost every start
+    off x_k, every token tends to ξ or −ξ, ξ the unit eigenvector of the largest eigenvalue of V,
+      from almost every start
     near X: refuted where an equilibrium near X with a token elsewhere is proved to attract, not decided where none is;
     here: from some start in every neighbourhood of X, which is less *)
 Definition two_clusters {n d e} (V : matrix d d) (Q K : matrix e d) (beta : R) (X : matrix n d) : Prop :=
@@ -845,7 +886,8 @@ Definition two_clusters {n d e} (V : matrix d d) (Q K : matrix e d) (beta : R) (
     forall a, (a < d)%nat -> is_lim (fun t => Y t i a) p_infty (s * xi a).
 
 (* ---------- positions ---------- *)
-(** A network whose logits are any functions of the tokens that a layer reads: rotations, additive terms, caps and norms of
+(** A network whose logits are any functions of the tokens that a layer reads: rotations, additive terms,
+  caps and norms of
     queries and keys are such functions.  Its W_QK and biases of queries and keys are not used. *)
 Record scored := { plain_network :> network; score : nat -> nat -> mat -> mat }.
 Definition scored_attention (N : scored) (l h : nat) (Y : mat) : mat := fun i =>
@@ -862,10 +904,12 @@ Definition first_gap {n d} (X : matrix n d) : R := l2 d (vsub (X 0%nat) (X 1%nat
 (** The sum of P_11 W over the heads of layer l. *)
 Definition second_matrix (N : scored) (l : nat) : matrix (dim N) (dim N) := fun a b =>
   sum (heads N) (fun h => scored_P N l h 1%nat 1%nat * W N l h a b).
-(** second_least: least singular value of Σ_h P^{l,h}_11 W^{l,h}, P_11 what the second token, number 1 counted from 0, attends to
+(** second_least: least singular value of Σ_h P^{l,h}_11 W^{l,h}, P_11 what the second token, number 1 counted from 0,
+  attends to
     itself *)
 Definition second_least (N : scored) (l : nat) : R := least_singular (second_matrix N l).
-(** second_norm: spectral norm of Σ_h P^{l,h}_11 W^{l,h}, P_11 what the second token, number 1 counted from 0, attends to itself
+(** second_norm: spectral norm of Σ_h P^{l,h}_11 W^{l,h}, P_11 what the second token, number 1 counted from 0,
+  attends to itself
     *)
 Definition second_norm (N : scored) (l : nat) : R := spectral (second_matrix N l).
 (** All tokens equal to the first of those that layer l reads, and the attention there. *)
@@ -885,15 +929,19 @@ Definition moved (N : scored) (l : nat) : R :=
 (* ---------- masks near consensus ---------- *)
 (** Every row divided by its sum. *)
 Definition divided {n} (K : matrix n n) : matrix n n := fun i => normalised_sum (row K i).
-(** second_modulus: second largest modulus of an eigenvalue of the attention, each as often as it occurs; the largest is 1.
-    It is the spectral radius of what the matrix does to vectors modulo constants, so by Gelfand's formula the least factor at
+(** second_modulus: second largest modulus of an eigenvalue of the attention, each as often as it occurs;
+  the largest is 1.
+    It is the spectral radius of what the matrix does to vectors modulo constants,
+      so by Gelfand's formula the least factor at
     which its powers fall there. *)
 Definition second_modulus {n} (P : matrix n n) : R := inf_of (fun q => 0 <= q /\ exists c, 0 <= c /\
   forall t (z : vector n), osc (applied P t z) <= c * q ^ t * osc z).
 (** zero_one: entries are 0 and 1, and every token sees one *)
 Definition zero_one {n} (G : matrix n n) : Prop :=
-  (forall i j, (i < n)%nat -> (j < n)%nat -> G i j = 0 \/ G i j = 1) /\ forall i, (i < n)%nat -> exists j, (j < n)%nat /\ G i j = 1.
-(** mask_trace: the trace of uniform attention over the mask: the sum of 1/deg_i over the tokens i that see themselves, deg_i the
+  (forall i j, (i < n)%nat -> (j < n)%nat -> G i j = 0 \/ G i j = 1) /\ forall i, (i < n)%nat ->
+    exists j, (j < n)%nat /\ G i j = 1.
+(** mask_trace: the trace of uniform attention over the mask: the sum of 1/deg_i over the tokens i that see themselves,
+  deg_i the
     number of tokens that i sees *)
 Definition mask_trace {n} (G : matrix n n) : R := sum n (fun i => divided G i i).
 (** mask_second: second largest modulus of an eigenvalue of uniform attention over the mask, with multiplicities *)
@@ -903,12 +951,29 @@ Definition symmetric_weights {n} (K : matrix n n) : Prop :=
   (forall i j, (i < n)%nat -> (j < n)%nat -> K i j = K j i /\ 0 <= K i j) /\ forall i, (i < n)%nat -> 0 < K i i.
 (** returns: the sum of all P_ij P_ji, P the matrix K with each row divided by its sum *)
 Definition returns {n} (K : matrix n n) : R := sum n (fun i => sum n (fun j => divided K i j * divided K j i)).
-(** weights_second: second largest modulus, with multiplicities, of an eigenvalue of the matrix K, each row divided by its sum *)
+(** weights_second: second largest modulus, with multiplicities, of an eigenvalue of the matrix K,
+  each row divided by its sum *)
 Definition weights_second {n} (K : matrix n n) : R := second_modulus (divided K).
-(** incomplete_attention: rows sum to 1, no entry is negative, those on the diagonal are positive, and some entry is 0 *)
+(** incomplete_attention: rows sum to 1, no entry is negative, those on the diagonal are positive,
+  and some entry is 0 *)
 Definition incomplete_attention {n} (P : matrix n n) : Prop := Definitions.row_stochastic n n P /\
   (forall i, (i < n)%nat -> 0 < P i i) /\ exists i j, (i < n)%nat /\ (j < n)%nat /\ P i j = 0.
-(** never_forgets: an eigenvalue of P besides one 1 is not 0: no power of P has equal rows; decided in exact rationals by the
+(** never_forgets: an eigenvalue of P besides one 1 is not 0: no power of P has equal rows;
+  decided in exact rationals by the
     power n − 1 *)
-Definition never_forgets {n} (P : matrix n n) : Prop := forall t, exists i j k, (i < n)%nat /\ (j < n)%nat /\ (k < n)%nat /\
+Definition never_forgets {n} (P : matrix n n) : Prop := forall t, exists i j k,
+  (i < n)%nat /\ (j < n)%nat /\ (k < n)%nat /\
   from_left (fun _ => P) t i j <> from_left (fun _ => P) t k j.
+
+(* ---------- hardmax steps ---------- *)
+(** left_over: the product of all 1 − g_t: what is left of the distance to the vertex after the steps g_t *)
+Definition left_over {t} (g : vector t) : R := prodf t (fun s => 1 - g s).
+(** total: sum of the entries *)
+Definition total {t} (g : vector t) : R := sum t g.
+(** proper_steps: every entry is between 0 and 1 *)
+Definition proper_steps {t} (g : vector t) : Prop := forall s, (s < t)%nat -> 0 < g s < 1.
+(** arrives_exponentially: with the steps γ^t = aq^t a token, x ↦ x + γ^t(v − x), comes to its vertex v at least exponentially fast;
+    where q < 1 it does not, in exact rationals: for every m with aq^m < 1 − q the product of 1 − aq^s over s < m,
+    times 1 − aq^m/(1 − q), is left of the distance at least, after any number of steps *)
+Definition arrives_exponentially (a q : R) : Prop := exists c r, 0 <= r < 1 /\
+  forall t, left_over ((fun s => a * q ^ s) : vector t) <= c * r ^ t.

@@ -190,7 +190,8 @@ Qed.
 
 Lemma shares_sum m (c : vector m) : (0 < m)%nat -> sum m (shares c) = 1.
 Proof.
-  intros H. unfold shares, softmax, tilt, Rdiv. rewrite sum_scal_r. apply Rinv_r. apply Rgt_not_eq. now apply exp_sum_pos.
+  intros H. unfold shares, softmax, tilt, Rdiv. rewrite sum_scal_r. apply Rinv_r. apply Rgt_not_eq.
+  now apply exp_sum_pos.
 Qed.
 
 Lemma shares_tilt m (c g : vector m) : (0 < m)%nat -> forall j, shares (vplus c g) j = tilt m (shares c) g j.

@@ -3,7 +3,8 @@
     the proofs those of the files Lemmas_*.v. *)
 Require Import Reals Lra Lia Psatz.
 From Rankmath Require Import Definitions Functions Norms Masks dong2021_A_3 Quantities.
-From Rankmath Require Import Lemmas_attention Lemmas_entropy Lemmas_functions Lemmas_layer Lemmas_norms Lemmas_signs Lemmas_spread Lemmas_tokens Network.
+From Rankmath Require Import Lemmas_attention Lemmas_entropy Lemmas_functions Lemmas_layer Lemmas_norms Lemmas_signs
+    Lemmas_spread Lemmas_tokens Network.
 Local Open Scope R_scope.
 
 (** n-one: 1 <= n *)
@@ -362,7 +363,8 @@ Proof. by_theorem Lemmas_functions.lemma_root_sum. Qed.
 Theorem L_cauchy_heads :
   forall N, proper N ->
   forall f g : nat -> R,
-  ((sum (heads N) (fun h => ((f h) * (g h)))) ^ 2) <= ((sum (heads N) (fun h => ((f h) ^ 2))) * (sum (heads N) (fun h => ((g h) ^ 2)))).
+  ((sum (heads N) (fun h => ((f h) * (g h)))) ^ 2) <= ((sum (heads N) (fun h => ((f h) ^ 2))) * (sum (heads N) (fun h
+    => ((g h) ^ 2)))).
 Proof. by_theorem Lemmas_functions.lemma_cauchy_heads. Qed.
 
 (** square-heads: sum_h(f)**2 <= H*sum_h(f**2) *)
@@ -1481,7 +1483,8 @@ Theorem L_dobrushin_tanh_1 :
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
   mask_padding N ->
-  (dobrushin (P N l h)) <= (tanh (((form_norm (W_QK N l h) p_1) * ((diameter (X N l) p_1) ^ 2)) / (4 * (sqrt (d_qk N))))).
+  (dobrushin (P N l h)) <= (tanh (((form_norm (W_QK N l h) p_1) * ((diameter (X N l) p_1) ^ 2)) / (4 * (sqrt (d_qk
+    N))))).
 Proof. by_form dobrushin_form_N. Qed.
 
 (** dobrushin-tanh[2]: dobrushin(P[l, h]) <= tanh(form_norm(W_QK[l, h], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk))) *)
@@ -1490,16 +1493,19 @@ Theorem L_dobrushin_tanh_2 :
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
   mask_padding N ->
-  (dobrushin (P N l h)) <= (tanh (((form_norm (W_QK N l h) p_2) * ((diameter (X N l) p_2) ^ 2)) / (4 * (sqrt (d_qk N))))).
+  (dobrushin (P N l h)) <= (tanh (((form_norm (W_QK N l h) p_2) * ((diameter (X N l) p_2) ^ 2)) / (4 * (sqrt (d_qk
+    N))))).
 Proof. by_form dobrushin_form_N. Qed.
 
-(** dobrushin-tanh[inf]: dobrushin(P[l, h]) <= tanh(form_norm(W_QK[l, h], inf)*diameter(X[l], inf)**2/(4*sqrt(d_qk))) *)
+(** dobrushin-tanh[inf]: dobrushin(P[l, h]) <= tanh(form_norm(W_QK[l, h], inf)*diameter(X[l], inf)**2/(4*sqrt(d_qk)))
+    *)
 Theorem L_dobrushin_tanh_inf :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
   mask_padding N ->
-  (dobrushin (P N l h)) <= (tanh (((form_norm (W_QK N l h) p_inf) * ((diameter (X N l) p_inf) ^ 2)) / (4 * (sqrt (d_qk N))))).
+  (dobrushin (P N l h)) <= (tanh (((form_norm (W_QK N l h) p_inf) * ((diameter (X N l) p_inf) ^ 2)) / (4 * (sqrt (d_qk
+    N))))).
 Proof. by_form dobrushin_form_N. Qed.
 
 (** dobrushin-range: dobrushin(P[l, h]) <= tanh(logit_range(P[l, h])/2) *)
@@ -1511,61 +1517,73 @@ Theorem L_dobrushin_range :
   (dobrushin (P N l h)) <= (tanh ((logit_range N l h) / 2)).
 Proof. by_theorem Lemmas_attention.lemma_dobrushin_range. Qed.
 
-(** layer-dobrushin[1]: diameter(X[l+1], 1) <= sum_h(operator_norm(W[l, h], 1)*dobrushin(P[l, h]))*diameter(X[l], 1) *)
+(** layer-dobrushin[1]: diameter(X[l+1], 1) <= sum_h(operator_norm(W[l, h], 1)*dobrushin(P[l, h]))*diameter(X[l], 1)
+    *)
 Theorem L_layer_dobrushin_1 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   (skip_of N) = 0 ->
   layernorm_none N ->
   mlp_none N ->
-  (diameter (X N (S l)) p_1) <= ((sum (heads N) (fun h => ((operator_norm (W N l h) p_1) * (dobrushin (P N l h))))) * (diameter (X N l) p_1)).
+  (diameter (X N (S l)) p_1) <= ((sum (heads N) (fun h => ((operator_norm (W N l h) p_1) * (dobrushin (P N l h))))) *
+    (diameter (X N l) p_1)).
 Proof. by_theorem Lemmas_layer.lemma_layer_dobrushin_1. Qed.
 
-(** layer-dobrushin[2]: diameter(X[l+1], 2) <= sum_h(operator_norm(W[l, h], 2)*dobrushin(P[l, h]))*diameter(X[l], 2) *)
+(** layer-dobrushin[2]: diameter(X[l+1], 2) <= sum_h(operator_norm(W[l, h], 2)*dobrushin(P[l, h]))*diameter(X[l], 2)
+    *)
 Theorem L_layer_dobrushin_2 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   (skip_of N) = 0 ->
   layernorm_none N ->
   mlp_none N ->
-  (diameter (X N (S l)) p_2) <= ((sum (heads N) (fun h => ((operator_norm (W N l h) p_2) * (dobrushin (P N l h))))) * (diameter (X N l) p_2)).
+  (diameter (X N (S l)) p_2) <= ((sum (heads N) (fun h => ((operator_norm (W N l h) p_2) * (dobrushin (P N l h))))) *
+    (diameter (X N l) p_2)).
 Proof. by_theorem Lemmas_layer.lemma_layer_dobrushin_2. Qed.
 
-(** layer-dobrushin[inf]: diameter(X[l+1], inf) <= sum_h(operator_norm(W[l, h], inf)*dobrushin(P[l, h]))*diameter(X[l], inf) *)
+(** layer-dobrushin[inf]: diameter(X[l+1], inf) <= sum_h(operator_norm(W[l, h], inf)*dobrushin(P[l,
+    h]))*diameter(X[l], inf) *)
 Theorem L_layer_dobrushin_inf :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   (skip_of N) = 0 ->
   layernorm_none N ->
   mlp_none N ->
-  (diameter (X N (S l)) p_inf) <= ((sum (heads N) (fun h => ((operator_norm (W N l h) p_inf) * (dobrushin (P N l h))))) * (diameter (X N l) p_inf)).
+  (diameter (X N (S l)) p_inf) <= ((sum (heads N) (fun h => ((operator_norm (W N l h) p_inf) * (dobrushin (P N l
+    h))))) * (diameter (X N l) p_inf)).
 Proof. by_theorem Lemmas_layer.lemma_layer_dobrushin_inf. Qed.
 
-(** layer-skip[1]: diameter(X[l+1], 1) <= abs(skip)*diameter(X[l], 1) + sum_h(operator_norm(W[l, h], 1)*dobrushin(P[l, h]))*diameter(X[l], 1) *)
+(** layer-skip[1]: diameter(X[l+1], 1) <= abs(skip)*diameter(X[l], 1) + sum_h(operator_norm(W[l, h], 1)*dobrushin(P[l,
+    h]))*diameter(X[l], 1) *)
 Theorem L_layer_skip_1 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   layernorm_none N ->
   mlp_none N ->
-  (diameter (X N (S l)) p_1) <= (((Rabs (skip_of N)) * (diameter (X N l) p_1)) + ((sum (heads N) (fun h => ((operator_norm (W N l h) p_1) * (dobrushin (P N l h))))) * (diameter (X N l) p_1))).
+  (diameter (X N (S l)) p_1) <= (((Rabs (skip_of N)) * (diameter (X N l) p_1)) + ((sum (heads N) (fun h =>
+    ((operator_norm (W N l h) p_1) * (dobrushin (P N l h))))) * (diameter (X N l) p_1))).
 Proof. by_theorem Lemmas_layer.lemma_layer_skip_1. Qed.
 
-(** layer-skip[2]: diameter(X[l+1], 2) <= abs(skip)*diameter(X[l], 2) + sum_h(operator_norm(W[l, h], 2)*dobrushin(P[l, h]))*diameter(X[l], 2) *)
+(** layer-skip[2]: diameter(X[l+1], 2) <= abs(skip)*diameter(X[l], 2) + sum_h(operator_norm(W[l, h], 2)*dobrushin(P[l,
+    h]))*diameter(X[l], 2) *)
 Theorem L_layer_skip_2 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   layernorm_none N ->
   mlp_none N ->
-  (diameter (X N (S l)) p_2) <= (((Rabs (skip_of N)) * (diameter (X N l) p_2)) + ((sum (heads N) (fun h => ((operator_norm (W N l h) p_2) * (dobrushin (P N l h))))) * (diameter (X N l) p_2))).
+  (diameter (X N (S l)) p_2) <= (((Rabs (skip_of N)) * (diameter (X N l) p_2)) + ((sum (heads N) (fun h =>
+    ((operator_norm (W N l h) p_2) * (dobrushin (P N l h))))) * (diameter (X N l) p_2))).
 Proof. by_theorem Lemmas_layer.lemma_layer_skip_2. Qed.
 
-(** layer-skip[inf]: diameter(X[l+1], inf) <= abs(skip)*diameter(X[l], inf) + sum_h(operator_norm(W[l, h], inf)*dobrushin(P[l, h]))*diameter(X[l], inf) *)
+(** layer-skip[inf]: diameter(X[l+1], inf) <= abs(skip)*diameter(X[l], inf) + sum_h(operator_norm(W[l, h],
+    inf)*dobrushin(P[l, h]))*diameter(X[l], inf) *)
 Theorem L_layer_skip_inf :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   layernorm_none N ->
   mlp_none N ->
-  (diameter (X N (S l)) p_inf) <= (((Rabs (skip_of N)) * (diameter (X N l) p_inf)) + ((sum (heads N) (fun h => ((operator_norm (W N l h) p_inf) * (dobrushin (P N l h))))) * (diameter (X N l) p_inf))).
+  (diameter (X N (S l)) p_inf) <= (((Rabs (skip_of N)) * (diameter (X N l) p_inf)) + ((sum (heads N) (fun h =>
+    ((operator_norm (W N l h) p_inf) * (dobrushin (P N l h))))) * (diameter (X N l) p_inf))).
 Proof. by_theorem Lemmas_layer.lemma_layer_skip_inf. Qed.
 
 (** layer-mu-one: mu(X[l+1]) <= sum_h(norm(W[l, h], 2)*norm(P[l, h], 2))*mu(X[l]) *)
@@ -1619,17 +1637,20 @@ Theorem L_layer_residual_one :
   (skip_of N) = 0 ->
   layernorm_none N ->
   mlp_none N ->
-  (residual_one (X N (S l))) <= ((sum (heads N) (fun h => ((norm_1 (P N l h)) * (norm_1 (W N l h))))) * (residual_one (X N l))).
+  (residual_one (X N (S l))) <= ((sum (heads N) (fun h => ((norm_1 (P N l h)) * (norm_1 (W N l h))))) * (residual_one
+    (X N l))).
 Proof. by_theorem Lemmas_layer.lemma_layer_residual_one. Qed.
 
-(** layer-residual-composite: residual(X[l+1], composite)**2 <= sum_h(norm(P[l, h], 1)*norm(W[l, h], 1))*sum_h(norm(W[l, h], inf))*residual(X[l], composite)**2 *)
+(** layer-residual-composite: residual(X[l+1], composite)**2 <= sum_h(norm(P[l, h], 1)*norm(W[l, h],
+    1))*sum_h(norm(W[l, h], inf))*residual(X[l], composite)**2 *)
 Theorem L_layer_residual_composite :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   (skip_of N) = 0 ->
   layernorm_none N ->
   mlp_none N ->
-  ((residual_composite (X N (S l))) ^ 2) <= (((sum (heads N) (fun h => ((norm_1 (P N l h)) * (norm_1 (W N l h))))) * (sum (heads N) (fun h => (norm_inf (W N l h))))) * ((residual_composite (X N l)) ^ 2)).
+  ((residual_composite (X N (S l))) ^ 2) <= (((sum (heads N) (fun h => ((norm_1 (P N l h)) * (norm_1 (W N l h))))) *
+    (sum (heads N) (fun h => (norm_inf (W N l h))))) * ((residual_composite (X N l)) ^ 2)).
 Proof. by_theorem Lemmas_layer.lemma_layer_residual_composite. Qed.
 
 (** layer-mu-radius: mu(X[l+1]) <= sqrt(n)*sum_h(norm(W[l, h], 2))*residual(X[l], inf) *)
@@ -1639,7 +1660,8 @@ Theorem L_layer_mu_radius :
   (skip_of N) = 0 ->
   layernorm_none N ->
   mlp_none N ->
-  (mu (X N (S l))) <= (((sqrt (INR (tokens N))) * (sum (heads N) (fun h => (norm_2 (W N l h))))) * (residual_inf (X N l))).
+  (mu (X N (S l))) <= (((sqrt (INR (tokens N))) * (sum (heads N) (fun h => (norm_2 (W N l h))))) * (residual_inf (X N
+    l))).
 Proof. by_theorem Lemmas_layer.lemma_layer_mu_radius. Qed.
 
 (** layer-cross: diameter(X[l+1], inf) <= sum_h(norm(W[l, h], max)*dobrushin(P[l, h]))*diameter(X[l], 1) *)
@@ -1649,7 +1671,8 @@ Theorem L_layer_cross :
   (skip_of N) = 0 ->
   layernorm_none N ->
   mlp_none N ->
-  (diameter (X N (S l)) p_inf) <= ((sum (heads N) (fun h => ((norm_max (W N l h)) * (dobrushin (P N l h))))) * (diameter (X N l) p_1)).
+  (diameter (X N (S l)) p_inf) <= ((sum (heads N) (fun h => ((norm_max (W N l h)) * (dobrushin (P N l h))))) *
+    (diameter (X N l) p_1)).
 Proof. by_theorem Lemmas_layer.lemma_layer_cross. Qed.
 
 (** layer-row: diameter(X[l+1], 2) <= sum_h(sqrt(d)*norm(W[l, h], max)*dobrushin(P[l, h]))*diameter(X[l], 1) *)
@@ -1659,14 +1682,16 @@ Theorem L_layer_row :
   (skip_of N) = 0 ->
   layernorm_none N ->
   mlp_none N ->
-  (diameter (X N (S l)) p_2) <= ((sum (heads N) (fun h => (((sqrt (INR (dim N))) * (norm_max (W N l h))) * (dobrushin (P N l h))))) * (diameter (X N l) p_1)).
+  (diameter (X N (S l)) p_2) <= ((sum (heads N) (fun h => (((sqrt (INR (dim N))) * (norm_max (W N l h))) * (dobrushin
+    (P N l h))))) * (diameter (X N l) p_1)).
 Proof. by_theorem Lemmas_layer.lemma_layer_row. Qed.
 
 (** residual-composite-diameter: residual(X[t], composite)**2 <= (n - 1)*diameter(X[t], 1)*diameter(X[t], inf) *)
 Theorem L_residual_composite_diameter :
   forall N, proper N ->
   forall t, (t <= layers N)%nat ->
-  ((residual_composite (X N t)) ^ 2) <= ((((INR (tokens N)) - 1) * (diameter (X N t) p_1)) * (diameter (X N t) p_inf)).
+  ((residual_composite (X N t)) ^ 2) <= ((((INR (tokens N)) - 1) * (diameter (X N t) p_1)) * (diameter (X N t)
+    p_inf)).
 Proof. by_theorem Lemmas_tokens.lemma_residual_composite_diameter. Qed.
 
 (** residual-inf-centroid: n*residual(X[t], inf) <= (n - 1)*diameter(X[t], 1) *)
@@ -1696,7 +1721,8 @@ Theorem L_contraction_blocks :
   forall r, is_radius N r ->
   self_loops N ->
   quasi_strongly_connected N ->
-  (prodf (blocks r (layers N)) (fun k => (contraction N r k))) <= ((1 - ((minf ((layers N) - 1) (fun l => (epsilon N l 0%nat))) ^ r)) ^ ((layers N) / r)%nat).
+  (prodf (blocks r (layers N)) (fun k => (contraction N r k))) <= ((1 - ((minf ((layers N) - 1) (fun l => (epsilon N l
+    0%nat))) ^ r)) ^ ((layers N) / r)%nat).
 Proof. by_blocks. Qed.
 
 (** entropy-degree: entropy(P[l, h]) <= log(in_degree) *)
@@ -1714,7 +1740,8 @@ Theorem L_entropy_causal :
   forall h, (h < heads N)%nat ->
   mask_causal N ->
   (entropy (P N l h)) <= 0.
-Proof. intros N Hp l _ h _ C. in_words. rewrite P_is by exact Hp. apply lemma_entropy_causal; [now apply Pn|exact C]. Qed.
+Proof. intros N Hp l _ h _ C. in_words. rewrite P_is by exact Hp. apply lemma_entropy_causal; [now apply Pn|exact C].
+    Qed.
 
 (** attention-max-causal: 1 <= norm(P[l, h], max) *)
 Theorem L_attention_max_causal :
@@ -1723,7 +1750,8 @@ Theorem L_attention_max_causal :
   forall h, (h < heads N)%nat ->
   mask_causal N ->
   1 <= (norm_max (P N l h)).
-Proof. intros N Hp l _ h _ C. in_words. rewrite P_is by exact Hp. apply lemma_attention_max_causal; [now apply Pn|exact C]. Qed.
+Proof. intros N Hp l _ h _ C. in_words. rewrite P_is by exact Hp. apply lemma_attention_max_causal; [now apply
+    Pn|exact C]. Qed.
 
 (** entropy-hoeffding: log(n) <= entropy(P[l, h]) + logit_range(P[l, h])**2/8 *)
 Theorem L_entropy_hoeffding :
@@ -1877,31 +1905,37 @@ Theorem L_range_longest :
   (logit_range N l h) <= ((((norm_2 (W_QK N l h)) * (longest (X N l))) * (diameter (X N l) p_2)) / (sqrt (d_qk N))).
 Proof. intros. in_words. now apply range_longest_N. Qed.
 
-(** layer-skip-low[1]: abs(skip)*diameter(X[l], 1) <= diameter(X[l+1], 1) + sum_h(operator_norm(W[l, h], 1)*dobrushin(P[l, h]))*diameter(X[l], 1) *)
+(** layer-skip-low[1]: abs(skip)*diameter(X[l], 1) <= diameter(X[l+1], 1) + sum_h(operator_norm(W[l, h],
+    1)*dobrushin(P[l, h]))*diameter(X[l], 1) *)
 Theorem L_layer_skip_low_1 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   layernorm_none N ->
   mlp_none N ->
-  ((Rabs (skip_of N)) * (diameter (X N l) p_1)) <= ((diameter (X N (S l)) p_1) + ((sum (heads N) (fun h => ((operator_norm (W N l h) p_1) * (dobrushin (P N l h))))) * (diameter (X N l) p_1))).
+  ((Rabs (skip_of N)) * (diameter (X N l) p_1)) <= ((diameter (X N (S l)) p_1) + ((sum (heads N) (fun h =>
+    ((operator_norm (W N l h) p_1) * (dobrushin (P N l h))))) * (diameter (X N l) p_1))).
 Proof. by_theorem Lemmas_layer.lemma_layer_skip_low_1. Qed.
 
-(** layer-skip-low[2]: abs(skip)*diameter(X[l], 2) <= diameter(X[l+1], 2) + sum_h(operator_norm(W[l, h], 2)*dobrushin(P[l, h]))*diameter(X[l], 2) *)
+(** layer-skip-low[2]: abs(skip)*diameter(X[l], 2) <= diameter(X[l+1], 2) + sum_h(operator_norm(W[l, h],
+    2)*dobrushin(P[l, h]))*diameter(X[l], 2) *)
 Theorem L_layer_skip_low_2 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   layernorm_none N ->
   mlp_none N ->
-  ((Rabs (skip_of N)) * (diameter (X N l) p_2)) <= ((diameter (X N (S l)) p_2) + ((sum (heads N) (fun h => ((operator_norm (W N l h) p_2) * (dobrushin (P N l h))))) * (diameter (X N l) p_2))).
+  ((Rabs (skip_of N)) * (diameter (X N l) p_2)) <= ((diameter (X N (S l)) p_2) + ((sum (heads N) (fun h =>
+    ((operator_norm (W N l h) p_2) * (dobrushin (P N l h))))) * (diameter (X N l) p_2))).
 Proof. by_theorem Lemmas_layer.lemma_layer_skip_low_2. Qed.
 
-(** layer-skip-low[inf]: abs(skip)*diameter(X[l], inf) <= diameter(X[l+1], inf) + sum_h(operator_norm(W[l, h], inf)*dobrushin(P[l, h]))*diameter(X[l], inf) *)
+(** layer-skip-low[inf]: abs(skip)*diameter(X[l], inf) <= diameter(X[l+1], inf) + sum_h(operator_norm(W[l, h],
+    inf)*dobrushin(P[l, h]))*diameter(X[l], inf) *)
 Theorem L_layer_skip_low_inf :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   layernorm_none N ->
   mlp_none N ->
-  ((Rabs (skip_of N)) * (diameter (X N l) p_inf)) <= ((diameter (X N (S l)) p_inf) + ((sum (heads N) (fun h => ((operator_norm (W N l h) p_inf) * (dobrushin (P N l h))))) * (diameter (X N l) p_inf))).
+  ((Rabs (skip_of N)) * (diameter (X N l) p_inf)) <= ((diameter (X N (S l)) p_inf) + ((sum (heads N) (fun h =>
+    ((operator_norm (W N l h) p_inf) * (dobrushin (P N l h))))) * (diameter (X N l) p_inf))).
 Proof. by_theorem Lemmas_layer.lemma_layer_skip_low_inf. Qed.
 
 (** layer-mu-skip: mu(X[l+1]) <= abs(skip)*mu(X[l]) + sum_h(norm(W[l, h], 2)*norm(P[l, h], 2))*mu(X[l]) *)
@@ -1910,7 +1944,8 @@ Theorem L_layer_mu_skip :
   forall l, (l < layers N)%nat ->
   layernorm_none N ->
   mlp_none N ->
-  (mu (X N (S l))) <= (((Rabs (skip_of N)) * (mu (X N l))) + ((sum (heads N) (fun h => ((norm_2 (W N l h)) * (norm_2 (P N l h))))) * (mu (X N l)))).
+  (mu (X N (S l))) <= (((Rabs (skip_of N)) * (mu (X N l))) + ((sum (heads N) (fun h => ((norm_2 (W N l h)) * (norm_2
+    (P N l h))))) * (mu (X N l)))).
 Proof. by_theorem Lemmas_layer.lemma_layer_mu_skip. Qed.
 
 (** layer-mu-skip-low: abs(skip)*mu(X[l]) <= mu(X[l+1]) + sum_h(norm(W[l, h], 2)*norm(P[l, h], 2))*mu(X[l]) *)
@@ -1919,25 +1954,30 @@ Theorem L_layer_mu_skip_low :
   forall l, (l < layers N)%nat ->
   layernorm_none N ->
   mlp_none N ->
-  ((Rabs (skip_of N)) * (mu (X N l))) <= ((mu (X N (S l))) + ((sum (heads N) (fun h => ((norm_2 (W N l h)) * (norm_2 (P N l h))))) * (mu (X N l)))).
+  ((Rabs (skip_of N)) * (mu (X N l))) <= ((mu (X N (S l))) + ((sum (heads N) (fun h => ((norm_2 (W N l h)) * (norm_2
+    (P N l h))))) * (mu (X N l)))).
 Proof. by_theorem Lemmas_layer.lemma_layer_mu_skip_low. Qed.
 
-(** layer-residual-inf-skip: residual(X[l+1], inf) <= abs(skip)*residual(X[l], inf) + sum_h(norm(W[l, h], inf))*residual(X[l], inf) *)
+(** layer-residual-inf-skip: residual(X[l+1], inf) <= abs(skip)*residual(X[l], inf) + sum_h(norm(W[l, h],
+    inf))*residual(X[l], inf) *)
 Theorem L_layer_residual_inf_skip :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   layernorm_none N ->
   mlp_none N ->
-  (residual_inf (X N (S l))) <= (((Rabs (skip_of N)) * (residual_inf (X N l))) + ((sum (heads N) (fun h => (norm_inf (W N l h)))) * (residual_inf (X N l)))).
+  (residual_inf (X N (S l))) <= (((Rabs (skip_of N)) * (residual_inf (X N l))) + ((sum (heads N) (fun h => (norm_inf
+    (W N l h)))) * (residual_inf (X N l)))).
 Proof. by_theorem Lemmas_layer.lemma_layer_residual_inf_skip. Qed.
 
-(** layer-residual-one-skip: residual(X[l+1], one) <= abs(skip)*residual(X[l], one) + sum_h(norm(P[l, h], 1)*norm(W[l, h], 1))*residual(X[l], one) *)
+(** layer-residual-one-skip: residual(X[l+1], one) <= abs(skip)*residual(X[l], one) + sum_h(norm(P[l, h], 1)*norm(W[l,
+    h], 1))*residual(X[l], one) *)
 Theorem L_layer_residual_one_skip :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   layernorm_none N ->
   mlp_none N ->
-  (residual_one (X N (S l))) <= (((Rabs (skip_of N)) * (residual_one (X N l))) + ((sum (heads N) (fun h => ((norm_1 (P N l h)) * (norm_1 (W N l h))))) * (residual_one (X N l)))).
+  (residual_one (X N (S l))) <= (((Rabs (skip_of N)) * (residual_one (X N l))) + ((sum (heads N) (fun h => ((norm_1 (P
+    N l h)) * (norm_1 (W N l h))))) * (residual_one (X N l)))).
 Proof. by_theorem Lemmas_layer.lemma_layer_residual_one_skip. Qed.
 
 (** layer-longest: longest(X[l+1]) <= abs(skip)*longest(X[l]) + sum_h(norm(W[l, h], 2))*longest(X[l]) *)
@@ -1947,7 +1987,8 @@ Theorem L_layer_longest :
   layernorm_none N ->
   mlp_none N ->
   bias_none N ->
-  (longest (X N (S l))) <= (((Rabs (skip_of N)) * (longest (X N l))) + ((sum (heads N) (fun h => (norm_2 (W N l h)))) * (longest (X N l)))).
+  (longest (X N (S l))) <= (((Rabs (skip_of N)) * (longest (X N l))) + ((sum (heads N) (fun h => (norm_2 (W N l h))))
+    * (longest (X N l)))).
 Proof. by_theorem Lemmas_layer.lemma_layer_longest. Qed.
 
 (** layer-norm-inf: norm(X[l+1], inf) <= abs(skip)*norm(X[l], inf) + sum_h(norm(W[l, h], inf))*norm(X[l], inf) *)
@@ -1957,7 +1998,8 @@ Theorem L_layer_norm_inf :
   layernorm_none N ->
   mlp_none N ->
   bias_none N ->
-  (norm_inf (X N (S l))) <= (((Rabs (skip_of N)) * (norm_inf (X N l))) + ((sum (heads N) (fun h => (norm_inf (W N l h)))) * (norm_inf (X N l)))).
+  (norm_inf (X N (S l))) <= (((Rabs (skip_of N)) * (norm_inf (X N l))) + ((sum (heads N) (fun h => (norm_inf (W N l
+    h)))) * (norm_inf (X N l)))).
 Proof. by_theorem Lemmas_layer.lemma_layer_norm_inf. Qed.
 
 (** layer-norm-max: norm(X[l+1], max) <= abs(skip)*norm(X[l], max) + sum_h(norm(W[l, h], 1))*norm(X[l], max) *)
@@ -1967,37 +2009,44 @@ Theorem L_layer_norm_max :
   layernorm_none N ->
   mlp_none N ->
   bias_none N ->
-  (norm_max (X N (S l))) <= (((Rabs (skip_of N)) * (norm_max (X N l))) + ((sum (heads N) (fun h => (norm_1 (W N l h)))) * (norm_max (X N l)))).
+  (norm_max (X N (S l))) <= (((Rabs (skip_of N)) * (norm_max (X N l))) + ((sum (heads N) (fun h => (norm_1 (W N l
+    h)))) * (norm_max (X N l)))).
 Proof. by_theorem Lemmas_layer.lemma_layer_norm_max. Qed.
 
-(** layer-norm-2[2]: norm(X[l+1], 2) <= abs(skip)*norm(X[l], 2) + sum_h(norm(W[l, h], 2)*norm(P[l, h], 2))*norm(X[l], 2) *)
+(** layer-norm-2[2]: norm(X[l+1], 2) <= abs(skip)*norm(X[l], 2) + sum_h(norm(W[l, h], 2)*norm(P[l, h], 2))*norm(X[l],
+    2) *)
 Theorem L_layer_norm_2_2 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   layernorm_none N ->
   mlp_none N ->
   bias_none N ->
-  (norm_2 (X N (S l))) <= (((Rabs (skip_of N)) * (norm_2 (X N l))) + ((sum (heads N) (fun h => ((norm_2 (W N l h)) * (norm_2 (P N l h))))) * (norm_2 (X N l)))).
+  (norm_2 (X N (S l))) <= (((Rabs (skip_of N)) * (norm_2 (X N l))) + ((sum (heads N) (fun h => ((norm_2 (W N l h)) *
+    (norm_2 (P N l h))))) * (norm_2 (X N l)))).
 Proof. by_theorem Lemmas_layer.lemma_layer_norm_2. Qed.
 
-(** layer-norm-2[frobenius]: norm(X[l+1], frobenius) <= abs(skip)*norm(X[l], frobenius) + sum_h(norm(W[l, h], 2)*norm(P[l, h], 2))*norm(X[l], frobenius) *)
+(** layer-norm-2[frobenius]: norm(X[l+1], frobenius) <= abs(skip)*norm(X[l], frobenius) + sum_h(norm(W[l, h],
+    2)*norm(P[l, h], 2))*norm(X[l], frobenius) *)
 Theorem L_layer_norm_2_frobenius :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   layernorm_none N ->
   mlp_none N ->
   bias_none N ->
-  (norm_frobenius (X N (S l))) <= (((Rabs (skip_of N)) * (norm_frobenius (X N l))) + ((sum (heads N) (fun h => ((norm_2 (W N l h)) * (norm_2 (P N l h))))) * (norm_frobenius (X N l)))).
+  (norm_frobenius (X N (S l))) <= (((Rabs (skip_of N)) * (norm_frobenius (X N l))) + ((sum (heads N) (fun h =>
+    ((norm_2 (W N l h)) * (norm_2 (P N l h))))) * (norm_frobenius (X N l)))).
 Proof. by_theorem Lemmas_layer.lemma_layer_norm_frobenius. Qed.
 
-(** layer-norm-one: norm(X[l+1], 1) <= abs(skip)*norm(X[l], 1) + sum_h(norm(P[l, h], 1)*norm(W[l, h], 1))*norm(X[l], 1) *)
+(** layer-norm-one: norm(X[l+1], 1) <= abs(skip)*norm(X[l], 1) + sum_h(norm(P[l, h], 1)*norm(W[l, h], 1))*norm(X[l],
+    1) *)
 Theorem L_layer_norm_one :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   layernorm_none N ->
   mlp_none N ->
   bias_none N ->
-  (norm_1 (X N (S l))) <= (((Rabs (skip_of N)) * (norm_1 (X N l))) + ((sum (heads N) (fun h => ((norm_1 (P N l h)) * (norm_1 (W N l h))))) * (norm_1 (X N l)))).
+  (norm_1 (X N (S l))) <= (((Rabs (skip_of N)) * (norm_1 (X N l))) + ((sum (heads N) (fun h => ((norm_1 (P N l h)) *
+    (norm_1 (W N l h))))) * (norm_1 (X N l)))).
 Proof. by_theorem Lemmas_layer.lemma_layer_norm_one. Qed.
 
 (** sphere-frobenius: norm(X[t], frobenius) == sqrt(n) *)
@@ -2185,13 +2234,76 @@ Theorem L_participation_stable :
   (participation_ratio (X N t)) <= ((stable_rank (X N t)) ^ 2).
 Proof. by_theorem Lemmas_spread.lemma_participation_stable. Qed.
 
-(** layer-centred: centred_norm(X[l+1]) <= abs(skip)*centred_norm(X[l]) + sum_h(norm(W[l, h], 2)*norm(P[l, h], 2))*centred_norm(X[l]) *)
+(** rank-n: rank(X[t]) <= n *)
+Theorem L_rank_n :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (rank (X N t)) <= (INR (tokens N)).
+Proof. by_theorem Lemmas_spread.lemma_rank_n. Qed.
+
+(** rank-d: rank(X[t]) <= d *)
+Theorem L_rank_d :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (rank (X N t)) <= (INR (dim N)).
+Proof. by_theorem Lemmas_spread.lemma_rank_d. Qed.
+
+(** rank-weights[W]: rank(W[l, h]) <= d *)
+Theorem L_rank_weights_W :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (rank (W N l h)) <= (INR (dim N)).
+Proof. by_theorem Lemmas_spread.lemma_rank_n. Qed.
+
+(** rank-weights[W_QK]: rank(W_QK[l, h]) <= d *)
+Theorem L_rank_weights_W_QK :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (rank (W_QK N l h)) <= (INR (dim N)).
+Proof. by_theorem Lemmas_spread.lemma_rank_n. Qed.
+
+(** participation-rank: participation_ratio(X[t]) <= rank(X[t]) *)
+Theorem L_participation_rank :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (participation_ratio (X N t)) <= (rank (X N t)).
+Proof. by_theorem Lemmas_spread.lemma_participation_rank. Qed.
+
+(** layer-rank: rank(X[l+1]) <= rank(X[l]) *)
+Theorem L_layer_rank :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  (INR (heads N)) = 1 ->
+  (skip_of N) = 0 ->
+  layernorm_none N ->
+  mlp_none N ->
+  bias_none N ->
+  (rank (X N (S l))) <= (rank (X N l)).
+Proof. intros N Hp l Bl H1 S A M K. in_words. rewrite (X_next N Hp l A (M l)). apply (Lemmas_spread.lemma_layer_rank (tokens N) (dim N) (block_of N l) (X N l)); [intros; reflexivity|intros; apply K|exact S|apply INR_eq; exact H1]. Qed.
+
+(** layer-rank-values: rank(X[l+1]) <= rank(W[l, 0]) *)
+Theorem L_layer_rank_values :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  (INR (heads N)) = 1 ->
+  (skip_of N) = 0 ->
+  layernorm_none N ->
+  mlp_none N ->
+  bias_none N ->
+  (rank (X N (S l))) <= (rank (W N l 0%nat)).
+Proof. intros N Hp l Bl H1 S A M K. in_words. rewrite (X_next N Hp l A (M l)). apply (Lemmas_spread.lemma_layer_rank_values (tokens N) (dim N) (block_of N l) (X N l)); [intros; reflexivity|intros; apply K|exact S|apply INR_eq; exact H1]. Qed.
+
+(** layer-centred: centred_norm(X[l+1]) <= abs(skip)*centred_norm(X[l]) + sum_h(norm(W[l, h], 2)*norm(P[l, h],
+    2))*centred_norm(X[l]) *)
 Theorem L_layer_centred :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   layernorm_none N ->
   mlp_none N ->
-  (centred_norm (X N (S l))) <= (((Rabs (skip_of N)) * (centred_norm (X N l))) + ((sum (heads N) (fun h => ((norm_2 (W N l h)) * (norm_2 (P N l h))))) * (centred_norm (X N l)))).
+  (centred_norm (X N (S l))) <= (((Rabs (skip_of N)) * (centred_norm (X N l))) + ((sum (heads N) (fun h => ((norm_2 (W
+    N l h)) * (norm_2 (P N l h))))) * (centred_norm (X N l)))).
 Proof. by_theorem Lemmas_spread.lemma_layer_centred. Qed.
 
 (** layer-max-cross: norm(X[l+1], max) <= abs(skip)*norm(X[l], max) + sum_h(norm(W[l, h], max))*norm(X[l], inf) *)
@@ -2201,17 +2313,20 @@ Theorem L_layer_max_cross :
   layernorm_none N ->
   mlp_none N ->
   bias_none N ->
-  (norm_max (X N (S l))) <= (((Rabs (skip_of N)) * (norm_max (X N l))) + ((sum (heads N) (fun h => (norm_max (W N l h)))) * (norm_inf (X N l)))).
+  (norm_max (X N (S l))) <= (((Rabs (skip_of N)) * (norm_max (X N l))) + ((sum (heads N) (fun h => (norm_max (W N l
+    h)))) * (norm_inf (X N l)))).
 Proof. by_theorem Lemmas_spread.lemma_layer_max_cross. Qed.
 
-(** layer-longest-cross: longest(X[l+1]) <= abs(skip)*longest(X[l]) + sum_h(sqrt(d)*norm(W[l, h], max))*norm(X[l], inf) *)
+(** layer-longest-cross: longest(X[l+1]) <= abs(skip)*longest(X[l]) + sum_h(sqrt(d)*norm(W[l, h], max))*norm(X[l],
+    inf) *)
 Theorem L_layer_longest_cross :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   layernorm_none N ->
   mlp_none N ->
   bias_none N ->
-  (longest (X N (S l))) <= (((Rabs (skip_of N)) * (longest (X N l))) + ((sum (heads N) (fun h => ((sqrt (INR (dim N))) * (norm_max (W N l h))))) * (norm_inf (X N l)))).
+  (longest (X N (S l))) <= (((Rabs (skip_of N)) * (longest (X N l))) + ((sum (heads N) (fun h => ((sqrt (INR (dim N)))
+    * (norm_max (W N l h))))) * (norm_inf (X N l)))).
 Proof. by_theorem Lemmas_spread.lemma_layer_longest_cross. Qed.
 
 (** form-inf-frobenius[W]: norm(W[l, h], frobenius) <= form_norm(W[l, h], inf) *)
@@ -2277,6 +2392,15 @@ Theorem L_dobrushin_log :
   forall h, (h < heads N)%nat ->
   (dobrushin (P N l h)) <= ((3 / 2) * (ln (INR (tokens N)))).
 Proof. by_theorem Lemmas_spread.lemma_dobrushin_log. Qed.
+
+(** epsilon-room: (n - 1)*epsilon(P[l, h]) < 1 *)
+Theorem L_epsilon_room :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  mask_none N ->
+  (((INR (tokens N)) - 1) * (epsilon N l h)) < 1.
+Proof. by_theorem Lemmas_spread.lemma_epsilon_room. Qed.
 
 (** degree-none: in_degree == n *)
 Theorem L_degree_none :

@@ -1,6 +1,7 @@
 (** Lemmas of the prover: absolute values, exp and log as each other's inverse, and what is positive. *)
 Require Import Reals Lra Lia.
-From Rankmath Require Import Definitions Functions Norms Sums Softmax Masks Quantities Lemmas_functions Lemmas_attention Lemmas_entropy.
+From Rankmath Require Import Definitions Functions Norms Sums Softmax Masks Quantities Lemmas_functions
+  Lemmas_attention Lemmas_entropy.
 Local Open Scope R_scope.
 
 Theorem lemma_abs_id x : 0 <= x -> Rabs x <= x. Proof. intros. rewrite Rabs_right; lra. Qed.
@@ -28,7 +29,8 @@ Proof.
   apply (maxf_ub n (fun i => sum n (fun a => Rabs (P i a))) 0%nat Hn).
 Qed.
 Theorem lemma_attention_max_positive : 0 < maxentry n n P.
-Proof. assert (M := lemma_attention_max_low n P SP Hn). assert (N := lt_0_INR n Hn). destruct (Rle_or_lt (maxentry n n P) 0); [nra|assumption]. Qed.
+Proof. assert (M := lemma_attention_max_low n P SP Hn). assert (N := lt_0_INR n Hn).
+destruct (Rle_or_lt (maxentry n n P) 0); [nra|assumption]. Qed.
 Theorem lemma_attention_one_positive : 0 < norm1 n n P.
 Proof. assert (M := lemma_attention_one_low n P SP Hn). lra. Qed.
 Theorem lemma_attention_spectral_positive : 0 < spectral n n P.
@@ -57,7 +59,8 @@ Qed.
 Theorem lemma_entropy_causal : least_entropy n P <= 0.
 Proof.
   eapply Rle_trans; [apply (minf_le (n - 1) (fun i => entropy n (P i)) 0%nat); lia|]. unfold entropy.
-  rewrite (sum_ext n _ (fun _ => 0)), sum_const; [lra|]. intros [|j] Hj; [rewrite first_on, ln_1; ring|rewrite first_off by lia; ring].
+  rewrite (sum_ext n _ (fun _ => 0)), sum_const; [lra|]. intros [|j] Hj; [rewrite first_on, ln_1;
+    ring|rewrite first_off by lia; ring].
 Qed.
 Theorem lemma_attention_max_causal : 1 <= maxentry n n P.
 Proof. rewrite <- first_on. eapply Rle_trans; [apply Rle_abs|]. now apply entry_le. Qed.

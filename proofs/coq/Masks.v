@@ -64,7 +64,8 @@ Proof.
 Qed.
 End Steps.
 
-Lemma walk_longer n G c k i r : (forall j, (j < n)%nat -> 0 < G j j) -> (i < n)%nat -> walk n G c k i -> (k <= r)%nat -> walk n G c r i.
+Lemma walk_longer n G c k i r : (forall j, (j < n)%nat -> 0 < G j j) -> (i < n)%nat -> walk n G c k i ->
+  (k <= r)%nat -> walk n G c r i.
 Proof.
   intros H Hi Hw Hr. induction Hr as [|r Hr IH]; [exact Hw|]. simpl. exists i. auto.
 Qed.
@@ -81,7 +82,8 @@ Proof.
     + rewrite sum_minus. rewrite (B1 i Hi), (B1 k Hk). ring.
     + apply Rmult_le_compat_r; [exact D0|].
       assert (sum n (fun j => Rabs (B i j - B k j)) <= sum n (fun j => (B i j + B k j) - 2 * m j)).
-      { apply sum_le; intros j Hj. assert (X := Hm i j Hi Hj). assert (Y := Hm k j Hk Hj). unfold Rabs. destruct Rcase_abs; lra. }
+      { apply sum_le; intros j Hj. assert (X := Hm i j Hi Hj). assert (Y := Hm k j Hk Hj). unfold Rabs.
+        destruct Rcase_abs; lra. }
       rewrite sum_minus, sum_plus, sum_scal in H. rewrite (B1 i Hi), (B1 k Hk) in H. lra.
   - intro a. unfold vsub, vmat. rewrite <- sum_minus. apply sum_ext; intros; ring.
 Qed.
@@ -101,7 +103,8 @@ Proof.
   refine {| sn := fun u => Rabs (u a) |}; intros; [apply Rabs_triang|apply Rabs_mult].
 Defined.
 
-Lemma extremes n (v : vec) : (0 < n)%nat -> exists a b, (a < n)%nat /\ (b < n)%nat /\ forall i, (i < n)%nat -> v b <= v i <= v a.
+Lemma extremes n (v : vec) : (0 < n)%nat -> exists a b, (a < n)%nat /\ (b < n)%nat /\ forall i, (i < n)%nat ->
+  v b <= v i <= v a.
 Proof.
   induction n; intros H; [lia|]. destruct n as [|n].
   - exists 0%nat, 0%nat. repeat split; try lia; replace i with 0%nat by lia; lra.
@@ -121,16 +124,19 @@ Proof.
   assert (SM : sum n u = INR n * M) by (unfold M; field; lra).
   assert (E1 : sum n (fun i => (u i - m) ^ 2) = sum n (fun i => (u i - M) ^ 2) + INR n * (M - m) ^ 2).
   { rewrite <- sum_const, <- sum_plus. 
-    rewrite (sum_ext n (fun i => (u i - m) ^ 2) (fun i => ((u i - M) ^ 2 + (M - m) ^ 2) + 2 * (M - m) * (u i - M))) by (intros; ring).
+    rewrite (sum_ext n (fun i => (u i - m) ^ 2) (fun i => ((u i - M) ^ 2 + (M - m) ^ 2) + 2 * (M - m) * (u i - M))) by
+      (intros; ring).
     rewrite sum_plus, sum_scal, sum_minus, sum_const, SM. ring. }
   assert (E2 : sum n (fun i => (u i - m) ^ 2) <= sum n (fun _ => D ^ 2 / 4)).
-  { apply sum_le; intros i Hi. specialize (E i Hi). assert (H := HD a b Ha Hb). assert (Rabs (u a - u b) = u a - u b) by (apply Rabs_right; specialize (E); lra).
+  { apply sum_le; intros i Hi. specialize (E i Hi). assert (H := HD a b Ha Hb).
+    assert (Rabs (u a - u b) = u a - u b) by (apply Rabs_right; specialize (E); lra).
     unfold m. assert (- (D / 2) <= u i - (u a + u b) / 2 <= D / 2) by lra. nra. }
   rewrite sum_const in E2. assert (0 <= INR n * (M - m) ^ 2) by (apply Rmult_le_pos; [lra|apply pow2_ge_0]). lra.
 Qed.
 
 
-Lemma sum_two_le n (f : vec) j k : (forall i, (i < n)%nat -> 0 <= f i) -> (j < n)%nat -> (k < n)%nat -> j <> k -> f j + f k <= sum n f.
+Lemma sum_two_le n (f : vec) j k : (forall i, (i < n)%nat -> 0 <= f i) -> (j < n)%nat -> (k < n)%nat -> j <> k ->
+  f j + f k <= sum n f.
 Proof.
   induction n; intros H Hj Hk Hne; [lia|]. simpl. assert (0 <= f n) by auto.
   destruct (Nat.eq_dec j n) as [->|]; [|destruct (Nat.eq_dec k n) as [->|]].
@@ -148,7 +154,8 @@ Proof.
     assert (0 <= sum n (fun i => (v i - x) ^ 2)) by (apply sum_nonneg; intros; apply pow2_ge_0). lra.
   - assert (H := sum_two_le n (fun i => (v i - x) ^ 2) j k (fun i _ => pow2_ge_0 _) Hj Hk Hne). cbv beta in H.
     assert (Q := Rle_0_sqr (v j + v k - 2 * x)). unfold Rsqr in Q.
-    replace ((v j - v k) ^ 2) with (2 * ((v j - x) ^ 2 + (v k - x) ^ 2) - (v j + v k - 2 * x) * (v j + v k - 2 * x)) by ring. lra.
+    replace ((v j - v k) ^ 2) with (2 * ((v j - x) ^ 2 + (v k - x) ^ 2) - (v j + v k - 2 * x) * (v j + v k - 2 * x)) by
+      ring. lra.
 Qed.
 
 Lemma mu_sq n d X : mu n d X = sqrt (sum n (fun i => sum d (fun a => (X i a - mean n X a) ^ 2))).
@@ -163,7 +170,8 @@ Definition contracts (n : nat) (P : mat) (q : R) : Prop :=
   (forall j k, (j < n)%nat -> (k < n)%nat -> N (vsub (v j) (v k)) <= D) ->
   forall i k, (i < n)%nat -> (k < n)%nat -> N (vsub (vmat n (P i) v) (vmat n (P k) v)) <= q * D.
 
-Lemma contracts_ext n P Q q : (forall i j, (i < n)%nat -> (j < n)%nat -> P i j = Q i j) -> contracts n P q -> contracts n Q q.
+Lemma contracts_ext n P Q q : (forall i j, (i < n)%nat -> (j < n)%nat -> P i j = Q i j) -> contracts n P q ->
+  contracts n Q q.
 Proof.
   intros H C N v D D0 HD i k Hi Hk. specialize (C N v D D0 HD i k Hi Hk).
   rewrite (sn_ext N _ (vsub (vmat n (P i) v) (vmat n (P k) v))); [exact C|].
@@ -173,7 +181,8 @@ Qed.
 Lemma contracts_mul n P Q p q : 0 <= q -> contracts n P p -> contracts n Q q -> contracts n (mmul n P Q) (p * q).
 Proof.
   intros q0 CP CQ N v D D0 HD i k Hi Hk.
-  specialize (CP N (fun j => vmat n (Q j) v) (q * D) (Rmult_le_pos _ _ q0 D0) (fun j l => CQ N v D D0 HD j l) i k Hi Hk).
+  specialize (CP N (fun j => vmat n (Q j) v) (q * D) (Rmult_le_pos _ _ q0 D0) (fun j l => CQ N v D D0 HD j l) i k Hi
+    Hk).
   rewrite (sn_ext N _ (vsub (vmat n (P i) (fun j => vmat n (Q j) v)) (vmat n (P k) (fun j => vmat n (Q j) v)))); [lra|].
   intro a. unfold vsub, mmul. now rewrite !(vmat_assoc n n).
 Qed.
@@ -210,7 +219,8 @@ Proof.
   { intros i Hi. destruct (Hr i Hi) as [k [Hk Hw]].
     apply (steps_lower n A s t St G eps c E0 HA r i Ht Hc Hi). now apply (walk_longer n G c k i r). }
   assert (S1 : sum n (fun b => if Nat.eqb b c then eps ^ r else 0) = eps ^ r).
-  { rewrite (sum_single n _ c Hc); [now rewrite Nat.eqb_refl|]. intros j _ Hj. destruct (Nat.eqb_spec j c); [lia|reflexivity]. }
+  { rewrite (sum_single n _ c Hc); [now rewrite Nat.eqb_refl|]. intros j _ Hj.
+    destruct (Nat.eqb_spec j c); [lia|reflexivity]. }
   rewrite <- S1. apply contracts_doeblin; [exact SS|]. intros i b Hi Hb.
   destruct (Nat.eqb_spec b c) as [->|]; [now apply Low|]. destruct SS; auto.
 Qed.
@@ -232,7 +242,8 @@ Proof.
     simpl pow. simpl in Hk. apply (contracts_ext n (mmul n (steps n A (0 + k * r) r) (steps n A 0 (k * r)))).
     - intros i j Hi Hj. rewrite steps_split by assumption. f_equal. simpl. lia.
     - apply contracts_mul; [now apply pow_le|apply HB; lia|apply IHk; lia]. }
-  assert (D := Nat.div_mod t r ltac:(lia)). set (k := (t / r)%nat) in *. assert (M := Nat.mod_upper_bound t r ltac:(lia)).
+  assert (D := Nat.div_mod t r ltac:(lia)). set (k := (t / r)%nat) in *.
+  assert (M := Nat.mod_upper_bound t r ltac:(lia)).
   assert (Hk : (k * r <= t)%nat) by lia.
   apply (contracts_ext n (mmul n (steps n A (0 + k * r) (t mod r)) (steps n A 0 (k * r)))).
   - intros i j Hi Hj. rewrite steps_split by assumption. f_equal. lia.
@@ -253,7 +264,8 @@ Qed.
 (* ---------- one head, no skip: X(t) = P X(0) W + 1 b^T ---------- *)
 Lemma unroll n d (A W : nat -> mat) (b : nat -> vec) (X : nat -> mat) t :
   (forall s, (s < t)%nat -> row_stochastic n n (A s)) ->
-  (forall s i a, (s < t)%nat -> (i < n)%nat -> (a < d)%nat -> X (S s) i a = vmat d (vmat n (A s i) (X s)) (W s) a + b s a) ->
+  (forall s i a, (s < t)%nat -> (i < n)%nat -> (a < d)%nat -> X (S s) i a = vmat d (vmat n (A s i) (X s)) (W s) a + b s
+    a) ->
   exists c : vec, forall i a, (i < n)%nat -> (a < d)%nat ->
     X t i a = vmat d (vmat n (steps n A 0 t i) (X 0%nat)) (values d W t) a + c a.
 Proof.
@@ -264,24 +276,29 @@ Proof.
   - destruct IH as [c IH]; [intros; apply St; lia|intros; apply HX; lia|].
     exists (fun a => vmat d c (W t) a + b t a). intros i a Hi Ha. rewrite HX by (auto; lia).
     destruct (St t ltac:(lia)) as [_ A1]. specialize (A1 i Hi).
-    rewrite (vmat_ext2 d (vmat n (A t i) (X t)) (fun e => vmat d (vmat n (steps n A 0 (S t) i) (X 0%nat)) (values d W t) e + c e) (W t) (W t)); [|
+    rewrite (vmat_ext2 d (vmat n (A t i) (X t)) (fun e => vmat d (vmat n (steps n A 0 (S t) i) (X 0%nat)) (values d W
+      t) e + c e) (W t) (W t)); [|
       |reflexivity].
     + simpl values. rewrite <- (vmat_assoc d d). unfold vmat at 1. 
-      rewrite (sum_ext d _ (fun e => vmat d (vmat n (steps n A 0 (S t) i) (X 0%nat)) (values d W t) e * W t e a + c e * W t e a)) by (intros; ring).
+      rewrite (sum_ext d _ (fun e => vmat d (vmat n (steps n A 0 (S t) i) (X 0%nat)) (values d W t) e * W t e a + c e *
+        W t e a)) by (intros; ring).
       rewrite sum_plus. unfold vmat. ring.
     + intros e He. unfold vmat at 1.
-      rewrite (sum_ext n _ (fun j => A t i j * vmat d (vmat n (steps n A 0 t j) (X 0%nat)) (values d W t) e + A t i j * c e)) by (intros; rewrite IH by assumption; ring).
+      rewrite (sum_ext n _ (fun j => A t i j * vmat d (vmat n (steps n A 0 t j) (X 0%nat)) (values d W t) e + A t i j *
+        c e)) by (intros; rewrite IH by assumption; ring).
       rewrite sum_plus, sum_scal_r, A1, Rmult_1_l. f_equal.
       change (steps n A 0 (S t) i) with (vmat n (A t i) (steps n A 0 t)).
       rewrite (vmat_assoc n d), (vmat_assoc n n).
-      match goal with |- _ = vmat n (A t i) ?B e => change (vmat n (A t i) B e) with (sum n (fun j => A t i j * B j e)) end.
+      match goal with |- _ = vmat n (A t i) ?B e => change (vmat n (A t i) B e) with (sum n (fun j => A t i j * B j e))
+        end.
       apply sum_ext; intros j Hj. f_equal. rewrite (vmat_assoc n d). reflexivity.
 Qed.
 
 Theorem mu_contracts n d (A W : nat -> mat) (b : nat -> vec) (X : nat -> mat) t K q :
   (0 < n)%nat -> 0 <= K -> 0 <= q ->
   (forall s, (s < t)%nat -> row_stochastic n n (A s)) ->
-  (forall s i a, (s < t)%nat -> (i < n)%nat -> (a < d)%nat -> X (S s) i a = vmat d (vmat n (A s i) (X s)) (W s) a + b s a) ->
+  (forall s i a, (s < t)%nat -> (i < n)%nat -> (a < d)%nat -> X (S s) i a = vmat d (vmat n (A s i) (X s)) (W s) a + b s
+    a) ->
   (forall v, l2 d (vmat d v (values d W t)) <= K * l2 d v) ->
   contracts n (steps n A 0 t) q ->
   mu n d (X t) <= sqrt (INR n / 2) * K * q * mu n d (X 0%nat).
@@ -295,16 +312,19 @@ Proof.
   rewrite <- sqrt_mult_alt by (apply Rmult_le_pos; [lra|apply pow2_ge_0]).
   apply sqrt_le_1_alt.
   (* rows: the value matrices *)
-  assert (Rows : forall i, (i < n)%nat -> sum d (fun a => (X t i a - mean n (X t) a) ^ 2) <= K ^ 2 * sum d (fun a => (U i a - mean n U a) ^ 2)).
+  assert (Rows : forall i, (i < n)%nat -> sum d (fun a => (X t i a - mean n (X t) a) ^ 2) <= K ^ 2 * sum d (fun a => (U
+    i a - mean n U a) ^ 2)).
   { intros i Hi. set (w := fun a => U i a - mean n U a).
     assert (E : forall a, (a < d)%nat -> X t i a - mean n (X t) a = vmat d w V a).
     { intros a Ha. rewrite HU by assumption. unfold mean at 1.
       rewrite (sum_ext n _ (fun j => vmat d (U j) V a + c a)) by (intros; now rewrite HU).
       rewrite sum_plus, sum_const.
-      replace (vmat d w V a) with (vmat d (U i) V a - vmat d (mean n U) V a) by (unfold w, vmat; rewrite <- sum_minus; apply sum_ext; intros; ring).
+      replace (vmat d w V a) with (vmat d (U i) V a - vmat d (mean n U) V a) by (unfold w, vmat; rewrite <- sum_minus;
+        apply sum_ext; intros; ring).
       replace (vmat d (mean n U) V a) with (sum n (fun j => vmat d (U j) V a) / INR n).
       - fold (U i). field. lra.
-      - unfold vmat, mean. rewrite sum_swap. unfold Rdiv. rewrite <- sum_scal_r. apply sum_ext; intros. rewrite sum_scal_r. unfold U, vmat. ring. }
+      - unfold vmat, mean. rewrite sum_swap. unfold Rdiv. rewrite <- sum_scal_r. apply sum_ext; intros.
+        rewrite sum_scal_r. unfold U, vmat. ring. }
     rewrite (sum_ext d _ (fun a => vmat d w V a * vmat d w V a)) by (intros; rewrite E by assumption; ring).
     specialize (HK w). unfold l2, dot in HK.
     change (sum d (fun a => (U i a - mean n U a) ^ 2)) with (sum d (fun a => w a ^ 2)).

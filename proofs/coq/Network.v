@@ -1,8 +1,10 @@
 (** A network of the language of claims, and the words of claims about it, as the checker reads them
-    (rankmath/checker/statements.py, NETWORK): W_QK is any d x d matrix, d_qk any positive number, one mask with entries 0 and 1.
+    (rankmath/checker/statements.py, NETWORK): W_QK is any d x d matrix, d_qk any positive number,
+      one mask with entries 0 and 1.
     [X_next], [P_is] tie it to the layers of Definitions.v, so that what is proved there holds here. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
-From Rankmath Require Import Definitions Functions Norms Softmax Masks centred_form Quantities Lemmas_norms Lemmas_tokens Lemmas_attention Lemmas_layer Lemmas_entropy Lemmas_spread.
+From Rankmath Require Import Definitions Functions Norms Softmax Masks centred_form Quantities Lemmas_norms
+  Lemmas_tokens Lemmas_attention Lemmas_layer Lemmas_entropy Lemmas_spread.
 Local Open Scope R_scope.
 
 Definition matrix (n m : nat) := nat -> nat -> R.
@@ -23,12 +25,15 @@ Notation d := (dim N).
 Definition W (l h : nat) : matrix d d := W_of N l h.
 Definition W_QK (l h : nat) : matrix d d := W_QK_of N l h.
 (** logits, attention and the layer on tokens Y *)
-Definition logits_on (Y : mat) (l h : nat) : mat := fun i j => (bil d (Y i) (W_QK_of N l h) (Y j) + dot d (key_bias_of N l h) (Y j)) / sqrt (d_qk N).
+Definition logits_on (Y : mat) (l h : nat) : mat := fun i j => (bil d (Y i) (W_QK_of N l h) (Y j) + dot d (key_bias_of
+  N l h) (Y j)) / sqrt (d_qk N).
 Definition attention_on (Y : mat) (l h : nat) : mat := fun i => softmax n (edges N i) (logits_on Y l h i).
 Definition sent (l : nat) (Y : mat) : mat := fun i b =>
-  skip_of N * Y i b + (sum (heads N) (fun h => vmat d (vmat n (attention_on Y l h i) Y) (W_of N l h) b) + bias_of N l b).
+  skip_of N * Y i b + (sum (heads N) (fun h => vmat d (vmat n (attention_on Y l h i) Y) (W_of N l h) b) + bias_of N l
+    b).
 Definition mapped (l : nat) (Y : mat) : mat := match mlp_of N l with None => Y | Some f => fun i a =>
-  own_skip f * Y i a + (vmat (width f) (fun c => bend f (vmat d (Y i) (W_in f) c + b_in f c)) (W_out f) a + b_out f a) end.
+  own_skip f * Y i a + (vmat (width f) (fun c => bend f (vmat d (Y i) (W_in f) c + b_in f c)) (W_out f) a + b_out f a)
+    end.
 Definition deviation (Y : mat) (a : nat) : R := sqrt (sum n (fun i => (Y i a - mean n Y a) ^ 2) / INR n).
 Definition normed (Y : mat) : mat := match norm_of N with
   | no_norm => Y
@@ -41,7 +46,8 @@ Definition X (N : network) (l : nat) : matrix (tokens N) (dim N) := tokens_at N 
 Definition P (N : network) (l h : nat) : matrix (tokens N) (tokens N) := attention_on N (tokens_at N l) l h.
 Definition logits (N : network) (l h : nat) : matrix (tokens N) (tokens N) := logits_on N (tokens_at N l) l h.
 
-(** Sizes are positive, d_qk too, every query sees a key; on the sphere no token is 0 before it is divided by its length. *)
+(** Sizes are positive, d_qk too, every query sees a key; on the sphere no token is 0 before it is divided by its
+  length. *)
 Definition proper (N : network) : Prop :=
   (0 < tokens N)%nat /\ (0 < dim N)%nat /\ (0 < heads N)%nat /\ (0 < layers N)%nat /\ 0 < d_qk N /\
   proper_mask (tokens N) (edges N) /\ zero_one (tokens N) (edges N) /\
@@ -63,7 +69,8 @@ Definition is_radius (N : network) (r : nat) : Prop := (0 < r)%nat /\ exists c, 
 Definition quasi_strongly_connected (N : network) : Prop := exists r, is_radius N r.
 
 (* ---------- quantities ---------- *)
-Definition vector_norm (d : nat) (p : exponent) : vec -> R := match p with p_1 => l1 d | p_2 => l2 d | p_inf => linf d end.
+Definition vector_norm (d : nat) (p : exponent) : vec -> R := match p with p_1 => l1 d | p_2 => l2 d | p_inf => linf d
+  end.
 Definition diameter {n d} (Y : matrix n d) (p : exponent) : R := diam n (vector_norm d p) Y.
 Definition mu {n d} (Y : matrix n d) : R := Definitions.mu n d Y.
 Definition longest {n d} (Y : matrix n d) : R := Quantities.longest n d Y.
@@ -83,16 +90,20 @@ Definition norm_inf {n d} (A : matrix n d) : R := norminf n d A.
 Definition norm_max {n d} (A : matrix n d) : R := maxentry n d A.
 Definition norm_frobenius {n d} (A : matrix n d) : R := frob n d A.
 Definition norm_composite {n d} (A : matrix n d) : R := comp n d A.
-Definition operator_norm {d} (A : matrix d d) (p : exponent) : R := match p with p_1 => norminf d d A | p_2 => spectral d d A | p_inf => norm1 d d A end.
-Definition form_norm {d} (A : matrix d d) (p : exponent) : R := match p with p_1 => maxentry d d A | p_2 => spectral d d A | p_inf => form_inf d A end.
+Definition operator_norm {d} (A : matrix d d) (p : exponent) : R := match p with p_1 => norminf d d A | p_2 => spectral
+  d d A | p_inf => norm1 d d A end.
+Definition form_norm {d} (A : matrix d d) (p : exponent) : R := match p with p_1 => maxentry d d A | p_2 => spectral d
+  d A | p_inf => form_inf d A end.
 Definition least_singular {d} (A : matrix d d) : R := Quantities.least_singular d A.
+Definition rank {n d} (A : matrix n d) : R := Lemmas_spread.rank n d A.
 Definition definiteness {d} (A : matrix d d) : R := Lemmas_spread.definiteness d A.
 Definition product_norm (N : network) (p : exponent) : R := match p with
   | p_1 => norm1 (dim N) (dim N) (values (dim N) (fun l => W N l 0) (layers N))
   | p_2 => spectral (dim N) (dim N) (values (dim N) (fun l => W N l 0) (layers N))
   | p_inf => norminf (dim N) (dim N) (values (dim N) (fun l => W N l 0) (layers N)) end.
 Definition lipschitz (N : network) (l : nat) : R := match mlp_of N l with None => 1 | Some f =>
-  comp (dim N) (dim N) (fun a b => sum (width f) (fun c => Rabs (W_in f a c) * Rabs (W_out f c b)) + own_skip f * eye a b) end.
+  comp (dim N) (dim N) (fun a b => sum (width f) (fun c => Rabs (W_in f a c) * Rabs (W_out f c b)) + own_skip f * eye a
+    b) end.
 Definition dobrushin {n} (A : matrix n n) : R := Quantities.dobrushin n A.
 Definition entropy {n} (A : matrix n n) : R := least_entropy n A.
 Definition top_shares {n} (A : matrix n n) : R := Lemmas_spread.top_shares n A.
@@ -100,22 +111,30 @@ Definition second_modulus {n} (A : matrix n n) : R := Lemmas_spread.second_modul
 Definition epsilon (N : network) (l h : nat) : R := Quantities.epsilon (tokens N) (edges N) (P N l h).
 Definition in_degree (N : network) : R := Quantities.in_degree (tokens N) (edges N).
 Definition logit_range (N : network) (l h : nat) : R := Quantities.logit_range (tokens N) (edges N) (logits N l h).
-Definition contraction (N : network) (r k : nat) : R := Lemmas_layer.contraction (tokens N) (fun l => P N l 0) r (layers N) k.
+Definition contraction (N : network) (r k : nat) : R := Lemmas_layer.contraction (tokens N) (fun l => P N l 0) r
+  (layers N) k.
 
-(** About a centre x of the tokens: tilts R W_QK R^T/sqrt d_qk, how far each row of them swings, and the shares of the keys. *)
+(** About a centre x of the tokens: tilts R W_QK R^T/sqrt d_qk, how far each row of them swings,
+  and the shares of the keys. *)
 Definition tilts (N : network) (x : vec) (l h : nat) : mat := fun i j =>
   bil (dim N) (centred (X N l) x i) (W_QK_of N l h) (centred (X N l) x j) / sqrt (d_qk N).
-Definition swings (N : network) (x : vec) (l h : nat) : vec := fun i => maxf (tokens N) (fun j => maxf (tokens N) (fun k => tilts N x l h i j - tilts N x l h i k)).
+Definition swings (N : network) (x : vec) (l h : nat) : vec := fun i => maxf (tokens N) (fun j => maxf (tokens N) (fun
+  k => tilts N x l h i j - tilts N x l h i k)).
 Definition shares_about (N : network) (x : vec) (l h : nat) : vec := softmax (tokens N) (fun _ => 1) (fun j =>
   dot (dim N) (centred (X N l) x j) (fun a => vmat (dim N) x (W_QK_of N l h) a + key_bias_of N l h a) / sqrt (d_qk N)).
 (** x(l): a centre that minimises the composite norm of X[l] - 1 x^T; there may be several. *)
-Definition are_centers (N : network) (center : nat -> vec) : Prop := forall l, minimiser (comp (tokens N) (dim N)) (X N l) (center l).
+Definition are_centers (N : network) (center : nat -> vec) : Prop := forall l,
+  minimiser (comp (tokens N) (dim N)) (X N l) (center l).
 Definition delta_mean (N : network) (l h : nat) : R := maxf (tokens N) (swings N (mean (tokens N) (X N l)) l h).
-Definition delta_composite (N : network) (center : nat -> vec) (l h : nat) : R := maxf (tokens N) (swings N (center l) l h).
+Definition delta_composite (N : network) (center : nat -> vec) (l h : nat) : R := maxf (tokens N) (swings N (center l)
+  l h).
 Definition q_max_mean (N : network) (l h : nat) : R := maxf (tokens N) (shares_about N (mean (tokens N) (X N l)) l h).
-Definition q_max_composite (N : network) (center : nat -> vec) (l h : nat) : R := maxf (tokens N) (shares_about N (center l) l h).
-Definition q_min_mean (N : network) (l h : nat) : R := minf (tokens N - 1) (shares_about N (mean (tokens N) (X N l)) l h).
-Definition q_min_composite (N : network) (center : nat -> vec) (l h : nat) : R := minf (tokens N - 1) (shares_about N (center l) l h).
+Definition q_max_composite (N : network) (center : nat -> vec) (l h : nat) : R := maxf (tokens N) (shares_about N
+  (center l) l h).
+Definition q_min_mean (N : network) (l h : nat) : R := minf (tokens N - 1) (shares_about N (mean (tokens N) (X N l)) l
+  h).
+Definition q_min_composite (N : network) (center : nat -> vec) (l h : nat) : R := minf (tokens N - 1) (shares_about N
+  (center l) l h).
 Definition gamma (N : network) (center : nat -> vec) (l h : nat) : R :=
   sqrt (sum (tokens N) (swings N (center l) l h) * q_max_composite N center l h / delta_composite N center l h).
 
@@ -126,9 +145,11 @@ Notation n := (tokens N).
 Notation d := (dim N).
 (** Queries X W_QK scaled, keys X: the logits are those of the language. *)
 Definition scale : R := sqrt (INR d) / sqrt (d_qk N).
-Definition head_of (l h : nat) : head := {| WQ := fun a c => scale * W_QK_of N l h a c; WK := eye; bQ := fun c => scale * key_bias_of N l h c; bK := fun _ => 0;
+Definition head_of (l h : nat) : head := {| WQ := fun a c => scale * W_QK_of N l h a c; WK := eye;
+  bQ := fun c => scale * key_bias_of N l h c; bK := fun _ => 0;
   WV := W_of N l h; mask := edges N |}.
-Definition block_of (l : nat) : block := {| att := {| nheads := heads N; dqk := d; hd := head_of l; bout := bias_of N l |}; skip := skip_of N; tok := fun v => v |}.
+Definition block_of (l : nat) : block := {| att := {| nheads := heads N; dqk := d; hd := head_of l;
+  bout := bias_of N l |}; skip := skip_of N; tok := fun v => v |}.
 Hypothesis Hp : proper N.
 Lemma Pn : (0 < n)%nat. Proof. apply Hp. Qed.
 Lemma Pd : (0 < d)%nat. Proof. apply Hp. Qed.
@@ -141,7 +162,8 @@ Lemma vmat_scaled Y l h c : vmat d Y (WQ (head_of l h)) c = scale * vmat d Y (W_
 Proof. unfold vmat. cbn [WQ head_of]. rewrite <- sum_scal. apply sum_ext; intros; ring. Qed.
 Lemma logits_is Y l h : logits_on N Y l h = logit d d (head_of l h) Y.
 Proof.
-  apply functional_extensionality; intro i. apply functional_extensionality; intro j. unfold logits_on, logit. assert (A := sd). assert (B := sq).
+  apply functional_extensionality; intro i. apply functional_extensionality; intro j. unfold logits_on, logit.
+  assert (A := sd). assert (B := sq).
   rewrite (sum_ext d _ (fun c => scale * (vmat d (Y i) (W_QK_of N l h) c * Y j c + key_bias_of N l h c * Y j c))).
   - rewrite sum_scal, sum_plus. rewrite bil_dot. unfold dot, scale. field. lra.
   - intros c Hc. rewrite vmat_scaled. cbn [WK bQ bK head_of]. rewrite vmat_eye by exact Hc. ring.
@@ -154,7 +176,8 @@ Lemma logits_are l h : logits N l h = logit d d (head_of l h) (X N l).
 Proof. apply logits_is. Qed.
 Lemma sent_is l Y : sent N l Y = block_map n d (block_of l) Y.
 Proof.
-  apply functional_extensionality; intro i. apply functional_extensionality; intro b. unfold sent, block_map, SA. cbn [block_of tok skip att nheads dqk hd bout WV head_of].
+  apply functional_extensionality; intro i. apply functional_extensionality; intro b. unfold sent, block_map, SA.
+  cbn [block_of tok skip att nheads dqk hd bout WV head_of].
   f_equal. f_equal. apply sum_ext; intros h _. now rewrite attention_is.
 Qed.
 Lemma X_next l : norm_of N = no_norm -> mlp_of N l = None -> X N (S l) = block_map n d (block_of l) (X N l).
@@ -163,19 +186,25 @@ Lemma P_stochastic l h : row_stochastic n n (P N l h).
 Proof. rewrite P_is. apply attn_stochastic. apply Pm. Qed.
 Lemma WQK_is l h a b : (b < d)%nat -> WQK d (head_of l h) a b = scale * W_QK_of N l h a b.
 Proof.
-  intros Hb. unfold WQK. cbn [WQ WK head_of]. rewrite (sum_single d _ b Hb); unfold eye; [rewrite Nat.eqb_refl; ring|]. intros j _ Hj. destruct (Nat.eqb_spec b j); [lia|ring].
+  intros Hb. unfold WQK. cbn [WQ WK head_of]. rewrite (sum_single d _ b Hb); unfold eye; [rewrite Nat.eqb_refl; ring|].
+  intros j _ Hj. destruct (Nat.eqb_spec b j); [lia|ring].
 Qed.
 (** a bound of the form W_QK is one of the scaled form *)
-Lemma form_scaled (M : vec -> R) l h m : form_bound d M (W_QK_of N l h) m -> form_bound d M (WQK d (head_of l h)) (scale * m).
+Lemma form_scaled (M : vec -> R) l h m : form_bound d M (W_QK_of N l h) m ->
+  form_bound d M (WQK d (head_of l h)) (scale * m).
 Proof.
-  assert (S0 : 0 <= scale) by (apply Rmult_le_pos; [left; apply sd|left; apply Rinv_0_lt_compat, sq]). intros [m0 B]. split; [now apply Rmult_le_pos|]. intros u v.
+  assert (S0 : 0 <= scale) by (apply Rmult_le_pos; [left; apply sd|left; apply Rinv_0_lt_compat, sq]). intros [m0 B].
+  split; [now apply Rmult_le_pos|]. intros u v.
   replace (bil d u (WQK d (head_of l h)) v) with (scale * bil d u (W_QK_of N l h) v).
-  - rewrite Rabs_mult, (Rabs_right scale) by lra. rewrite !(Rmult_assoc scale). apply Rmult_le_compat_l; [exact S0|apply B].
-  - unfold bil. rewrite <- sum_scal. apply sum_ext; intros a _. rewrite <- sum_scal. apply sum_ext; intros b Hb. rewrite WQK_is by exact Hb. ring.
+  - rewrite Rabs_mult, (Rabs_right scale) by lra. rewrite !(Rmult_assoc scale).
+    apply Rmult_le_compat_l; [exact S0|apply B].
+  - unfold bil. rewrite <- sum_scal. apply sum_ext; intros a _. rewrite <- sum_scal. apply sum_ext; intros b Hb.
+    rewrite WQK_is by exact Hb. ring.
 Qed.
 Lemma scale_away x c : scale * x / (c * sqrt (INR d)) = x / (c * sqrt (d_qk N)).
 Proof.
-  assert (A := sd). assert (B := sq). unfold scale. destruct (Req_dec c 0) as [->|C]; [unfold Rdiv; rewrite !Rmult_0_l, Rinv_0; ring|]. field. lra.
+  assert (A := sd). assert (B := sq). unfold scale. destruct (Req_dec c 0) as [->|C]; [unfold Rdiv;
+    rewrite !Rmult_0_l, Rinv_0; ring|]. field. lra.
 Qed.
 Lemma unit_tokens l : layernorm_sphere N -> (l <= layers N)%nat -> forall i, (i < n)%nat -> l2 d (X N l i) = 1.
 Proof. intros S Hl i Hi. destruct Hp as [_ [_ [_ [_ [_ [_ [_ U]]]]]]]. now apply U. Qed.
@@ -185,13 +214,17 @@ Lemma P_all l : P N l = fun h => attn n d d (head_of l h) (X N l).
 Proof. apply functional_extensionality; intro h. apply P_is. Qed.
 Lemma tilts_are x l h : tilts N x l h = E_of d d (head_of l h) (centred (X N l) x).
 Proof.
-  apply functional_extensionality; intro i. apply functional_extensionality; intro j. unfold tilts, E_of. assert (A := sd). assert (B := sq).
-  replace (bil d (centred (X N l) x i) (WQK d (head_of l h)) (centred (X N l) x j)) with (scale * bil d (centred (X N l) x i) (W_QK_of N l h) (centred (X N l) x j)); [unfold scale; field; lra|].
-  unfold bil. rewrite <- sum_scal. apply sum_ext; intros a _. rewrite <- sum_scal. apply sum_ext; intros b Hb. rewrite WQK_is by exact Hb. ring.
+  apply functional_extensionality; intro i. apply functional_extensionality; intro j. unfold tilts, E_of.
+  assert (A := sd). assert (B := sq).
+  replace (bil d (centred (X N l) x i) (WQK d (head_of l h)) (centred (X N l) x j)) with (scale * bil d (centred (X N
+    l) x i) (W_QK_of N l h) (centred (X N l) x j)); [unfold scale; field; lra|].
+  unfold bil. rewrite <- sum_scal. apply sum_ext; intros a _. rewrite <- sum_scal. apply sum_ext; intros b Hb.
+  rewrite WQK_is by exact Hb. ring.
 Qed.
 Lemma shares_are x l h : shares_about N x l h = shares n d d (head_of l h) (X N l) x.
 Proof.
-  unfold shares_about, shares. f_equal. apply functional_extensionality; intro j. unfold c_of. assert (A := sd). assert (B := sq).
+  unfold shares_about, shares. f_equal. apply functional_extensionality; intro j. unfold c_of. assert (A := sd).
+  assert (B := sq).
   rewrite (sum_ext d _ (fun c => scale * (centred (X N l) x j c * (vmat d x (W_QK_of N l h) c + key_bias_of N l h c)))).
   - rewrite sum_scal. unfold dot, scale. field. lra.
   - intros c Hc. rewrite vmat_scaled. cbn [WK bQ head_of]. rewrite vmat_eye by exact Hc. ring.
@@ -204,22 +237,31 @@ Proof. unfold swing, swings. now rewrite tilts_are. Qed.
 Lemma dobrushin_form_N (M : seminorm) l h m : mask_padding N -> form_bound d M (W_QK_of N l h) m ->
   Quantities.dobrushin n (P N l h) <= tanh (m * diam n M (X N l) ^ 2 / (4 * sqrt (d_qk N))).
 Proof.
-  intros K F. rewrite P_is. eapply Rle_trans; [apply (dobrushin_form n d d (head_of l h) (X N l) Pd M (scale * m)); [exact K|now apply form_scaled]|]. right. f_equal. rewrite Rmult_assoc. apply scale_away.
+  intros K F. rewrite P_is. eapply Rle_trans; [apply (dobrushin_form n d d (head_of l h) (X N l) Pd M (scale * m));
+    [exact K|now apply form_scaled]|]. right. f_equal. rewrite Rmult_assoc. apply scale_away.
 Qed.
-Lemma delta_form_N (M : seminorm) l h m : form_bound d M (W_QK_of N l h) m -> delta_mean N l h <= m * diam n M (X N l) ^ 2 / sqrt (d_qk N).
+Lemma delta_form_N (M : seminorm) l h m : form_bound d M (W_QK_of N l h) m ->
+  delta_mean N l h <= m * diam n M (X N l) ^ 2 / sqrt (d_qk N).
 Proof.
-  intros F. unfold delta_mean. rewrite delta_is. eapply Rle_trans; [apply (delta_form n d d (head_of l h) (X N l) Pd M (scale * m) Pn); now apply form_scaled|]. right.
+  intros F. unfold delta_mean. rewrite delta_is. eapply Rle_trans;
+    [apply (delta_form n d d (head_of l h) (X N l) Pd M (scale * m) Pn); now apply form_scaled|]. right.
   rewrite <- (Rmult_1_l (sqrt (INR d))), <- (Rmult_1_l (sqrt (d_qk N))), Rmult_assoc. apply scale_away.
 Qed.
 Lemma range_longest_N l h : query_bias_none N ->
-  logit_range N l h <= spectral d d (W_QK_of N l h) * Quantities.longest n d (X N l) * diam n (l2 d) (X N l) / sqrt (d_qk N).
+  logit_range N l h <= spectral d d (W_QK_of N l h) * Quantities.longest n d (X N l) * diam n (l2 d) (X N l) / sqrt
+    (d_qk N).
 Proof.
-  intros K. unfold logit_range. rewrite logits_are. assert (b0 : forall c, bQ (head_of l h) c = 0) by (intro c; cbn [bQ head_of]; rewrite K; ring).
-  eapply Rle_trans; [apply (lemma_range_longest n d d (head_of l h) (X N l) Pd b0)|]. rewrite <- (Rmult_1_l (sqrt (INR d))), <- (Rmult_1_l (sqrt (d_qk N))), <- scale_away. unfold Rdiv.
-  rewrite <- !Rmult_assoc. repeat (apply Rmult_le_compat_r; [first [left; apply Rinv_0_lt_compat; rewrite Rmult_1_l; apply sd|apply diam_nonneg|apply maxf_pos]|]).
-  apply spectral_le. assert (S0 : 0 <= scale) by (apply Rmult_le_pos; [left; apply sd|left; apply Rinv_0_lt_compat, sq]). split; [apply Rmult_le_pos; [exact S0|apply spectral_nonneg]|]. intro v.
+  intros K. unfold logit_range. rewrite logits_are. assert (b0 : forall c, bQ (head_of l h) c = 0) by (intro c;
+    cbn [bQ head_of]; rewrite K; ring).
+  eapply Rle_trans; [apply (lemma_range_longest n d d (head_of l h) (X N l) Pd b0)|].
+  rewrite <- (Rmult_1_l (sqrt (INR d))), <- (Rmult_1_l (sqrt (d_qk N))), <- scale_away. unfold Rdiv.
+  rewrite <- !Rmult_assoc. repeat (apply Rmult_le_compat_r; [first [left; apply Rinv_0_lt_compat; rewrite Rmult_1_l;
+    apply sd|apply diam_nonneg|apply maxf_pos]|]).
+  apply spectral_le. assert (S0 : 0 <= scale) by (apply Rmult_le_pos; [left; apply sd|left;
+    apply Rinv_0_lt_compat, sq]). split; [apply Rmult_le_pos; [exact S0|apply spectral_nonneg]|]. intro v.
   rewrite (l2_ext d _ (fun b => scale * vmat d v (W_QK_of N l h) b)).
-  - change (L2 d (fun b => scale * vmat d v (W_QK_of N l h) b) <= scale * spectral d d (W_QK_of N l h) * l2 d v). rewrite sn_scal, Rabs_right by lra. rewrite Rmult_assoc. apply Rmult_le_compat_l; [exact S0|apply spectral_vmat].
+  - change (L2 d (fun b => scale * vmat d v (W_QK_of N l h) b) <= scale * spectral d d (W_QK_of N l h) * l2 d v).
+    rewrite sn_scal, Rabs_right by lra. rewrite Rmult_assoc. apply Rmult_le_compat_l; [exact S0|apply spectral_vmat].
   - intros b Hb. unfold vmat. rewrite <- sum_scal. apply sum_ext; intros a _. rewrite WQK_is by exact Hb. ring.
 Qed.
 End Bridge.
@@ -227,14 +269,20 @@ End Bridge.
 (** What the lemmas ask for. *)
 Lemma form_spectral d M : form_bound d (l2 d) M (spectral d d M).
 Proof. rewrite <- form_norm_2. apply (form_attained d (L2 d)). exists (frob d d M). apply form_l2. Qed.
-Ltac in_words := cbv beta iota delta [diameter vector_norm mu longest stable_rank cosine centred_norm about_mean first_gap participation_ratio top_shares second_modulus definiteness residual_one residual_inf residual_composite residual_frobenius norm_1 norm_2 norm_inf norm_max
-  norm_frobenius norm_composite operator_norm form_norm least_singular product_norm dobrushin entropy epsilon in_degree logit_range contraction
+Ltac in_words := cbv beta iota delta [diameter vector_norm mu longest stable_rank cosine centred_norm about_mean
+  first_gap participation_ratio top_shares second_modulus definiteness rank residual_one residual_inf residual_composite
+    residual_frobenius norm_1 norm_2 norm_inf norm_max
+  norm_frobenius norm_composite operator_norm form_norm least_singular product_norm dobrushin entropy epsilon in_degree
+    logit_range contraction
   delta_mean delta_composite q_max_mean q_max_composite q_min_mean q_min_composite gamma] in *.
 Ltac needed := intros; first
-  [ assumption | apply Pn; assumption | apply Pd; assumption | apply PH; assumption | apply PL; assumption | apply Pm; assumption | apply Pz; assumption | apply P_stochastic; assumption
-  | now apply unit_tokens | reflexivity | lia | lra | match goal with H : mask_none ?N |- mask _ = nomask => exact H | H : bias_none ?N |- _ => apply H
+  [ assumption | apply Pn; assumption | apply Pd; assumption | apply PH; assumption | apply PL; assumption | apply Pm;
+    assumption | apply Pz; assumption | apply P_stochastic; assumption
+  | now apply unit_tokens | reflexivity | lia | lra | match goal with H : mask_none ?N |- mask _ = nomask => exact H |
+    H : bias_none ?N |- _ => apply H
     | H : is_radius _ ?r |- (0 < ?r)%nat => apply H | H : self_loops ?N |- 0 < edges ?N _ _ => now apply H end ].
-(** The theorem as it stands, with no mask written out, with attention and logits of the layer, or about the next layer. *)
+(** The theorem as it stands, with no mask written out, with attention and logits of the layer,
+  or about the next layer. *)
 Ltac by_theorem th := intros; in_words; cbv beta; first
   [ match goal with |- context [shares_about] => idtac | |- context [swings] => idtac end;
     rewrite ?shares_are, ?swings_are by assumption; solve [apply th; needed]
@@ -243,15 +291,18 @@ Ltac by_theorem th := intros; in_words; cbv beta; first
   | solve [match goal with H : mask_none ?N |- _ => unfold mask_none in H; rewrite H end; apply th; needed]
   | solve [rewrite ?P_is, ?logits_are, ?shares_are, ?swings_are by assumption; apply th; needed]
   | solve [match goal with Hp : proper ?N, L : (?l < layers ?N)%nat, H : (?h < heads ?N)%nat |- _ =>
-      rewrite ?P_is, ?logits_are by assumption; apply (th (tokens N) (dim N) (dim N) (head_of N l h) (X N l)); needed end]
+      rewrite ?P_is, ?logits_are by assumption; apply (th (tokens N) (dim N) (dim N) (head_of N l h) (X N l));
+        needed end]
   | solve [match goal with Hp : proper ?N, A : layernorm_none ?N, B : mlp_none ?N, L : (?l < layers ?N)%nat |- _ =>
-      rewrite ?(X_next N Hp l A (B l)), ?(P_all N Hp l); cbv beta; apply (th (tokens N) (dim N) (block_of N l) (X N l)); needed end] ].
+      rewrite ?(X_next N Hp l A (B l)), ?(P_all N Hp l); cbv beta;
+        apply (th (tokens N) (dim N) (block_of N l) (X N l)); needed end] ].
 (** Lemmas with d_qk, for each of the three norms, and of whole networks. *)
 Ltac by_form th := intros; in_words; match goal with Hp : proper ?N |- _ => first
   [ solve [apply (th N Hp (L1 (dim N))); first [assumption|apply form_l1]]
   | solve [apply (th N Hp (L2 (dim N))); first [assumption|apply form_spectral]]
   | solve [apply (th N Hp (Linf (dim N))); first [assumption|apply form_bound_inf]] ] end.
-Ltac by_gamma := intros; in_words; rewrite swings_are, shares_are by assumption; match goal with Hp : proper ?N, L : (?l < layers ?N)%nat, H : (?h < heads ?N)%nat |- _ =>
+Ltac by_gamma := intros; in_words; rewrite swings_are, shares_are by assumption;
+  match goal with Hp : proper ?N, L : (?l < layers ?N)%nat, H : (?h < heads ?N)%nat |- _ =>
   apply (lemma_gamma (tokens N) (dim N) (dim N) (head_of N l h) (X N l)) end.
 Ltac by_blocks := intros; match goal with Hp : proper ?N, R : is_radius ?N ?r |- _ => destruct R as [Hr [c C]];
   apply (lemma_contraction_blocks (tokens N) (fun l => P N l 0) (edges N) c r (layers N)); needed end.

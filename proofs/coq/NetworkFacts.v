@@ -1,4 +1,5 @@
-(** A network of Language.v is one of Definitions.v: its layers, with W_Q = √(d/d_qk) W_QK and W_K = I, so that d stands for
+(** A network of Language.v is one of Definitions.v: its layers, with W_Q = √(d/d_qk) W_QK and W_K = I,
+  so that d stands for
     the dimension of queries and keys; and how the norms of W_QK scale. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
@@ -57,8 +58,10 @@ Qed.
 
 Lemma sent_is l Y i b : sent N l Y i b = skip_of N * Y i b + SA n d (layer_of N l) Y i b.
 Proof.
-  unfold sent, SA. cbn [layer_of nheads dqk bout]. fold n d. rewrite Rplus_assoc. do 2 f_equal. apply sum_ext; intros h _.
-  change (attn n d d (hd (layer_of N l) h) Y i) with (attn n d d (hd (layer_of N l) h) Y i). rewrite <- attn_is. reflexivity.
+  unfold sent, SA. cbn [layer_of nheads dqk bout]. fold n d. rewrite Rplus_assoc. do 2 f_equal.
+  apply sum_ext; intros h _.
+  change (attn n d d (hd (layer_of N l) h) Y i) with (attn n d d (hd (layer_of N l) h) Y i). rewrite <- attn_is.
+  reflexivity.
 Qed.
 
 Lemma last_layer_same l : (l < layers N)%nat -> last_layer N l = l.
@@ -68,7 +71,8 @@ Proof. unfold last_layer. assert (H := some_layers N PN). lia. Qed.
 
 Lemma laid_sent l Y : (l < layers N)%nat -> laid N (sent N l Y) = block_map n d (block_of N l) Y.
 Proof.
-  intros Hl. apply functional_extensionality; intro i. unfold laid, block_map, block_of, layer_at. rewrite last_layer_same by exact Hl.
+  intros Hl. apply functional_extensionality; intro i. unfold laid, block_map, block_of, layer_at.
+  rewrite last_layer_same by exact Hl.
   cbn [tok skip att]. fold d.
   assert (E : sent N l Y i = fun a => skip_of N * Y i a + SA n d (layer_of N l) Y i a).
   { apply functional_extensionality; intro a. apply sent_is. }
@@ -93,14 +97,16 @@ Qed.
 
 Lemma WQK_entry l h a b : (b < d)%nat -> WQK d (hd (layer_of N l) h) a b = scale N * W_QK N l h a b.
 Proof.
-  intros Hb. unfold WQK. cbn [layer_of hd WQ WK]. rewrite (sum_single d _ b Hb); [unfold eye; rewrite Nat.eqb_refl; ring|].
+  intros Hb. unfold WQK. cbn [layer_of hd WQ WK]. rewrite (sum_single d _ b Hb); [unfold eye; rewrite Nat.eqb_refl;
+    ring|].
   intros c _ Nc. unfold eye. apply not_eq_sym, Nat.eqb_neq in Nc. rewrite Nc. ring.
 Qed.
 
 Lemma norm1_WQK l h : norm1 d d (WQK d (hd (layer_of N l) h)) = scale N * norm1 d d (W_QK N l h).
 Proof.
   assert (S := scale_pos). unfold norm1. rewrite <- maxf_scal by lra. apply maxf_ext; intros a Ha. rewrite <- sum_scal.
-  apply sum_ext; intros i Hi. rewrite WQK_entry by exact Ha. rewrite Rabs_mult, (Rabs_right (scale N)) by lra. reflexivity.
+  apply sum_ext; intros i Hi. rewrite WQK_entry by exact Ha. rewrite Rabs_mult, (Rabs_right (scale N)) by lra.
+  reflexivity.
 Qed.
 Lemma maxentry_WQK l h : maxentry d d (WQK d (hd (layer_of N l) h)) = scale N * maxentry d d (W_QK N l h).
 Proof.
@@ -109,7 +115,8 @@ Proof.
   rewrite Rabs_mult, (Rabs_right (scale N)) by lra. reflexivity.
 Qed.
 
-Lemma proper_edges i : (i < n)%nat -> (forall j, (j < n)%nat -> 0 <= edges N i j) /\ exists j, (j < n)%nat /\ 0 < edges N i j.
+Lemma proper_edges i : (i < n)%nat -> (forall j, (j < n)%nat ->
+  0 <= edges N i j) /\ exists j, (j < n)%nat /\ 0 < edges N i j.
 Proof.
   intros Hi. split; [intros j Hj; destruct (binary N PN i j Hi Hj) as [-> | ->]; lra|].
   destruct (sees_some N PN i Hi) as [j [Hj E]]. exists j. split; [exact Hj|]. rewrite E. lra.
@@ -132,7 +139,8 @@ Proof. destruct p; simpl; [apply l1_w|apply spectral_bound|apply linf_w]. Qed.
 Lemma operator_norm_nonneg d (A : matrix d d) p : 0 <= operator_norm A p.
 Proof. destruct p; simpl; [apply maxf_pos|apply spectral_nonneg|apply maxf_pos]. Qed.
 
-Lemma form_bounded d (A : matrix d d) p : exists c, 0 <= c /\ forall u v, Rabs (bil d u A v) <= c * length_of d p u * length_of d p v.
+Lemma form_bounded d (A : matrix d d) p : exists c, 0 <= c /\ forall u v,
+  Rabs (bil d u A v) <= c * length_of d p u * length_of d p v.
 Proof.
   destruct p; simpl; [exists (maxentry d d A)|exists (frob d d A)|exists (sumentries d d A)]; split.
   - apply maxf_pos.
@@ -149,7 +157,8 @@ Lemma length_scal d p c v : length_of d p (fun a => c * v a) = Rabs c * length_o
 Proof. rewrite <- !norm_of_is. apply sn_scal. Qed.
 
 Lemma bil_scal d c1 c2 u A v : bil d (fun a => c1 * u a) A (fun a => c2 * v a) = c1 * c2 * bil d u A v.
-Proof. unfold bil. rewrite <- sum_scal. apply sum_ext; intros a _. rewrite <- sum_scal. apply sum_ext; intros; ring. Qed.
+Proof. unfold bil. rewrite <- sum_scal. apply sum_ext; intros a _. rewrite <- sum_scal. apply sum_ext; intros; ring.
+Qed.
 
 Section Form.
 Variables (d : nat) (A : matrix d d) (p : exponent).
@@ -179,7 +188,8 @@ Proof.
   assert (Q : Rabs (bil d (fun i => / a * u i) A (fun i => / b * v i)) <= form_norm A p).
   { apply (sup_ub S c' _ C'). exists (fun i => / a * u i), (fun i => / b * v i). split; [|split; [|reflexivity]].
     - rewrite length_scal. fold a. rewrite Rabs_right by (left; now apply Rinv_0_lt_compat). rewrite Rinv_l by lra. lra.
-    - rewrite length_scal. fold b. rewrite Rabs_right by (left; now apply Rinv_0_lt_compat). rewrite Rinv_l by lra. lra. }
+    - rewrite length_scal. fold b. rewrite Rabs_right by (left; now apply Rinv_0_lt_compat). rewrite Rinv_l by lra.
+      lra. }
   rewrite bil_scal, Rabs_mult in Q. assert (I : 0 < / a * / b) by (apply Rmult_lt_0_compat; now apply Rinv_0_lt_compat).
   rewrite (Rabs_right (/ a * / b)) in Q by lra. apply Rmult_le_reg_l with (/ a * / b); [exact I|].
   replace (/ a * / b * (form_norm A p * a * b)) with (form_norm A p) by (field; lra). exact Q.
@@ -197,20 +207,23 @@ Proof.
   - exact W0.
   - intro h. apply Rmult_le_pos; [lra|apply M0].
   - intros h v _. rewrite !norm_of_is. apply HW.
-  - intros h u v _. rewrite !norm_of_is. change (dqk (layer_of N l)) with (dim N). rewrite bil_WQK, Rabs_mult, (Rabs_right (scale N)) by lra.
+  - intros h u v _. rewrite !norm_of_is. change (dqk (layer_of N l)) with (dim N).
+    rewrite bil_WQK, Rabs_mult, (Rabs_right (scale N)) by lra.
     rewrite !Rmult_assoc. apply Rmult_le_compat_l; [lra|]. rewrite <- Rmult_assoc. apply HM.
 Qed.
 
 Lemma rate_of N l w m t : proper N -> rate (layer_of N l) w (fun h => scale N * m h) t =
   sum (heads N) (fun h => w h * tanh (m h * t ^ 2 / (4 * sqrt (d_qk N)))).
 Proof.
-  intros PN. assert (A := dim_root N PN). assert (B := qk_root N PN). unfold rate. cbn [layer_of nheads dqk]. apply sum_ext; intros h _. do 2 f_equal.
+  intros PN. assert (A := dim_root N PN). assert (B := qk_root N PN). unfold rate. cbn [layer_of nheads dqk].
+  apply sum_ext; intros h _. do 2 f_equal.
   unfold scale. field. lra.
 Qed.
 Lemma kappa_of N l w m : proper N -> kappa (layer_of N l) w (fun h => scale N * m h) =
   sum (heads N) (fun h => w h * m h) / (4 * sqrt (d_qk N)).
 Proof.
-  intros PN. assert (A := dim_root N PN). assert (B := qk_root N PN). unfold kappa, Rdiv. cbn [layer_of nheads dqk]. rewrite <- sum_scal_r.
+  intros PN. assert (A := dim_root N PN). assert (B := qk_root N PN). unfold kappa, Rdiv. cbn [layer_of nheads dqk].
+  rewrite <- sum_scal_r.
   apply sum_ext; intros h _. unfold scale. field. lra.
 Qed.
 

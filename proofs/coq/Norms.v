@@ -129,7 +129,8 @@ Defined.
 
 Lemma dot_le_l2 d u v : Rabs (dot d u v) <= l2 d u * l2 d v.
 Proof.
-  unfold l2. rewrite <- sqrt_mult_alt by apply dot_pos. rewrite <- sqrt_Rsqr_abs. apply sqrt_le_1_alt. apply cauchy_schwarz.
+  unfold l2. rewrite <- sqrt_mult_alt by apply dot_pos. rewrite <- sqrt_Rsqr_abs. apply sqrt_le_1_alt.
+  apply cauchy_schwarz.
 Qed.
 
 (* ---------- products of a vector and a matrix ---------- *)
@@ -252,7 +253,8 @@ Qed.
 Lemma linf_w d v W : linf d (vmat d v W) <= norm1 d d W * linf d v.
 Proof.
   unfold linf. apply maxf_lub; [apply Rmult_le_pos; apply maxf_pos|]. intros b Hb.
-  eapply Rle_trans; [apply vmat_abs|]. apply Rle_trans with (sum d (fun a => Rabs (W a b)) * maxf d (fun a => Rabs (v a))).
+  eapply Rle_trans; [apply vmat_abs|]. apply Rle_trans with (sum d (fun a => Rabs (W a b)) * maxf d (fun a => Rabs (v
+    a))).
   - rewrite <- sum_scal_r. apply sum_le; intros a Ha. rewrite Rmult_comm. apply Rmult_le_compat_l; [apply Rabs_pos|].
     apply (maxf_ub d (fun a => Rabs (v a)) a Ha).
   - apply Rmult_le_compat_r; [apply maxf_pos|now apply col_le].

@@ -13,13 +13,15 @@ Definition inf (E : R -> Prop) : R := real (Glb_Rbar E).
 
 Lemma inf_finite (E : R -> Prop) : (exists y, E y) -> (forall y, E y -> 0 <= y) -> is_glb_Rbar E (Finite (inf E)).
 Proof.
-  intros [y Ey] P. unfold inf. assert (G := Glb_Rbar_correct E). destruct (Glb_Rbar E) as [g| |]; [exact G| |]; destruct G as [L U].
+  intros [y Ey] P. unfold inf. assert (G := Glb_Rbar_correct E).
+  destruct (Glb_Rbar E) as [g| |]; [exact G| |]; destruct G as [L U].
   - exfalso. apply (L y Ey).
   - exfalso. apply (U (Finite 0)). intros z Ez. apply (P z Ez).
 Qed.
 Lemma inf_le (E : R -> Prop) y : (forall z, E z -> 0 <= z) -> E y -> inf E <= y.
 Proof. intros P Ey. destruct (inf_finite E (ex_intro _ y Ey) P) as [L _]. apply (L y Ey). Qed.
-Lemma le_inf (E : R -> Prop) t : (exists y, E y) -> (forall y, E y -> 0 <= y) -> (forall y, E y -> t <= y) -> t <= inf E.
+Lemma le_inf (E : R -> Prop) t : (exists y, E y) -> (forall y, E y -> 0 <= y) -> (forall y, E y -> t <= y) ->
+  t <= inf E.
 Proof. intros X P H. destruct (inf_finite E X P) as [_ U]. apply (U (Finite t)). intros y Ey. apply (H y Ey). Qed.
 Lemma inf_nonneg (E : R -> Prop) : (exists y, E y) -> (forall y, E y -> 0 <= y) -> 0 <= inf E.
 Proof. intros X P. now apply le_inf. Qed.
@@ -29,7 +31,8 @@ Lemma le_scaled_inf (E : R -> Prop) a c : (exists y, E y) -> (forall y, E y -> 0
 Proof.
   intros X P [C|<-] H.
   - apply Rmult_le_reg_l with (/ c); [now apply Rinv_0_lt_compat|]. rewrite <- Rmult_assoc, Rinv_l, Rmult_1_l by lra.
-    apply le_inf; [exact X|exact P|]. intros y Ey. apply Rmult_le_reg_l with c; [exact C|]. rewrite <- Rmult_assoc, Rinv_r, Rmult_1_l by lra. now apply H.
+    apply le_inf; [exact X|exact P|]. intros y Ey. apply Rmult_le_reg_l with c; [exact C|].
+    rewrite <- Rmult_assoc, Rinv_r, Rmult_1_l by lra. now apply H.
   - destruct X as [y Ey]. specialize (H y Ey). lra.
 Qed.
 
@@ -41,13 +44,15 @@ Proof. unfold rpow. destruct Rle_dec; [lra|]. left. apply exp_pos. Qed.
 Lemma rpow_root x k : 0 <= x -> (0 < k)%nat -> rpow x (1 / INR k) ^ k = x.
 Proof.
   intros X K. unfold rpow. destruct Rle_dec as [L|L]; [replace x with 0 by lra; destruct k; [lia|simpl; ring]|].
-  assert (P : 0 < INR k) by now apply lt_0_INR. rewrite <- Rpower_pow, Rpower_mult by apply exp_pos. replace (1 / INR k * INR k) with 1 by (field; lra). apply Rpower_1. lra.
+  assert (P : 0 < INR k) by now apply lt_0_INR. rewrite <- Rpower_pow, Rpower_mult by apply exp_pos.
+  replace (1 / INR k * INR k) with 1 by (field; lra). apply Rpower_1. lra.
 Qed.
 (** The largest of f 0, ..., f n (negative ones too); the least is [minf]. *)
 Fixpoint maxi (n : nat) (f : nat -> R) : R := match n with O => f 0%nat | S m => Rmax (maxi m f) (f (S m)) end.
 Lemma maxi_ub n f i : (i <= n)%nat -> f i <= maxi n f.
 Proof.
-  induction n; intros H; simpl; [replace i with 0%nat by lia; lra|]. destruct (Nat.eq_dec i (S n)) as [->|]; [apply Rmax_r|].
+  induction n; intros H; simpl; [replace i with 0%nat by lia; lra|].
+  destruct (Nat.eq_dec i (S n)) as [->|]; [apply Rmax_r|].
   eapply Rle_trans; [apply IHn; lia|apply Rmax_l].
 Qed.
 Lemma maxi_lub n f c : (forall i, (i <= n)%nat -> f i <= c) -> maxi n f <= c.
@@ -59,13 +64,16 @@ Proof. induction n; intros H; simpl; [apply H; lia|]. apply Rmax_lub; auto. Qed.
 Definition resid (N : mat -> R) (X : mat) : R := inf (fun y => exists x, y = N (centred X x)).
 Lemma resid_le (N : mat -> R) X x : (forall A, 0 <= N A) -> resid N X <= N (centred X x).
 Proof. intros P. apply inf_le; [intros z [y ->]; apply P|now exists x]. Qed.
-Lemma le_resid (N : mat -> R) X c t : (forall A, 0 <= N A) -> 0 <= c -> (forall x, t <= c * N (centred X x)) -> t <= c * resid N X.
+Lemma le_resid (N : mat -> R) X c t : (forall A, 0 <= N A) -> 0 <= c -> (forall x, t <= c * N (centred X x)) ->
+  t <= c * resid N X.
 Proof.
-  intros P C H. apply le_scaled_inf; [now exists (N (centred X (fun _ => 0))), (fun _ => 0)|intros y [x ->]; apply P|exact C|].
+  intros P C H. apply le_scaled_inf; [now exists (N (centred X (fun _ => 0))), (fun _ => 0)|intros y [x ->];
+    apply P|exact C|].
   intros y [x ->]. apply H.
 Qed.
 Lemma le_resid1 (N : mat -> R) X t : (forall A, 0 <= N A) -> (forall x, t <= N (centred X x)) -> t <= resid N X.
-Proof. intros P H. rewrite <- (Rmult_1_l (resid N X)). apply le_resid; [exact P|lra|]. intro x. rewrite Rmult_1_l. apply H. Qed.
+Proof. intros P H. rewrite <- (Rmult_1_l (resid N X)). apply le_resid; [exact P|lra|]. intro x. rewrite Rmult_1_l.
+apply H. Qed.
 Lemma resid_nonneg (N : mat -> R) X : (forall A, 0 <= N A) -> 0 <= resid N X.
 Proof. intros P. apply le_resid1; auto. Qed.
 Lemma resid_is (N : mat -> R) X r : (forall A, 0 <= N A) -> residual N X r -> resid N X = r.
@@ -80,8 +88,10 @@ Definition spectral (n m : nat) (A : mat) : R := inf (stretches n m A).
 
 Lemma frob_stretches n m A : stretches n m A (frob n m A).
 Proof.
-  split; [apply sqrt_pos|]. intro v. rewrite frob_cols. unfold l2. rewrite <- sqrt_mult_alt by (apply sum_nonneg; intros; apply dot_pos).
-  apply sqrt_le_1_alt. unfold dot at 1. rewrite <- sum_scal_r. apply sum_le; intros b _. rewrite (Rmult_comm (dot n (fun a => A a b) (fun a => A a b))).
+  split; [apply sqrt_pos|]. intro v. rewrite frob_cols. unfold l2.
+  rewrite <- sqrt_mult_alt by (apply sum_nonneg; intros; apply dot_pos).
+  apply sqrt_le_1_alt. unfold dot at 1. rewrite <- sum_scal_r. apply sum_le; intros b _.
+  rewrite (Rmult_comm (dot n (fun a => A a b) (fun a => A a b))).
   apply (cauchy_schwarz n v (fun a => A a b)).
 Qed.
 Lemma spectral_le n m A t : stretches n m A t -> spectral n m A <= t.
@@ -93,7 +103,8 @@ Proof. apply le_spectral. intros s [P _]. exact P. Qed.
 (** |v A| <= |A|_2 |v|: the infimum is attained. *)
 Lemma spectral_vmat n m A v : l2 m (vmat n v A) <= spectral n m A * l2 n v.
 Proof.
-  rewrite Rmult_comm. apply le_scaled_inf; [exists (frob n m A); apply frob_stretches|intros z [P _]; exact P|apply sqrt_pos|].
+  rewrite Rmult_comm. apply le_scaled_inf; [exists (frob n m A); apply frob_stretches|intros z [P _];
+    exact P|apply sqrt_pos|].
   intros t [_ H]. rewrite Rmult_comm. apply H.
 Qed.
 Lemma spectral_stretches n m A : stretches n m A (spectral n m A).
@@ -109,7 +120,8 @@ Definition form_inf (d : nat) (M : mat) : R := if Nat.leb d 12 then form_norm d 
 
 Lemma form_le d N M m : form_bound d N M m -> form_norm d N M <= m.
 Proof. intros H. apply inf_le; [intros z [P _]; exact P|exact H]. Qed.
-Lemma le_form d N M t : (exists m, form_bound d N M m) -> (forall m, form_bound d N M m -> t <= m) -> t <= form_norm d N M.
+Lemma le_form d N M t : (exists m, form_bound d N M m) -> (forall m, form_bound d N M m -> t <= m) ->
+  t <= form_norm d N M.
 Proof. intros X H. apply le_inf; [exact X|intros z [P _]; exact P|exact H]. Qed.
 Lemma form_l1 d M : form_bound d (l1 d) M (maxentry d d M).
 Proof. split; [apply maxf_pos|intros; apply l1_m]. Qed.
@@ -121,7 +133,8 @@ Lemma form_attained d (N : seminorm) M : (exists m, form_bound d N M m) -> form_
 Proof.
   intros X. split; [apply le_form; [exact X|intros m [P _]; exact P]|]. intros u v.
   assert (A : Rabs (bil d u M v) <= (N u * N v) * form_norm d N M); [|lra].
-  apply le_scaled_inf; [exact X|intros z [P _]; exact P|apply Rmult_le_pos; apply sn_pos|]. intros m [_ H]. specialize (H u v). lra.
+  apply le_scaled_inf; [exact X|intros z [P _]; exact P|apply Rmult_le_pos; apply sn_pos|]. intros m [_ H].
+  specialize (H u v). lra.
 Qed.
 
 (** min |v W|_2 over |v|_2 = 1 *)
@@ -134,13 +147,15 @@ Definition stable_rank (n d : nat) (X : mat) : R := (frob n d X / spectral n d X
 (** largest length of a token *)
 Definition longest (n d : nat) (X : mat) : R := rowmax n (l2 d) X.
 (** Least cosine of two tokens, as 1 minus the largest 1 - cos: 1 for one token, which has none in the language. *)
-Definition cosine (n d : nat) (X : mat) : R := 1 - maxf n (fun i => maxf i (fun j => 1 - dot d (X i) (X j) / (l2 d (X i) * l2 d (X j)))).
+Definition cosine (n d : nat) (X : mat) : R := 1 - maxf n (fun i => maxf i (fun j => 1 - dot d (X i) (X j) / (l2 d (X
+  i) * l2 d (X j)))).
 
 (* ---------- attention ---------- *)
 (** Largest total variation of two rows. *)
 Definition dobrushin (n : nat) (P : mat) : R := maxf n (fun i => maxf n (fun k => tv n (P i) (P k))).
 (** Least attention on an edge of the mask G. *)
-Definition epsilon (n : nat) (G P : mat) : R := inf (fun y => exists i j, (i < n)%nat /\ (j < n)%nat /\ 0 < G i j /\ y = P i j).
+Definition epsilon (n : nat) (G P : mat) : R := inf (fun y => exists i j,
+  (i < n)%nat /\ (j < n)%nat /\ 0 < G i j /\ y = P i j).
 (** Largest number of keys that a query sees. *)
 Definition in_degree (n : nat) (G : mat) : R := maxf n (fun i => sum n (fun j => if Rlt_dec 0 (G i j) then 1 else 0)).
 (** Largest oscillation of a row of logits E over the edges of the mask G. *)
@@ -150,10 +165,13 @@ Definition entropy (n : nat) (p : vec) : R := - sum n (fun j => p j * ln (p j)).
 Definition least_entropy (n : nat) (P : mat) : R := minf (n - 1) (fun i => entropy n (P i)).
 (** Entries 0 or 1: what a mask is in the language of claims. *)
 Definition zero_one (n : nat) (G : mat) : Prop := forall i j, (i < n)%nat -> (j < n)%nat -> G i j = 0 \/ G i j = 1.
-(** About a centre x, over all keys whatever the mask: the shares q = softmax(c), the largest and the least; how far each
-    row of E = R W_QK R^T/sqrt d_qk swings, the largest swing (delta), and gamma (0 where nothing swings, as 1/0 = 0 here).
+(** About a centre x, over all keys whatever the mask: the shares q = softmax(c), the largest and the least;
+  how far each
+    row of E = R W_QK R^T/sqrt d_qk swings, the largest swing (delta), and gamma (0 where nothing swings,
+      as 1/0 = 0 here).
     With no mask these are [q_of], [qmax_of], [D_of], [delta_of], [gamma_of] of centred_form.v. *)
-Definition shares (n d dq : nat) (h : head) (X : mat) (x : vec) : vec := softmax n (fun _ => 1) (c_of d dq h x (centred X x)).
+Definition shares (n d dq : nat) (h : head) (X : mat) (x : vec) : vec := softmax n (fun _ => 1) (c_of d dq h x (centred
+  X x)).
 Definition q_max (n d dq : nat) (h : head) (X : mat) (x : vec) : R := maxf n (shares n d dq h X x).
 Definition q_min (n d dq : nat) (h : head) (X : mat) (x : vec) : R := minf (n - 1) (shares n d dq h X x).
 Definition swing (n d dq : nat) (h : head) (X : mat) (x : vec) : vec := fun i =>
@@ -167,7 +185,8 @@ Proof.
   intros Hi Hk. eapply Rle_trans; [apply (maxf_ub n (fun k => tv n (P i) (P k)) k Hk)|].
   apply (maxf_ub n (fun i => maxf n (fun k => tv n (P i) (P k))) i Hi).
 Qed.
-Lemma dobrushin_lub n P D : 0 <= D -> (forall i k, (i < n)%nat -> (k < n)%nat -> tv n (P i) (P k) <= D) -> dobrushin n P <= D.
+Lemma dobrushin_lub n P D : 0 <= D -> (forall i k, (i < n)%nat -> (k < n)%nat -> tv n (P i) (P k) <= D) ->
+  dobrushin n P <= D.
 Proof. intros D0 H. apply maxf_lub; [exact D0|]. intros i Hi. apply maxf_lub; auto. Qed.
 Lemma dobrushin_nonneg n P : 0 <= dobrushin n P.
 Proof. apply maxf_pos. Qed.

@@ -600,6 +600,14 @@ Definition statement_own_gamma_free_sharp : Prop :=
       0%nat / (d_qk N)) * norm_1 (W_QK N 0%nat 0%nat) * norm_composite (W N 0%nat 0%nat) * (residual_composite (X N
       0%nat)) ^ 3.
 
+(** own:hardmax-steps (proved): left_over(g) + total(g) >= 1 and left_over(g) <= exp(-total(g))
+    given proper_steps(g) *)
+Definition statement_own_hardmax_steps : Prop :=
+  forall (t : nat) (g : vector t),
+    (0 < t)%nat ->
+    proper_steps g ->
+    (left_over g + total g >= 1) /\ (left_over g <= exp (- total g)).
+
 (** own:hemisphere (proved): section(X[L]) <= (1 - height()*least**r)**floor(L/r)*section(X[0]) and mu(X[L]) <= sqrt((n
       - 1)/2)*(1 - height()*least**r)**floor(L/r)*section(X[0])
     given H == 1
@@ -1429,6 +1437,19 @@ Definition statement_wu2024_pre_ln : Prop :=
     mu_before N ((layers N) - 1)%nat <= sqrt ((INR (tokens N) - 1) * (1 - phi)) * power (1 - least' ^ (2 * r)) (INR
       (((layers N) - 1) / r)%nat / 2).
 
+(** alcalde2025:4.2 (refuted): arrives_exponentially(a, q)
+    given a > 0
+    given a < 1
+    given q > 0
+    given q <= 1 *)
+Definition statement_alcalde2025_4_2 : Prop :=
+  forall (a q : R),
+    a > 0 ->
+    a < 1 ->
+    q > 0 ->
+    q <= 1 ->
+    arrives_exponentially a q.
+
 (** alman2025:one-layer (proved): moved(X[L]) <= (prod_l(1 + sum_h(norm(W[l, h], 1))) - 1)*norm(X[0], max)
     given skip == 1
     given bias == none
@@ -1918,7 +1939,6 @@ Definition statement_zhai2023_3_1 : Prop :=
     own:consensus-derivative: the word linear_gap
     own:frozen-sign: its arrays
     own:gaussian-length: its arrays
-    own:hardmax-steps: its arrays
     own:late: its arrays
     own:merge-time: its arrays
     own:positions-diameter: the word turned_range
@@ -1933,7 +1953,6 @@ Definition statement_zhai2023_3_1 : Prop :=
     own:stable-rank-two-every-n: its arrays
     own:until-collapse: its arrays
     wu2024:3-whole: its arrays
-    alcalde2025:4.2: its arrays
     geshkovski2023:late: its arrays
     geshkovski2023:late-printed: its arrays
     geshkovski2024:until-collapse: its arrays

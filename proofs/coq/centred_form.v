@@ -70,7 +70,8 @@ Proof.
   assert (S1 : sum n (attn n d dq h X i) = 1).
   { unfold attn, softmax. apply tilt_sum, mask_weights; [apply M|exact Hi]. }
   rewrite Rplus_assoc, <- sum_plus.
-  rewrite (sum_ext n (fun a0 => q_of n d dq h x (centred X x) a0 * centred X x a0 a + Q_of n d dq h X x i a0 * centred X x a0 a)
+  rewrite (sum_ext n (fun a0 => q_of n d dq h x (centred X x) a0 * centred X x a0 a + Q_of n d dq h X x i a0 * centred
+    X x a0 a)
              (fun j => attn n d dq h X i j * X j a - attn n d dq h X i j * x a)).
   - rewrite sum_minus, sum_scal_r, S1. ring.
   - intros j _. unfold Q_of, centred, vsub. ring.

@@ -1,8 +1,11 @@
 (** What a certificate's file begins with: the quantities of the claims over the reals, and their enclosures.
 
-    A certificate is an instance: tokens, weights, and an inequality between quantities of the network. The first part of
-    this file defines the quantities; the second computes intervals around them (software floats over the integers, proved
-    correct by coq-interval) and proves each computation; the third compares. [rankmath check --coq] writes this file, then
+    A certificate is an instance: tokens, weights, and an inequality between quantities of the network.
+    The first part of
+    this file defines the quantities; the second computes intervals around them (software floats over the integers,
+      proved
+    correct by coq-interval) and proves each computation; the third compares.
+    [rankmath check --coq] writes this file, then
     the instance, so that the whole stands alone; here it is compiled as the others are. *)
 Require Import Reals QArith Qreals Qminmax List Lra Lia ZArith Psatz.
 From Interval Require Import Specific_stdz Specific_ops Float_full Interval Xreal Float Basic Sig.
@@ -43,7 +46,8 @@ Definition layer (n d : nat) (s : R) (hs : list (mat * mat)) (b : vec) (X : mat)
 (** every token divided by its length *)
 Definition sphere (d : nat) (X : mat) : mat := fun i a => X i a / l2 d (X i).
 (** the largest distance of two tokens *)
-Definition diam (n : nat) (N : vec -> R) (X : mat) : R := maxf n (fun i => maxf i (fun k => N (fun a => X i a - X k a))).
+Definition diam (n : nat) (N : vec -> R) (X : mat) : R := maxf n (fun i => maxf i (fun k => N (fun a => X i a - X k
+  a))).
 (** largest column sum, largest row sum, largest entry, Frobenius, sqrt of the first two's product *)
 Definition norm1 (n d : nat) (A : mat) : R := maxf d (fun a => sum n (fun i => Rabs (A i a))).
 Definition norminf (n d : nat) (A : mat) : R := maxf n (fun i => sum d (fun a => Rabs (A i a))).
@@ -115,10 +119,12 @@ Proof.
   { intros x y. replace (x * x * A + 2 * x * y * C + y * y * B)
       with (sum d (fun a => (x * u a + y * v a) * (x * u a + y * v a))); [apply P|].
     unfold A, B, C, dot. rewrite <- !sum_scal, <- !sum_plus. apply sum_ext. intros. ring. }
-  pose proof (Q B (- C)). pose proof (Q 1 (- C)). pose proof (Q 1 C). assert (0 <= B) by apply P. assert (0 <= A) by apply P.
+  pose proof (Q B (- C)). pose proof (Q 1 (- C)). pose proof (Q 1 C). assert (0 <= B) by apply P.
+  assert (0 <= A) by apply P.
   destruct (Req_dec B 0) as [Z|Z].
   - rewrite Z in *. destruct (Req_dec C 0) as [E|E]; [rewrite E; lra|exfalso].
-    pose proof (Q 1 (- (A + 1) / (2 * C))). replace (2 * 1 * (- (A + 1) / (2 * C)) * C) with (- (A + 1)) in * by (field; exact E).
+    pose proof (Q 1 (- (A + 1) / (2 * C))). replace (2 * 1 * (- (A + 1) / (2 * C)) * C) with (- (A + 1)) in * by
+      (field; exact E).
     lra.
   - apply Rmult_le_reg_l with B; nra.
 Qed.
@@ -143,12 +149,14 @@ Proof.
       apply Rmult_le_compat; try apply Rabs_pos; exact D.
     + replace (l2 n p * l2 n q * (l2 n p * l2 n q)) with ((l2 n p * l2 n p) * (l2 n q * l2 n q)) by ring.
       rewrite !l2_sqr. apply Rmult_le_compat; try (apply sum_pos; intros; apply Rle_0_sqr).
-      * eapply Rle_trans; [|exact (maxf_ge m (fun a => sum n (fun i => Rabs (A i a))) b B)]. apply sum_le. intros. rewrite S. lra.
+      * eapply Rle_trans; [|exact (maxf_ge m (fun a => sum n (fun i => Rabs (A i a))) b B)]. apply sum_le. intros.
+        rewrite S. lra.
       * apply sum_le. intros a _. right. unfold q.
         replace (p a * Rabs (v a) * (p a * Rabs (v a))) with ((p a * p a) * (Rabs (v a) * Rabs (v a))) by ring.
         rewrite S, <- Rabs_mult, (Rabs_right (v a * v a)) by apply Rle_ge, Rle_0_sqr. ring.
   - rewrite sum_scal, sum_swap, Rmult_assoc. apply Rmult_le_compat_l; [assumption|].
-    rewrite <- sum_scal. apply sum_le. intros a Ha. rewrite sum_scal, (Rmult_comm r). apply Rmult_le_compat_l; [apply Rle_0_sqr|].
+    rewrite <- sum_scal. apply sum_le. intros a Ha. rewrite sum_scal, (Rmult_comm r).
+    apply Rmult_le_compat_l; [apply Rle_0_sqr|].
     exact (maxf_ge n (fun i => sum m (fun a => Rabs (A i a))) a Ha).
 Qed.
 Definition stretches (n m : nat) (A : mat) (t : R) : Prop := 0 <= t /\ forall v, l2 m (image n v A) <= t * l2 n v.
@@ -157,10 +165,12 @@ Proof. exists (sqrt (norm1 n m A * norminf n m A)). split; [apply sqrt_pos|apply
 Lemma stretches_pos n m A t : stretches n m A t -> 0 <= t. Proof. intros [H _]; exact H. Qed.
 Definition spectral (n m : nat) (A : mat) : R := inf (stretches n m A) (stretches_some n m A) (stretches_pos n m A).
 Definition values (N : mat -> R) (X : mat) (y : R) : Prop := exists x, y = Rabs (N (centred X x)).
-Lemma values_some N X : exists y, values N X y. Proof. exists (Rabs (N (centred X (fun _ => 0)))), (fun _ => 0). reflexivity. Qed.
+Lemma values_some N X : exists y, values N X y. Proof. exists (Rabs (N (centred X (fun _ => 0)))), (fun _ => 0).
+reflexivity. Qed.
 Lemma values_pos N X y : values N X y -> 0 <= y. Proof. intros [x ->]. apply Rabs_pos. Qed.
 Definition residual (N : mat -> R) (X : mat) : R := inf (values N X) (values_some N X) (values_pos N X).
-(** About a centre x of the tokens: their tilts (X - 1x^T) M (X - 1x^T)^T/sqrt d_qk, how much each row of them swings, and
+(** About a centre x of the tokens: their tilts (X - 1x^T) M (X - 1x^T)^T/sqrt d_qk, how much each row of them swings,
+  and
     the attention of the centre itself. *)
 Definition tilts (d : nat) (dqk : R) (M X : mat) (x : vec) : mat := logit d dqk M (fun _ => 0) (centred X x).
 Definition swing (n : nat) (T : mat) : vec := fun i => maxf n (fun j => maxf n (fun k => T i j - T i k)).
@@ -168,7 +178,8 @@ Definition delta (n : nat) (T : mat) : R := maxf n (swing n T).
 Definition shares (n d : nat) (dqk : R) (M : mat) (k : vec) (X : mat) (x : vec) : vec :=
   softmax n (fun _ => 1) (fun j => sum d (fun a => (X j a - x a) * (image d x M a + k a)) / sqrt dqk).
 Definition gamma (n : nat) (T : mat) (q : vec) : R := sqrt (sum n (swing n T) * maxf n q / delta n T).
-(** The graph of a mask: who sees whom, walks, the least attention along an edge, the largest swing of logits along edges. *)
+(** The graph of a mask: who sees whom, walks, the least attention along an edge,
+  the largest swing of logits along edges. *)
 Definition sees (m : list (list Q)) (i j : nat) : bool := negb (Qeq_bool (nth j (nth i m nil) 0%Q) 0%Q).
 Definition edges (n : nat) (m : list (list Q)) : list (nat * nat) :=
   filter (fun e => sees m (fst e) (snd e)) (list_prod (seq 0 n) (seq 0 n)).
@@ -198,10 +209,13 @@ Definition tanhc (x : R) : R := tanh x / x.
 Fixpoint qsum (n : nat) (f : nat -> Q) : Q := match n with O => 0%Q | S k => Qred (qsum k f + f k)%Q end.
 (** W^T W = I, of rationals; and: a column that is written has rows of zeros, and no token there *)
 Definition orthogonal (d : nat) (W : list (list Q)) : bool := forallb (fun i => forallb (fun j =>
-  Qeq_bool (qsum d (fun a => nth i (nth a W nil) 0 * nth j (nth a W nil) 0)%Q) (if Nat.eqb i j then 1 else 0)%Q) (seq 0 d)) (seq 0 d).
-Definition disjoint (n d : nat) (Ws : list (list (list Q))) (bs : list (list Q)) (X : list (list Q)) : bool := forallb (fun j =>
+  Qeq_bool (qsum d (fun a => nth i (nth a W nil) 0 * nth j (nth a W nil) 0)%Q) (if Nat.eqb i j then 1 else 0)%Q) (seq 0
+    d)) (seq 0 d).
+Definition disjoint (n d : nat) (Ws : list (list (list Q))) (bs : list (list Q)) (X : list (list Q)) : bool := forallb
+  (fun j =>
   implb (orb (existsb (fun W => existsb (fun i => sees W i j) (seq 0 d)) Ws) (existsb (fun b => sees [b] 0 j) bs))
-    (andb (forallb (fun W => forallb (fun i => negb (sees W j i)) (seq 0 d)) Ws) (forallb (fun i => negb (sees X i j)) (seq 0 n)))) (seq 0 d).
+    (andb (forallb (fun W => forallb (fun i => negb (sees W j i)) (seq 0 d)) Ws) (forallb (fun i => negb (sees X i j))
+      (seq 0 n)))) (seq 0 d).
 (** the vector and the matrix with these entries *)
 Definition vector (l : list R) : vec := fun j => nth j l 0.
 Definition matrix (l : list (list R)) : mat := fun i j => nth j (nth i l nil) 0.
@@ -260,11 +274,13 @@ Fixpoint ipow (a : iv) (k : nat) : iv := match k with O => ofZ 1 | S m => I.mul 
 Lemma ipow_ok a x k : enc a x -> enc (ipow a k) (x ^ k).
 Proof. intro A. induction k; simpl; [apply ofZ_ok|apply mul_ok; assumption]. Qed.
 (** tanh x = 1 - 2/(e^(2x) + 1) *)
-Definition itanh (a : iv) : iv := I.sub prec (ofZ 1) (I.div prec (ofZ 2) (I.add prec (I.exp prec (I.mul prec (ofZ 2) a)) (ofZ 1))).
+Definition itanh (a : iv) : iv := I.sub prec (ofZ 1) (I.div prec (ofZ 2) (I.add prec (I.exp prec (I.mul prec (ofZ 2)
+  a)) (ofZ 1))).
 Lemma itanh_ok a x : enc a x -> enc (itanh a) (tanh x).
 Proof.
   intro A. replace (tanh x) with (1 - 2 / (exp (2 * x) + 1)).
-  - apply sub_ok; [apply ofZ_ok|]. apply div_ok; [apply ofZ_ok|]. apply add_ok; [|apply ofZ_ok]. apply exp_ok, mul_ok; [apply ofZ_ok|exact A].
+  - apply sub_ok; [apply ofZ_ok|]. apply div_ok; [apply ofZ_ok|]. apply add_ok; [|apply ofZ_ok].
+    apply exp_ok, mul_ok; [apply ofZ_ok|exact A].
   - unfold tanh, sinh, cosh. rewrite exp_Ropp. replace (2 * x) with (x + x) by ring. rewrite exp_plus.
     pose proof (exp_pos x). field. split; nra.
 Qed.
@@ -305,7 +321,8 @@ Proof.
   intros i j. unfold at2. change (@nil iv) with (map ofQ nil). rewrite map_nth. exact (entries_ok (nth i l nil) j).
 Qed.
 Lemma vector_ok is l : Forall2 enc is l -> encv is (vector l).
-Proof. intros H k. revert k. induction H as [|i x is l A H IH]; intro k; [destruct k; apply enc_nai|]. destruct k; [exact A|apply IH]. Qed.
+Proof. intros H k. revert k. induction H as [|i x is l A H IH]; intro k; [destruct k; apply enc_nai|].
+destruct k; [exact A|apply IH]. Qed.
 Lemma matrix_ok is l : Forall2 (Forall2 enc) is l -> encm is (matrix l).
 Proof.
   intros H i. revert i. induction H as [|r x is l A H IH]; intro i; [intro j; destruct i, j; apply enc_nai|].
@@ -347,7 +364,8 @@ Definition isoftmax n m l :=
   let s := isum n (at1 e) in tab n (fun j => I.div prec (at1 e j) s).
 Lemma isoftmax_ok n m l w x : encv m w -> encv l x -> encv (isoftmax n m l) (softmax n w x).
 Proof.
-  intros M L. assert (E : encv (tab n (fun j => I.mul prec (at1 m j) (I.exp prec (at1 l j)))) (fun j => w j * exp (x j))).
+  intros M L. assert (E : encv (tab n (fun j => I.mul prec (at1 m j) (I.exp prec (at1 l j)))) (fun j => w j * exp (x
+    j))).
   { apply tab_ok. intro j. apply mul_ok; [apply M|apply exp_ok, L]. }
   apply tab_ok. intro j. apply div_ok; [apply E|]. apply isum_ok, E.
 Qed.
@@ -361,7 +379,8 @@ Lemma ilogit_ok n d q dqk M W k b X Y : enc q dqk -> encm M W -> encv k b -> enc
 Proof.
   intros Q HM K HX. apply tab2_ok. intros i j. apply div_ok; [|apply sqrt_ok, Q]. apply add_ok.
   - apply isum_ok. intro c. apply mul_ok; [|apply HX]. exact (iproduct_ok n d d X M Y W HX HM i c).
-  - refine (tab_ok n _ (fun j => sum d (fun a => b a * Y j a)) _ j). intro l. apply isum_ok. intro a. apply mul_ok; auto.
+  - refine (tab_ok n _ (fun j => sum d (fun a => b a * Y j a)) _ j). intro l. apply isum_ok. intro a.
+    apply mul_ok; auto.
 Qed.
 Definition iattention n d q M k mask X := let l := ilogit n d q M k X in
   map (fun i => isoftmax n (nth i mask nil) (nth i l nil)) (seq 0 n).
@@ -382,7 +401,8 @@ Fixpoint iheads n d (hs : list (list (list iv) * list (list iv))) X : list (list
   | nil => tab2 n d (fun _ _ => ofZ 0)
   | h :: t => let m := imixed n d (fst h) X (snd h) in let r := iheads n d t X in
       tab2 n d (fun i b => I.add prec (at2 m i b) (at2 r i b)) end.
-Definition ench (h : list (list iv) * list (list iv)) (g : mat * mat) : Prop := encm (fst h) (fst g) /\ encm (snd h) (snd g).
+Definition ench (h : list (list iv) * list (list iv)) (g : mat * mat) : Prop := encm (fst h) (fst g) /\ encm (snd h)
+  (snd g).
 Lemma iheads_ok n d hs gs X Y : Forall2 ench hs gs -> encm X Y -> encm (iheads n d hs X) (heads n d gs Y).
 Proof.
   intros H HX. induction H as [|h g hs gs [P W] H IH]; simpl; apply tab2_ok; intros i b; [apply ofZ_ok|].
@@ -396,7 +416,8 @@ Proof.
   intros S H B HX. apply tab2_ok. intros i a. apply add_ok; [|apply B]. apply add_ok; [apply mul_ok; auto|].
   apply iheads_ok; assumption.
 Qed.
-Definition isphere n d X := map (fun i => let r := il2 d (nth i X nil) in tab d (fun a => I.div prec (at2 X i a) r)) (seq 0 n).
+Definition isphere n d X := map (fun i => let r := il2 d (nth i X nil) in tab d (fun a => I.div prec (at2 X i a) r))
+  (seq 0 n).
 Lemma isphere_ok n d X Y : encm X Y -> encm (isphere n d X) (sphere d Y).
 Proof.
   intros HX i a. unfold isphere, at2 at 1. rewrite nth_tab. destruct (i <? n)%nat.
@@ -450,7 +471,8 @@ Lemma stretches_root n m A t : stretches n n (product m A (transpose A)) t -> st
 Proof.
   intros [P H]. split; [apply sqrt_pos|]. intro v. unfold l2 at 1. fold (dot m (image n v A) (image n v A)).
   rewrite image_adjoint. rewrite <- (sqrt_Rsqr (l2 n v)) by apply l2_pos. rewrite <- sqrt_mult_alt by exact P.
-  apply sqrt_le_1_alt. eapply Rle_trans; [apply cauchy|]. unfold Rsqr. rewrite <- Rmult_assoc, (Rmult_comm t), Rmult_assoc.
+  apply sqrt_le_1_alt. eapply Rle_trans; [apply cauchy|]. unfold Rsqr.
+  rewrite <- Rmult_assoc, (Rmult_comm t), Rmult_assoc.
   apply Rmult_le_compat_l; [apply l2_pos|apply H].
 Qed.
 Fixpoint iabove (k n m : nat) (A : list (list iv)) : iv := match k with
@@ -470,7 +492,8 @@ Qed.
 Definition between (a b : iv) : iv := I.meet (I.upper_extent a) (I.lower_extent b).
 Lemma between_ok a b x y z : enc a x -> enc b z -> x <= y <= z -> enc (between a b) y.
 Proof.
-  intros A B [L H]. apply I.meet_correct; [exact (I.upper_extent_correct a y x A L)|exact (I.lower_extent_correct b y z B H)].
+  intros A B [L H]. apply I.meet_correct; [exact (I.upper_extent_correct a y x A L)|exact (I.lower_extent_correct b y z
+    B H)].
 Qed.
 Definition isbelow n m A v := I.div prec (il2 m (iimage n m v A)) (il2 n v).
 Definition ispectral k n m A v := between (isbelow n m A v) (iabove k n m A).
@@ -483,18 +506,22 @@ Proof.
     unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. rewrite Rmult_1_r. apply H.
 Qed.
 
-Fixpoint ileast (l : list (nat * nat)) A : iv := match l with nil => ofZ 1 | e :: t => imin (at2 A (fst e) (snd e)) (ileast t A) end.
+Fixpoint ileast (l : list (nat * nat)) A : iv := match l with nil => ofZ 1 | e :: t => imin (at2 A (fst e) (snd e))
+  (ileast t A) end.
 Lemma ileast_ok l A B : encm A B -> enc (ileast l A) (least l B).
 Proof. intro H. induction l; simpl; [apply ofZ_ok|apply imin_ok; [apply H|assumption]]. Qed.
 Definition ilogit_range (n : nat) (m : list (list Q)) L : iv := fold_right imax (ofZ 0)
-  (map (fun e => let e1 := (fst e / n)%nat in let f1 := (snd e / n)%nat in let e2 := (fst e mod n)%nat in let f2 := (snd e mod n)%nat in
-    if Nat.eqb e1 f1 then if sees m e1 e2 then if sees m f1 f2 then I.sub prec (at2 L e1 e2) (at2 L f1 f2) else ofZ 0 else ofZ 0 else ofZ 0)
+  (map (fun e => let e1 := (fst e / n)%nat in let f1 := (snd e / n)%nat in let e2 := (fst e mod n)%nat in let f2 :=
+    (snd e mod n)%nat in
+    if Nat.eqb e1 f1 then if sees m e1 e2 then if sees m f1 f2 then I.sub prec (at2 L e1 e2) (at2 L f1 f2) else ofZ 0
+      else ofZ 0 else ofZ 0)
   (list_prod (seq 0 (n * n)) (seq 0 (n * n)))).
 Lemma ilogit_range_ok n m L B : encm L B -> enc (ilogit_range n m L) (logit_range n m B).
 Proof.
   intro H. unfold ilogit_range, logit_range. induction (list_prod _ _) as [|e t IH]; [apply ofZ_ok|].
   cbn [map fold_right most]. apply imax_ok; [|exact IH]. cbv zeta.
-  destruct (Nat.eqb _ _); [|apply ofZ_ok]. destruct (sees m _ _); [|apply ofZ_ok]. destruct (sees m _ _); [|apply ofZ_ok].
+  destruct (Nat.eqb _ _); [|apply ofZ_ok]. destruct (sees m _ _); [|apply ofZ_ok].
+  destruct (sees m _ _); [|apply ofZ_ok].
   apply sub_ok; apply H.
 Qed.
 Definition iappended n X v : list (list iv) := map (fun i => if (i <? n)%nat then nth i X nil else v) (seq 0 (S n)).
@@ -540,14 +567,16 @@ Lemma dual_line n d s p q X x :
   (forall i a, (i < n)%nat -> (a < d)%nat -> Rabs (s i a) <= p a + q i) ->
   (forall a, (a < d)%nat -> 0 <= p a) -> (forall i, (i < n)%nat -> 0 <= q i) ->
   (forall a, (a < d)%nat -> sum n (fun i => s i a) = 0) ->
-  sum n (fun i => sum d (fun a => s i a * X i a)) <= sum d p * norm1 n d (centred X x) + sum n q * norminf n d (centred X x).
+  sum n (fun i => sum d (fun a => s i a * X i a)) <= sum d p * norm1 n d (centred X x) + sum n q * norminf n d (centred
+    X x).
 Proof.
   intros H P Q Z. replace (sum n (fun i => sum d (fun a => s i a * X i a))) with
     (sum n (fun i => sum d (fun a => s i a * centred X x i a))).
   - apply Rle_trans with (sum n (fun i => sum d (fun a => p a * Rabs (centred X x i a)))
       + sum n (fun i => sum d (fun a => q i * Rabs (centred X x i a)))).
     + rewrite <- sum_plus. apply sum_le. intros i Hi. rewrite <- sum_plus. apply sum_le. intros a Ha.
-      eapply Rle_trans; [apply Rle_abs|]. rewrite Rabs_mult, <- Rmult_plus_distr_r. apply Rmult_le_compat_r; [apply Rabs_pos|auto].
+      eapply Rle_trans; [apply Rle_abs|]. rewrite Rabs_mult, <- Rmult_plus_distr_r.
+      apply Rmult_le_compat_r; [apply Rabs_pos|auto].
     + apply Rplus_le_compat.
       * rewrite sum_swap, <- sum_scal_r. apply sum_le. intros a Ha. rewrite sum_scal. apply Rmult_le_compat_l; [auto|].
         exact (maxf_ge d (fun a => sum n (fun i => Rabs (centred X x i a))) a Ha).
@@ -559,24 +588,29 @@ Proof.
 Qed.
 Lemma qsum_ok n f : sum n (fun k => Q2R (f k)) = Q2R (qsum n f).
 Proof.
-  induction n; [symmetry; apply RMicromega.Q2R_0|]. cbn [sum qsum]. rewrite IHn, <- Q2R_plus. apply Qeq_eqR. symmetry. apply Qred_correct.
+  induction n; [symmetry; apply RMicromega.Q2R_0|]. cbn [sum qsum]. rewrite IHn, <- Q2R_plus. apply Qeq_eqR. symmetry.
+  apply Qred_correct.
 Qed.
 Definition weights (n d : nat) (s : list (list Q)) (p q : list Q) : bool :=
   let S i a := nth a (nth i s nil) 0%Q in
   andb (forallb (fun a => andb (Qle_bool 0 (nth a p 0%Q)) (Qeq_bool (qsum n (fun i => S i a)) 0)) (seq 0 d))
-  (forallb (fun i => andb (Qle_bool 0 (nth i q 0%Q)) (forallb (fun a => andb (Qle_bool (S i a) (nth a p 0 + nth i q 0)%Q)
+  (forallb (fun i => andb (Qle_bool 0 (nth i q 0%Q)) (forallb (fun a => andb (Qle_bool (S i a) (nth a p 0 + nth i q
+    0)%Q)
     (Qle_bool (- S i a) (nth a p 0 + nth i q 0)%Q)) (seq 0 d))) (seq 0 n)).
 Lemma Qle_R a b : Qle_bool a b = true -> Q2R a <= Q2R b.
 Proof. intro H. apply Qle_Rle, Qle_bool_iff, H. Qed.
 Lemma forallb_seq n f k : forallb f (seq 0 n) = true -> (k < n)%nat -> f k = true.
 Proof. intros H L. rewrite forallb_forall in H. apply H, in_seq. lia. Qed.
 Lemma line_ok n d s p q v X XI x : weights n d s p q = true -> encm XI X ->
-  inonneg (I.sub prec (isum n (fun i => isum d (fun a => I.mul prec (at2 (map (map ofQ) s) i a) (at2 XI i a)))) (ofQ v)) = true ->
-  Q2R v <= Q2R (qsum d (fun a => nth a p 0%Q)) * norm1 n d (centred X x) + Q2R (qsum n (fun i => nth i q 0%Q)) * norminf n d (centred X x).
+  inonneg (I.sub prec (isum n (fun i => isum d (fun a => I.mul prec (at2 (map (map ofQ) s) i a) (at2 XI i a)))) (ofQ
+    v)) = true ->
+  Q2R v <= Q2R (qsum d (fun a => nth a p 0%Q)) * norm1 n d (centred X x) + Q2R (qsum n (fun i => nth i q 0%Q)) *
+    norminf n d (centred X x).
 Proof.
   intros W HX C. apply andb_prop in W. destruct W as [W1 W2].
   rewrite <- !qsum_ok. apply Rle_trans with (sum n (fun i => sum d (fun a => rows s i a * X i a))).
-  - refine (le_by _ _ _ _ (ofQ_ok v) _ C). apply isum_ok. intro i. apply isum_ok. intro a. apply mul_ok; [apply rows_ok|apply HX].
+  - refine (le_by _ _ _ _ (ofQ_ok v) _ C). apply isum_ok. intro i. apply isum_ok. intro a.
+    apply mul_ok; [apply rows_ok|apply HX].
   - apply (dual_line n d (rows s) (fun a => Q2R (nth a p 0%Q)) (fun i => Q2R (nth i q 0%Q))).
     + intros i a Hi Ha. apply (forallb_seq _ _ i) in W2; [|exact Hi]. apply andb_prop in W2. destruct W2 as [_ W2].
       apply (forallb_seq _ _ a) in W2; [|exact Ha]. apply andb_prop in W2. destruct W2 as [A B].
@@ -594,7 +628,8 @@ Fixpoint corners (G a0 : R) (l : list (R * (R * R * R))) (last : R * R) : Prop :
   | (a1, (al, be, v)) :: t => 0 <= a0 /\ a0 <= a1 /\ 0 < be /\ 0 <= al /\ G * be <= a0 * (v - al * a0) /\
       G * be <= a1 * (v - al * a1) /\ corners G a1 t last end.
 Lemma corners_ok G a0 l last a b : corners G a0 l last -> a0 <= a -> 0 <= b ->
-  Forall (fun c => snd (snd c) <= fst (fst (snd c)) * a + snd (fst (snd c)) * b) l -> snd last <= fst last * b -> G <= a * b.
+  Forall (fun c => snd (snd c) <= fst (fst (snd c)) * a + snd (fst (snd c)) * b) l -> snd last <= fst last * b ->
+    G <= a * b.
 Proof.
   revert a0. induction l as [|[a1 [[al be] v]] t IH]; intros a0 C A B F L.
   - destruct last as [be v]. simpl in *. destruct C as [P [Q [V H]]]. apply Rmult_le_reg_r with be; [exact Q|]. nra.
@@ -603,7 +638,8 @@ Proof.
     apply Rmult_le_reg_r with be; [exact BE|]. apply Rle_trans with (a * (v - al * a)); [|nra].
     assert (D : (a * (v - al * a) - G * be) * (a1 - a0) >= 0).
     { replace ((a * (v - al * a) - G * be) * (a1 - a0)) with
-        ((a1 - a) * (a0 * (v - al * a0) - G * be) + (a - a0) * (a1 * (v - al * a1) - G * be) + al * ((a - a0) * (a1 - a)) * (a1 - a0)) by ring.
+        ((a1 - a) * (a0 * (v - al * a0) - G * be) + (a - a0) * (a1 * (v - al * a1) - G * be) + al * ((a - a0) * (a1 -
+          a)) * (a1 - a0)) by ring.
       assert (0 <= (a - a0) * (a1 - a)) by (apply Rmult_le_pos; lra).
       apply Rle_ge. repeat apply Rplus_le_le_0_compat; repeat apply Rmult_le_pos; lra. }
     destruct (Rle_lt_dec (G * be) (a * (v - al * a))) as [E|E]; [exact E|exfalso]. nra.
@@ -616,12 +652,14 @@ Lemma comp_ge n d A G : G <= norm1 n d A * norminf n d A -> sqrt G <= comp n d A
 Definition line : Type := list (list Q) * list Q * list Q * Q.
 Definition al (d : nat) (L : line) : Q := qsum d (fun a => nth a (snd (fst (fst L))) 0%Q).
 Definition be (n : nat) (L : line) : Q := qsum n (fun i => nth i (snd (fst L)) 0%Q).
-Definition line_holds (n d : nat) (XI : list (list iv)) (L : line) : bool := let e := map (map ofQ) (fst (fst (fst L))) in
+Definition line_holds (n d : nat) (XI : list (list iv)) (L : line) : bool := let e := map (map ofQ) (fst (fst (fst L)))
+  in
   andb (weights n d (fst (fst (fst L))) (snd (fst (fst L))) (snd (fst L)))
     (inonneg (I.sub prec (isum n (fun i => isum d (fun a => I.mul prec (at2 e i a) (at2 XI i a)))) (ofQ (snd L)))).
 Lemma line_holds_ok n d XI X L x : encm XI X -> line_holds n d XI L = true ->
   Q2R (snd L) <= Q2R (al d L) * norm1 n d (centred X x) + Q2R (be n L) * norminf n d (centred X x).
-Proof. destruct L as [[[s p] q] v]. intros H W. apply andb_prop in W. destruct W as [A B]. exact (line_ok n d s p q v X XI x A H B). Qed.
+Proof. destruct L as [[[s p] q] v]. intros H W. apply andb_prop in W. destruct W as [A B].
+exact (line_ok n d s p q v X XI x A H B). Qed.
 Fixpoint cornersb (n d : nat) (G a0 : Q) (l : list (Q * line)) (last : line) : bool := match l with
   | nil => Qle_bool 0 a0 && negb (Qle_bool (be n last) 0) && Qle_bool 0 (snd last) && Qeq_bool (al d last) 0
       && Qle_bool (G * be n last) (a0 * snd last)
@@ -630,28 +668,35 @@ Fixpoint cornersb (n d : nat) (G a0 : Q) (l : list (Q * line)) (last : line) : b
       && cornersb n d G a1 t last end.
 Lemma Qlt_R a : negb (Qle_bool a 0) = true -> 0 < Q2R a.
 Proof.
-  intro H. apply negb_true_iff in H. rewrite <- RMicromega.Q2R_0. apply Qlt_Rlt, Qnot_le_lt. intro K. apply Qle_bool_iff in K. congruence.
+  intro H. apply negb_true_iff in H. rewrite <- RMicromega.Q2R_0. apply Qlt_Rlt, Qnot_le_lt. intro K.
+  apply Qle_bool_iff in K. congruence.
 Qed.
-Lemma Qpos_R a : Qle_bool 0 a = true -> 0 <= Q2R a. Proof. intro H. apply Qle_R in H. rewrite RMicromega.Q2R_0 in H. exact H. Qed.
+Lemma Qpos_R a : Qle_bool 0 a = true -> 0 <= Q2R a. Proof. intro H. apply Qle_R in H. rewrite RMicromega.Q2R_0 in H.
+exact H. Qed.
 Lemma cornersb_ok n d G a0 l last : cornersb n d G a0 l last = true ->
   corners (Q2R G) (Q2R a0) (map (fun c => (Q2R (fst c), (Q2R (al d (snd c)), Q2R (be n (snd c)), Q2R (snd (snd c))))) l)
     (Q2R (be n last), Q2R (snd last)) /\ Q2R (al d last) = 0.
 Proof.
-  revert a0. induction l as [|[a1 L] t IH]; intros a0 H; cbn [cornersb] in H; repeat (apply andb_prop in H; destruct H as [H ?]).
+  revert a0. induction l as [|[a1 L] t IH]; intros a0 H; cbn [cornersb] in H; repeat (apply andb_prop in H;
+    destruct H as [H ?]).
   - split.
-    + cbn. repeat split; try (apply Qpos_R; assumption); try (apply Qlt_R; assumption). rewrite <- !Q2R_mult. apply Qle_R. assumption.
+    + cbn. repeat split; try (apply Qpos_R; assumption); try (apply Qlt_R; assumption). rewrite <- !Q2R_mult.
+      apply Qle_R. assumption.
     + rewrite <- RMicromega.Q2R_0. apply Qeq_eqR, Qeq_bool_eq. assumption.
   - destruct (IH a1) as [C Z]; [assumption|]. split; [|exact Z]. cbn [map corners fst snd].
-    rewrite <- !Q2R_mult, <- !Q2R_minus, <- !Q2R_mult. repeat split; try (apply Qpos_R; assumption); try (apply Qlt_R; assumption); try (apply Qle_R; assumption).
+    rewrite <- !Q2R_mult, <- !Q2R_minus, <- !Q2R_mult. repeat split; try (apply Qpos_R; assumption); try (apply Qlt_R;
+      assumption); try (apply Qle_R; assumption).
     exact C.
 Qed.
 Lemma comp_residual_ok n d XI X G a0 first l last c : encm XI X ->
-  (Qeq_bool (be n first) 0 && negb (Qle_bool (al d first) 0) && Qle_bool (a0 * al d first) (snd first) && cornersb n d G a0 l last
+  (Qeq_bool (be n first) 0 && negb (Qle_bool (al d first) 0) && Qle_bool (a0 * al d first) (snd first) && cornersb n d
+    G a0 l last
    && forallb (line_holds n d XI) (first :: last :: map snd l))%bool = true ->
   enc (between (I.sqrt prec (ofQ G)) (icomp n d (icentred n d XI (map ofQ c)))) (residual (comp n d) X).
 Proof.
   intros HX H. repeat (apply andb_prop in H; destruct H as [H ?]).
-  assert (V : forall L, In L (first :: last :: map snd l) -> line_holds n d XI L = true) by (apply forallb_forall; assumption).
+  assert (V : forall L, In L (first :: last :: map snd l) -> line_holds n d XI L = true) by (apply forallb_forall;
+    assumption).
   apply residual_ok with (x := entries c) (t := sqrt (Q2R G)).
   - intro. apply comp_pos.
   - intro y. apply comp_ge. destruct (cornersb_ok n d G a0 l last) as [C Z]; [assumption|].
@@ -661,15 +706,18 @@ Proof.
       rewrite B in F. assert (P : 0 < Q2R (al d first)) by (apply Qlt_R; assumption).
       assert (K : Q2R (a0 * al d first) <= Q2R (snd first)) by (apply Qle_R; assumption). rewrite Q2R_mult in K. nra.
     + apply norminf_pos.
-    + apply Forall_forall. intros [a1 [[A B] v]] I. apply in_map_iff in I. destruct I as [[a2 L] [E I]]. cbn [fst snd] in *.
+    + apply Forall_forall. intros [a1 [[A B] v]] I. apply in_map_iff in I. destruct I as [[a2 L] [E I]].
+      cbn [fst snd] in *.
       injection E as <- <- <- <-. apply line_holds_ok with (XI := XI); [exact HX|]. apply V. right. right.
       apply in_map_iff. exists (a2, L). split; [reflexivity|exact I].
-    + cbn [fst snd]. pose proof (line_holds_ok n d XI X last y HX (V _ (or_intror (or_introl eq_refl)))) as F. rewrite Z in F. lra.
+    + cbn [fst snd]. pose proof (line_holds_ok n d XI X last y HX (V _ (or_intror (or_introl eq_refl)))) as F.
+      rewrite Z in F. lra.
   - apply sqrt_ok, ofQ_ok.
   - apply icomp_ok, icentred_ok; [exact HX|apply entries_ok].
 Qed.
 Lemma inf_residual_ok n d XI X (L : line) (G : Q) c : encm XI X ->
-  (Qeq_bool (al d L) 0 && negb (Qle_bool (be n L) 0) && Qle_bool (G * be n L) (snd L) && line_holds n d XI L)%bool = true ->
+  (Qeq_bool (al d L) 0 && negb (Qle_bool (be n L) 0) && Qle_bool (G * be n L) (snd L) && line_holds n d XI L)%bool =
+    true ->
   enc (between (ofQ G) (inorminf n d (icentred n d XI (map ofQ c)))) (residual (norminf n d) X).
 Proof.
   intros HX H. repeat (apply andb_prop in H; destruct H as [H ?]).
@@ -767,7 +815,8 @@ Ltac encl p n d := lazymatch goal with
   | |- Forall2 _ _ (_ :: _) => eapply Forall2_cons; encl p n d
   | |- _ => known end.
 Ltac computed := lazymatch goal with |- ?a = _ => let b := eval vm_compute in a in exact (eq_refl b <: a = b) end.
-Ltac held p n d x := eexists; unfold x; first [eapply encm_by | eapply encv_by | eapply enc_by]; [encl p n d | computed].
+Ltac held p n d x := eexists; unfold x; first [eapply encm_by | eapply encv_by | eapply enc_by];
+  [encl p n d | computed].
 Ltac less p n d := first [eapply (le_by p) | eapply (lt_by p)]; [encl p n d | encl p n d | vm_compute; reflexivity].
 
 (** Exact numbers: [ex q x] says x = q; [ratio] finds q by the form of x and compares. *)
@@ -814,7 +863,8 @@ Lemma ex_entries l k : ex (nth k l 0%Q) (entries l k). Proof. reflexivity. Qed.
 Lemma ex_rows l i j : ex (nth j (nth i l nil) 0%Q) (rows l i j). Proof. reflexivity. Qed.
 Lemma ex_enc p q x : ex q x -> enc (ofQ p q) x. Proof. intros ->. apply ofQ_ok. Qed.
 Lemma ex_by q r x : ex q x -> Qeq_bool q r = true -> ex r x. Proof. intros -> H. apply Qeq_eqR, Qeq_bool_eq, H. Qed.
-Lemma eq_ex a b x y : ex a x -> ex b y -> Qeq_bool a b = true -> x = y. Proof. intros -> -> H. apply Qeq_eqR, Qeq_bool_eq, H. Qed.
+Lemma eq_ex a b x y : ex a x -> ex b y -> Qeq_bool a b = true -> x = y. Proof. intros -> -> H.
+apply Qeq_eqR, Qeq_bool_eq, H. Qed.
 Lemma le_ex a b x y : ex a x -> ex b y -> Qle_bool a b = true -> x <= y. Proof. intros -> ->. apply Qle_R. Qed.
 Lemma lt_ex a b x y : ex a x -> ex b y -> negb (Qle_bool b a) = true -> x < y.
 Proof.

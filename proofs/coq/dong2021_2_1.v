@@ -1,4 +1,5 @@
-(** dong2021:2.1 and dong2021:2.1-skip, with skip connections X -> lambda X + SA(X), any lambda in each layer, and biases.
+(** dong2021:2.1 and dong2021:2.1-skip, with skip connections X ->
+  lambda X + SA(X), any lambda in each layer, and biases.
     The output of L layers is the sum over all paths (one head, or the skip, in each layer) of
     P_path X W_path, plus a constant matrix 1 b^T.  The attention matrices are those of the whole
     network; every P_path is row-stochastic. *)
@@ -95,7 +96,8 @@ Proof.
        + path_bias d H W b l c).
     { intros j c Hj Hc. apply IH; try assumption; intros; [apply HP|apply HX]; try assumption; lia. }
     rewrite (sum_ext (H l) _ (fun h =>
-      sum_paths H l (fun p => mmul d (mmul n (P_path n P (S l) (turn p l h)) (X 0%nat)) (W_path d W (S l) (turn p l h)) i a)
+      sum_paths H l (fun p => mmul d (mmul n (P_path n P (S l) (turn p l h)) (X 0%nat)) (W_path d W (S l) (turn p l h))
+        i a)
       + vmat d (path_bias d H W b l) (W l h) a)).
     + rewrite sum_plus, sum_paths_swap. f_equal.
       unfold vmat. rewrite sum_swap. apply sum_ext; intros c _. now rewrite sum_scal.
@@ -110,7 +112,8 @@ Proof.
         symmetry. apply path_step.
       * intros c Hc. unfold vmat at 1.
         rewrite (sum_ext n _ (fun j => sum_paths H l (fun p =>
-          P l h i j * mmul d (mmul n (P_path n P l p) (X 0%nat)) (W_path d W l p) j c) + P l h i j * path_bias d H W b l c)).
+          P l h i j * mmul d (mmul n (P_path n P l p) (X 0%nat)) (W_path d W l p) j c) + P l h i j * path_bias d H W b
+            l c)).
         -- rewrite sum_plus, sum_paths_swap, sum_scal_r, HP by (auto; lia).
            rewrite Rmult_plus_distr_r, Rmult_1_l. f_equal.
            rewrite Rmult_comm, <- sum_paths_scal. apply sum_paths_ext. intro p. unfold vmat at 1. ring.

@@ -61,7 +61,8 @@ Proof.
     unfold B_of. rewrite (comp_ext n d _ (fun _ _ => 0)).
     - rewrite H0. cbn [sum]. rewrite sqrt_0.
       assert (Z : comp n d (fun _ _ => 0) = 0).
-      { rewrite (comp_ext n d _ (fun i a => 0 * (fun _ _ => 0) i a)) by (intros; ring). rewrite comp_scal, Rabs_R0. ring. }
+      { rewrite (comp_ext n d _ (fun i a => 0 * (fun _ _ => 0) i a)) by (intros; ring). rewrite comp_scal, Rabs_R0.
+        ring. }
       rewrite Z. unfold Rdiv. lra.
     - intros i a Hi _. rewrite centred_form by assumption. now rewrite H0. }
   assert (g0 : 0 <= g) by (eapply Rle_trans; [apply sqrt_pos|apply (gam 0%nat); lia]).
@@ -70,7 +71,8 @@ Proof.
   set (alpha := fun h => norm1 d d (WQK (dqk Ly) (hd Ly h))).
   assert (t0 : 0 <= rho ^ 2 / s) by (apply Rmult_le_pos; [apply pow2_ge_0|left; now apply Rinv_0_lt_compat]).
   eapply Rle_trans.
-  - apply (layer_from_Q n d Ly X x M (fun h => rho ^ 2 / s * (Rsqr (2 * g)) * alpha h) (fun h => rho ^ 2 / s * alpha h)).
+  - apply (layer_from_Q n d Ly X x M (fun h => rho ^ 2 / s * (Rsqr (2 * g)) * alpha h) (fun h => rho ^ 2 / s * alpha
+      h)).
     + intros h Hh. set (dl := delta_of n d (dqk Ly) (hd Ly h) X x).
       assert (D0 : 0 <= dl) by apply maxf_pos. assert (A0 : 0 <= alpha h) by apply maxf_pos.
       assert (E0 := eps_nonneg n d (dqk Ly) (hd Ly h) X x Hq). fold (alpha h) rho s in E0.
@@ -80,7 +82,8 @@ Proof.
         assert (K := expc_two dl (Rlt_le _ _ Dp) (small h Hh)). assert (K1 := expc_ge1 dl (Rlt_le _ _ Dp)).
         assert (G := qmax_gamma h Hh Dp). unfold qmax_of in G.
         assert (Q0 := maxf_pos n (q_of n d (dqk Ly) (hd Ly h) x (centred X x))).
-        replace (rho ^ 2 / s * Rsqr (2 * g) * alpha h) with (2 * 2 * (g * g) * (alpha h * rho ^ 2 / s)) by (unfold Rsqr; field; lra).
+        replace (rho ^ 2 / s * Rsqr (2 * g) * alpha h) with (2 * 2 * (g * g) * (alpha h * rho ^ 2 / s)) by (unfold
+          Rsqr; field; lra).
         apply Rmult_le_compat_r; [exact E0|]. apply Rmult_le_compat; [lra|exact Q0|lra|exact G].
       * (* D = 0: Q = 0 *)
         assert (Z := Q_inf_tanh n d (dqk Ly) (hd Ly h) X x Hn Hq (M h Hh) dl dosc). rewrite <- Dz in Z.
@@ -91,12 +94,15 @@ Proof.
         -- rewrite sum_zero. pos.
         -- intros i Hi. apply Rle_antisym; [|apply Rabs_pos]. eapply Rle_trans; [|exact Z].
            eapply Rle_trans; [|apply (row_le n n (Q_of n d (dqk Ly) (hd Ly h) X x) i Hi)].
-           apply (sum_term_le n (fun a => Rabs (Q_of n d (dqk Ly) (hd Ly h) X x i a)) j); [intros; apply Rabs_pos|exact Hj].
+           apply (sum_term_le n (fun a => Rabs (Q_of n d (dqk Ly) (hd Ly h) X x i a)) j); [intros;
+             apply Rabs_pos|exact Hj].
     + intros h Hh. eapply Rle_trans; [apply (Q_inf n d (dqk Ly) (hd Ly h) X x Hn Hq (M h Hh))|].
       fold (alpha h) rho s. right. field. lra.
   - right. unfold B_of.
-    rewrite (sum_ext (nheads Ly) _ (fun h => rho ^ 2 / s * Rsqr (2 * g) * (alpha h * norm1 d d (WV (hd Ly h))))) by (intros; ring).
-    rewrite (sum_ext (nheads Ly) (fun h => rho ^ 2 / s * alpha h * _) (fun h => rho ^ 2 / s * (alpha h * norminf d d (WV (hd Ly h))))) by (intros; ring).
+    rewrite (sum_ext (nheads Ly) _ (fun h => rho ^ 2 / s * Rsqr (2 * g) * (alpha h * norm1 d d (WV (hd Ly h))))) by
+      (intros; ring).
+    rewrite (sum_ext (nheads Ly) (fun h => rho ^ 2 / s * alpha h * _) (fun h => rho ^ 2 / s * (alpha h * norminf d d
+      (WV (hd Ly h))))) by (intros; ring).
     fold rho. rewrite !sum_scal.
     rewrite (sqrt_mult_alt (rho ^ 2 / s * Rsqr (2 * g))) by (apply Rmult_le_pos; [exact t0|apply Rle_0_sqr]).
     rewrite (sqrt_mult_alt (rho ^ 2 / s) (Rsqr (2 * g))) by exact t0.
@@ -181,10 +187,12 @@ Theorem dong_2_3 n d (Ly : nat -> layer) X (x : nat -> vec) g L dq Bm :
   (0 < n)%nat -> (0 < dq)%nat -> (forall l, dqk (Ly l) = dq) ->
   (forall l h, (h < nheads (Ly l))%nat -> key_padding n (mask (hd (Ly l) h))) ->
   (forall l, (l <= L)%nat -> minimiser (comp n d) (Xl l) (x l)) ->
-  (forall xs l h, x_star_is xs -> (l < L)%nat -> (h < nheads (Ly l))%nat -> delta_of n d dq (hd (Ly l) h) (Xl l) (x l) <= xs) ->
+  (forall xs l h, x_star_is xs -> (l < L)%nat -> (h < nheads (Ly l))%nat ->
+    delta_of n d dq (hd (Ly l) h) (Xl l) (x l) <= xs) ->
   0 <= g -> (forall l h, (l < L)%nat -> (h < nheads (Ly l))%nat -> gamma_of n d dq (hd (Ly l) h) (Xl l) (x l) <= g) ->
   0 <= Bm -> (forall l, (l < L)%nat -> B_of d (Ly l) <= Bm) ->
-  comp n d (centred (Xl L) (x L)) <= (4 * g * Bm / sqrt (INR dq)) ^ ((3 ^ L - 1) / 2) * comp n d (centred X (x 0%nat)) ^ (3 ^ L).
+  comp n d (centred (Xl L) (x L)) <= (4 * g * Bm / sqrt (INR dq)) ^ ((3 ^ L - 1) / 2) * comp n d (centred X (x 0%nat))
+    ^ (3 ^ L).
 Proof.
   intros Xl Hn Hdq Edq M Mi Sm g0 Gm B0 HB.
   replace (4 * g * Bm / sqrt (INR dq)) with (4 * g * Bm * 1 / sqrt (INR dq)) by (unfold Rdiv; ring).
@@ -206,7 +214,8 @@ Theorem dong_2_2 n d (Ly : nat -> layer) X (x : nat -> vec) g L dq beta :
   (forall xs l, x_star_is xs -> (l < L)%nat -> delta_of n d dq (hd (Ly l) 0) (Xl l) (x l) <= xs) ->
   0 <= g -> (forall l, (l < L)%nat -> gamma_of n d dq (hd (Ly l) 0) (Xl l) (x l) <= g) ->
   0 <= beta -> (forall l, (l < L)%nat -> norm1 d d (WQK dq (hd (Ly l) 0)) * comp d d (WV (hd (Ly l) 0)) <= beta) ->
-  comp n d (centred (Xl L) (x L)) <= (4 * g * beta / sqrt (INR dq)) ^ ((3 ^ L - 1) / 2) * comp n d (centred X (x 0%nat)) ^ (3 ^ L).
+  comp n d (centred (Xl L) (x L)) <= (4 * g * beta / sqrt (INR dq)) ^ ((3 ^ L - 1) / 2) * comp n d (centred X (x
+    0%nat)) ^ (3 ^ L).
 Proof.
   intros Xl Hn Hdq Edq H1 M Mi Sm g0 Gm B0 HB.
   assert (Z : forall l h, (h < nheads (Ly l))%nat -> h = 0%nat) by (intros l h; rewrite H1; lia).
@@ -214,9 +223,11 @@ Proof.
   - intros l h Hh. rewrite (Z l h Hh). apply M.
   - intros xs l h XS Hl Hh. rewrite (Z l h Hh). now apply Sm.
   - intros l h Hl Hh. rewrite (Z l h Hh). now apply Gm.
-  - intros l Hl. eapply Rle_trans; [|exact (HB l Hl)]. right. unfold B_of. rewrite H1, Edq. cbn [sum]. rewrite !Rplus_0_l.
+  - intros l Hl. eapply Rle_trans; [|exact (HB l Hl)]. right. unfold B_of. rewrite H1, Edq. cbn [sum].
+    rewrite !Rplus_0_l.
     set (a := norm1 d d (WQK dq (hd (Ly l) 0))). assert (A0 : 0 <= a) by apply maxf_pos.
     rewrite !sqrt_mult_alt by exact A0. unfold comp. rewrite sqrt_mult_alt by apply maxf_pos.
-    assert (Q := sqrt_sqrt a A0). transitivity (sqrt a * sqrt a * (sqrt (norm1 d d (WV (hd (Ly l) 0))) * sqrt (norminf d d (WV (hd (Ly l) 0))))); [ring|].
+    assert (Q := sqrt_sqrt a A0). transitivity (sqrt a * sqrt a * (sqrt (norm1 d d (WV (hd (Ly l) 0))) * sqrt (norminf
+      d d (WV (hd (Ly l) 0))))); [ring|].
     now rewrite Q.
 Qed.

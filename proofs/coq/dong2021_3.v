@@ -28,7 +28,8 @@ Proof. intros A B H. apply comp_le; [now apply monotone_norm1|now apply monotone
 Lemma monotone_frob n d : monotone n d (frob n d).
 Proof.
   intros A B H. apply sqrt_le_1_alt. apply sum_le; intros i Hi. apply sum_le; intros a Ha.
-  assert (Q := H i a Hi Ha). assert (P := Rabs_pos (A i a)). assert (SA := Rsqr_abs (A i a)). assert (SB := Rsqr_abs (B i a)).
+  assert (Q := H i a Hi Ha). assert (P := Rabs_pos (A i a)). assert (SA := Rsqr_abs (A i a)).
+  assert (SB := Rsqr_abs (B i a)).
   unfold Rsqr in *. rewrite SA, SB. apply Rmult_le_compat; assumption.
 Qed.
 
@@ -50,7 +51,8 @@ Proof.
       intros c Hc. rewrite HW by assumption. ring. }
   split; [exact Keep|]. intro y.
   assert (Mo : monotone n d N).
-  { destruct HN as [->|[->|[->| ->]]]; [apply monotone_norm1|apply monotone_norminf|apply monotone_comp|apply monotone_frob]. }
+  { destruct HN as [->|[->|[->| ->]]]; [apply monotone_norm1|apply monotone_norminf|apply monotone_comp|apply
+      monotone_frob]. }
   rewrite <- Er. eapply Rle_trans; [apply (Hx (fun a => if Nat.ltb a d1 then y a else 0))|]. apply Mo.
   intros i a Hi Ha. unfold centred, vsub. destruct (Nat.ltb_spec a d1) as [H1|H1].
   - rewrite Keep by exact H1. lra.
@@ -69,7 +71,8 @@ Theorem column_norm n d Ly X m s i b : s b <> 0 ->
 Proof.
   intros Hs. unfold SA. cbn [column_scaled nheads dqk hd bout WV].
   rewrite (sum_ext (nheads Ly)
-    (fun h => vmat d (vmat n (attn n d (dqk Ly) {| WQ := WQ (hd Ly h); WK := WK (hd Ly h); bQ := bQ (hd Ly h); bK := bK (hd Ly h);
+    (fun h => vmat d (vmat n (attn n d (dqk Ly) {| WQ := WQ (hd Ly h); WK := WK (hd Ly h); bQ := bQ (hd Ly h);
+      bK := bK (hd Ly h);
        WV := fun a b => WV (hd Ly h) a b / s b; mask := mask (hd Ly h) |} X i) X) (fun a b => WV (hd Ly h) a b / s b) b)
     (fun h => vmat d (vmat n (attn n d (dqk Ly) (hd Ly h) X i) X) (WV (hd Ly h)) b * / s b)).
   - rewrite sum_scal_r. field. exact Hs.

@@ -34,7 +34,8 @@ Proof.
       apply Rmult_le_compat_l; [lra|]. rewrite <- exp_plus. apply exp_le. specialize (Ho j k Hj Hk Lj Lk). lra. }
     assert (Ed : exp D * exp (- D) = 1) by (rewrite <- exp_plus, <- exp_0; f_equal; ring).
     assert (PD := exp_pos D). assert (PD' := exp_pos (- D)).
-    unfold tilt. fold Z. split; (apply Rmult_le_reg_r with Z; [exact Zp|]); unfold Rdiv; rewrite (Rmult_assoc _ (/ Z) Z), Rinv_l, Rmult_1_r by lra.
+    unfold tilt. fold Z. split; (apply Rmult_le_reg_r with Z; [exact Zp|]); unfold Rdiv;
+      rewrite (Rmult_assoc _ (/ Z) Z), Rinv_l, Rmult_1_r by lra.
     - rewrite (Rmult_comm (exp (- D))), Rmult_assoc. apply Rmult_le_compat_l; [lra|]. nra.
     - rewrite (Rmult_comm (exp D)), Rmult_assoc. apply Rmult_le_compat_l; [lra|]. nra. }
   assert (low : (1 - D) * q j <= tilt n q E j).
@@ -104,7 +105,8 @@ Proof.
   - unfold tilt. cbn [sum]. rewrite exp_0.
     assert (Zp : 0 < 0 + t * exp D + (1 - t) * 1) by nra.
     apply Rmult_lt_reg_r with (0 + t * exp D + (1 - t) * 1); [exact Zp|].
-    replace (t * exp D / (0 + t * exp D + (1 - t) * 1) * (0 + t * exp D + (1 - t) * 1)) with (t * exp D) by (field; lra).
+    replace (t * exp D / (0 + t * exp D + (1 - t) * 1) * (0 + t * exp D + (1 - t) * 1)) with (t * exp D) by (field;
+      lra).
     replace ((1 + 2 * D) * t * (0 + t * exp D + (1 - t) * 1)) with (t * ((1 + 2 * D) * (1 + t * (exp D - 1)))) by ring.
     apply Rmult_lt_compat_l; [exact T0|].
     assert (t * (1 + 2 * D) * exp D = (exp D - 1 - 2 * D) / 2) by lra. nra.

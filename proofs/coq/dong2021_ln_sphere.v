@@ -15,19 +15,23 @@ Theorem ln_sphere_refuted : exists M W X : mat, (forall i, (i < 2)%nat -> l2 2 (
 Proof.
   exists (fun _ _ => 0), W53, X53.
   assert (U : forall i, (i < 2)%nat -> l2 2 (X53 i) = 1).
-  { intros i Hi. unfold l2, dot. cbn [sum]. transitivity (sqrt 1); [|apply sqrt_1]. f_equal. destruct i as [|[|i]]; try lia; cbn [X53]; lra. }
-  assert (Ux53 : forall X i b, (forall j a, (j < 2)%nat -> (a < 2)%nat -> X j a = X53 j a) -> (i < 2)%nat -> (b < 2)%nat -> Ux 2 2 (fun _ _ => 0) W53 causal X i b = X53 i b).
+  { intros i Hi. unfold l2, dot. cbn [sum]. transitivity (sqrt 1); [|apply sqrt_1]. f_equal.
+    destruct i as [|[|i]]; try lia; cbn [X53]; lra. }
+  assert (Ux53 : forall X i b, (forall j a, (j < 2)%nat -> (a < 2)%nat -> X j a = X53 j a) -> (i < 2)%nat ->
+    (b < 2)%nat -> Ux 2 2 (fun _ _ => 0) W53 causal X i b = X53 i b).
   { intros X i b HX Hi Hb. unfold Ux, Ex.
     assert (B : forall u v, bil 2 u (fun _ _ => 0) v = 0) by (intros; unfold bil; cbn [sum]; ring).
     cbn [sum]. rewrite !B, exp_0. unfold vmat. cbn [sum]. rewrite !HX by lia. unfold causal.
     destruct i as [|[|i]]; try lia; destruct b as [|[|b]]; try lia; cbn [Nat.leb X53 W53]; lra. }
-  assert (Fx : forall X i b, (forall j a, (j < 2)%nat -> (a < 2)%nat -> X j a = X53 j a) -> (i < 2)%nat -> (b < 2)%nat -> sphere_map 2 2 (fun _ _ => 0) W53 causal X i b = X53 i b).
+  assert (Fx : forall X i b, (forall j a, (j < 2)%nat -> (a < 2)%nat -> X j a = X53 j a) -> (i < 2)%nat ->
+    (b < 2)%nat -> sphere_map 2 2 (fun _ _ => 0) W53 causal X i b = X53 i b).
   { intros X i b HX Hi Hb. rewrite sphere_form by (auto using causal_proper; lia). rewrite Ux53 by assumption.
     replace (l2 2 (Ux 2 2 (fun _ _ => 0) W53 causal X i)) with 1; [lra|].
     rewrite <- (U i Hi). unfold l2, dot. f_equal. cbn [sum]. now rewrite !Ux53 by (auto; lia). }
   split; [exact U|split; [reflexivity|split; [intros i a Hi Ha; now apply Fx|split]]].
   - unfold mu, frob. apply sqrt_lt_R0. unfold dot, centred, vsub, mean. cbn [sum X53]. simpl INR. lra.
-  - intro t. assert (E : forall i a, (i < 2)%nat -> (a < 2)%nat -> net 2 2 (fun _ => normalised 2 (onehead 2 (fun _ _ => 0) W53 causal)) t X53 i a = X53 i a).
+  - intro t. assert (E : forall i a, (i < 2)%nat -> (a < 2)%nat ->
+      net 2 2 (fun _ => normalised 2 (onehead 2 (fun _ _ => 0) W53 causal)) t X53 i a = X53 i a).
     { induction t as [|t IH]; intros i a Hi Ha; [reflexivity|]. simpl. now apply Fx. }
     unfold mu, frob, dot, centred, vsub, mean. cbn [sum]. now rewrite !E by lia.
 Qed.

@@ -1,7 +1,8 @@
 (** dong2021:norm.  The composite value comp A = sqrt(norm1 A * norminf A) is absolutely homogeneous,
     vanishes only at 0 and is submultiplicative, but is not a norm: for n >= 2, A = e_1 1^T and B = A^T have
     comp A + comp B = 2 sqrt n < n + 1 = comp (A + B)   [composite_not_norm].
-    What replaces the triangle inequality: comp(sum_h A_h)^2 <= (sum_h norm1 A_h)(sum_h norminf A_h)  [composite_sum]. *)
+    What replaces the triangle inequality: comp(sum_h A_h)^2 <= (sum_h norm1 A_h)(sum_h norminf A_h)  [composite_sum].
+    *)
 Require Import Reals Lra Lia Psatz Classical.
 From Rankmath Require Import Definitions Functions Norms.
 Local Open Scope R_scope.
@@ -22,7 +23,8 @@ Proof.
   { unfold norminf. rewrite <- maxf_scal by apply Rabs_pos. apply maxf_ext; intros i _. rewrite <- sum_scal.
     apply sum_ext; intros; apply Rabs_mult. }
   unfold comp. rewrite N1, N2.
-  replace (Rabs c * norm1 n d A * (Rabs c * norminf n d A)) with (Rsqr (Rabs c) * (norm1 n d A * norminf n d A)) by (unfold Rsqr; ring).
+  replace (Rabs c * norm1 n d A * (Rabs c * norminf n d A)) with (Rsqr (Rabs c) * (norm1 n d A * norminf n d A)) by
+    (unfold Rsqr; ring).
   rewrite sqrt_mult_alt by apply Rle_0_sqr. rewrite sqrt_Rsqr by apply Rabs_pos. reflexivity.
 Qed.
 
@@ -89,7 +91,8 @@ Theorem composite_not_norm n : (2 <= n)%nat ->
   comp n n (madd first_row first_col) = INR n + 1 /\
   comp n n first_row + comp n n first_col < comp n n (madd first_row first_col).
 Proof.
-  intros Hn2. assert (Hn : (0 < n)%nat) by lia. assert (N2 : 2 <= INR n) by (apply (le_INR 2) in Hn2; simpl in Hn2; lra).
+  intros Hn2. assert (Hn : (0 < n)%nat) by lia. assert (N2 : 2 <= INR n) by (apply (le_INR 2) in Hn2; simpl in Hn2;
+    lra).
   assert (E1 : comp n n first_row + comp n n first_col = 2 * sqrt (INR n)).
   { unfold comp. destruct (norms_first_row n Hn) as [-> ->]. destruct (norms_first_col n Hn) as [-> ->].
     rewrite Rmult_1_l, Rmult_1_r. ring. }

@@ -8,7 +8,8 @@
         norm1 (SA(X) - 1 y^T) >= (p+1)|beta - x| + m|alpha - x| + 2|phi - x|,
         norminf (SA(X) - 1 y^T) >= |phi - x| + kap                       [kinds_lower],
     so four exponentials decide about any number of tokens [kinds_refute].
-    dong2021v1:2.2-mean, refuted: with both residuals about the mean of the tokens (mean_claim 4) 400003 tokens of these kinds do
+    dong2021v1:2.2-mean, refuted: with both residuals about the mean of the tokens (mean_claim 4) 400003 tokens of
+      these kinds do
     [many_tokens_mean_refuted]. *)
 Require Import Reals Lra Lia Psatz.
 From Rankmath Require Import IntervalZ.
@@ -20,7 +21,8 @@ Definition mean_claim (K : R) : Prop :=
   forall (n d : nat) (Ly : layer) (X : mat) (beta : R),
   nheads Ly = 1%nat -> (0 < dqk Ly)%nat -> mask (hd Ly 0) = nomask ->
   norm1 d d (WQK (dqk Ly) (hd Ly 0)) * comp d d (WV (hd Ly 0)) <= beta ->
-  comp n d (centred (SA n d Ly X) (mean n (SA n d Ly X))) <= K * beta / sqrt (INR (dqk Ly)) * comp n d (centred X (mean n X)) ^ 3.
+  comp n d (centred (SA n d Ly X) (mean n (SA n d Ly X))) <= K * beta / sqrt (INR (dqk Ly)) * comp n d (centred X (mean
+    n X)) ^ 3.
 
 (** The reduction by kinds: a sum over tokens of a function of the kind. *)
 Lemma sum_kinds m p (f : nat -> R) A B C :
@@ -71,7 +73,8 @@ Proof.
       assert (Tb : 0 <= t <= 1).
       { unfold t. split; [apply Rmult_le_pos; [lra|left; apply Rinv_0_lt_compat; lra]|].
         apply Rmult_le_reg_r with (al - ph); [lra|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. lra. }
-      assert (Q := affine_product (a * (be - ph) + m * (al - ph)) (a * (be - al) + 2 * (al - ph)) ka (al - ph + ka) t G Tb
+      assert (Q := affine_product (a * (be - ph) + m * (al - ph)) (a * (be - al) + 2 * (al - ph)) ka (al - ph + ka) t G
+        Tb
         ltac:(nra) ltac:(nra) k0 ltac:(lra) g0 H1 H2).
       eapply Rle_trans; [exact Q|]. right. rewrite Et. ring.
     + destruct (Rle_or_lt x be) as [L3|L3].
@@ -81,7 +84,8 @@ Proof.
         assert (Tb : 0 <= t <= 1).
         { unfold t. split; [apply Rmult_le_pos; [lra|left; apply Rinv_0_lt_compat; lra]|].
           apply Rmult_le_reg_r with (be - al); [lra|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. lra. }
-        assert (Q := affine_product (a * (be - al) + 2 * (al - ph)) (m * (be - al) + 2 * (be - ph)) (al - ph + ka) (be - ph + ka) t G Tb
+        assert (Q := affine_product (a * (be - al) + 2 * (al - ph)) (m * (be - al) + 2 * (be - ph)) (al - ph + ka) (be
+          - ph + ka) t G Tb
           ltac:(nra) ltac:(nra) ltac:(lra) ltac:(lra) g0 H2 H3).
         eapply Rle_trans; [exact Q|]. right. rewrite Et. ring.
       * rewrite (Rabs_left1 (be - x)), (Rabs_left1 (al - x)), (Rabs_left1 (ph - x)) by lra.
@@ -109,7 +113,8 @@ Lemma d_pos_k : (0 < d)%nat. Proof. unfold d. lia. Qed.
 Lemma sd_pos : 0 < sd. Proof. apply sqrt_lt_R0, lt_0_INR, d_pos_k. Qed.
 
 Lemma eye_same i : eye i i = 1. Proof. unfold eye. now rewrite Nat.eqb_refl. Qed.
-Lemma eye_other i j : i <> j -> eye i j = 0. Proof. intros H. unfold eye. destruct (Nat.eqb_spec i j); [congruence|reflexivity]. Qed.
+Lemma eye_other i j : i <> j -> eye i j = 0. Proof. intros H. unfold eye.
+destruct (Nat.eqb_spec i j); [congruence|reflexivity]. Qed.
 
 Lemma vmat_eye i (W : mat) c : vmat d (eye i) W c = if Nat.ltb i d then W i c else 0.
 Proof.
@@ -122,9 +127,11 @@ Lemma logit_k i j : logit d d head_k eye i j =
   if Nat.ltb j d then (if Nat.ltb i d then eye i j * gain i else 0) + cc j else 0.
 Proof.
   assert (S := sd_pos). unfold logit. cbn [head_k WQ WK bQ bK]. fold sd.
-  rewrite (sum_ext d _ (fun c => ((if Nat.ltb i d then eye i c * (sd * gain i) else 0) + sd * cc c) * (if Nat.ltb j d then eye j c else 0))).
+  rewrite (sum_ext d _ (fun c => ((if Nat.ltb i d then eye i c * (sd * gain i) else 0) + sd * cc c) * (if Nat.ltb j d
+    then eye j c else 0))).
   - destruct (Nat.ltb_spec j d) as [H|H].
-    + rewrite (sum_ext d _ (fun c => eye j c * ((if Nat.ltb i d then eye i c * (sd * gain i) else 0) + sd * cc c))) by (intros; ring).
+    + rewrite (sum_ext d _ (fun c => eye j c * ((if Nat.ltb i d then eye i c * (sd * gain i) else 0) + sd * cc c))) by
+        (intros; ring).
       rewrite sum_eye by exact H. destruct (Nat.ltb i d); field; lra.
     + rewrite (sum_ext d _ (fun _ => 0)) by (intros; ring). rewrite sum_zero. unfold Rdiv. ring.
   - intros c _. rewrite !vmat_eye. ring.
@@ -155,11 +162,13 @@ Lemma wt_sink : wt 0%nat = exp cf.
 Proof. unfold wt, d. rewrite (proj2 (Nat.ltb_lt _ _)) by lia. reflexivity. Qed.
 Lemma wt_active j : (1 <= j <= m)%nat -> wt j = exp ce.
 Proof.
-  intros H. unfold wt, cc, d. rewrite (proj2 (Nat.ltb_lt _ _)), (proj2 (Nat.eqb_neq _ _)), (proj2 (Nat.leb_le _ _)) by lia. reflexivity.
+  intros H. unfold wt, cc, d. rewrite (proj2 (Nat.ltb_lt _ _)), (proj2 (Nat.eqb_neq _ _)),
+    (proj2 (Nat.leb_le _ _)) by lia. reflexivity.
 Qed.
 Lemma wt_guard j : (m + 1 <= j <= m + 2)%nat -> wt j = exp cg.
 Proof.
-  intros H. unfold wt, cc, d. rewrite (proj2 (Nat.ltb_lt _ _)), (proj2 (Nat.eqb_neq _ _)), (proj2 (Nat.leb_gt _ _)) by lia. reflexivity.
+  intros H. unfold wt, cc, d. rewrite (proj2 (Nat.ltb_lt _ _)), (proj2 (Nat.eqb_neq _ _)),
+    (proj2 (Nat.leb_gt _ _)) by lia. reflexivity.
 Qed.
 Lemma wt_idle j : (d <= j)%nat -> wt j = 1.
 Proof. intros H. unfold wt. rewrite (proj2 (Nat.ltb_ge _ _)) by lia. reflexivity. Qed.
@@ -184,17 +193,20 @@ Proof.
 Qed.
 
 Lemma S_pos : 0 < S_k.
-Proof. rewrite <- wt_sum. apply Rlt_le_trans with (wt 0%nat); [apply wt_pos|]. apply (sum_term_le n wt 0%nat); [intros; left; apply wt_pos|unfold n, d; lia]. Qed.
+Proof. rewrite <- wt_sum. apply Rlt_le_trans with (wt 0%nat); [apply wt_pos|].
+apply (sum_term_le n wt 0%nat); [intros; left; apply wt_pos|unfold n, d; lia]. Qed.
 Lemma u_pos : 0 < u_k.
 Proof. unfold u_k. assert (E := exp_ineq1 w). lra. Qed.
 
 Lemma SA_k i b : (i < n)%nat -> (b < d)%nat ->
-  SA n d layer_k eye i b = wt b * (1 + (if active i then eye i b * u_k else 0)) / (S_k + (if active i then u_k * wt i else 0)).
+  SA n d layer_k eye i b = wt b * (1 + (if active i then eye i b * u_k else 0)) / (S_k + (if active i then u_k * wt i
+    else 0)).
 Proof.
   intros Hi Hb. unfold SA. cbn [layer_k nheads dqk hd bout sum head_k WV]. rewrite Rplus_0_l, Rplus_0_r.
   assert (V : forall a, (a < d)%nat -> vmat n (attn n d d head_k eye i) eye a = attn n d d head_k eye i a).
   { intros a Ha. unfold vmat. apply sum_eye_r. unfold n. lia. }
-  unfold vmat at 1. rewrite (sum_ext d _ (fun a => attn n d d head_k eye i a * eye a b)) by (intros a Ha; now rewrite V).
+  unfold vmat at 1. rewrite (sum_ext d _ (fun a => attn n d d head_k eye i a * eye a b)) by (intros a Ha;
+    now rewrite V).
   rewrite sum_eye_r by exact Hb. unfold attn, softmax, tilt. cbn [head_k mask].
   rewrite (Z_k i Hi), expl. unfold nomask. rewrite Rmult_1_l. reflexivity.
 Qed.
@@ -224,7 +236,8 @@ Proof.
 Qed.
 
 Theorem kinds_lower y : let x := y 0%nat in
-  (INR p + 1) * Rabs (be_k - x) + INR m * Rabs (al_k - x) + 2 * Rabs (ph_k - x) <= norm1 n d (centred (SA n d layer_k eye) y) /\
+  (INR p + 1) * Rabs (be_k - x) + INR m * Rabs (al_k - x) + 2 * Rabs (ph_k - x) <= norm1 n d (centred (SA n d layer_k
+    eye) y) /\
   Rabs (ph_k - x) + ka_k <= norminf n d (centred (SA n d layer_k eye) y).
 Proof.
   intro x. set (Y := SA n d layer_k eye). split.
@@ -240,21 +253,27 @@ Proof.
     set (g1 := (m + 1)%nat). set (g2 := (m + 2)%nat). set (Zg := S_k + u_k * exp cg).
     assert (Zp : 0 < Zg) by (unfold Zg; assert (A := S_pos); assert (B := u_pos); assert (C := exp_pos cg); nra).
     assert (Hg1 : (g1 < n)%nat) by (unfold g1, n, d; lia). assert (Hg2 : (g2 < n)%nat) by (unfold g2, n, d; lia).
-    assert (Val : forall i b, (m + 1 <= i <= m + 2)%nat -> (m + 1 <= b <= m + 2)%nat -> Y i b = exp cg * (1 + eye i b * u_k) / Zg).
-    { intros i b Hi Hb. unfold Y. rewrite SA_k by (unfold n, d; lia). rewrite active_yes by (unfold d; lia). rewrite !wt_guard by assumption. reflexivity. }
+    assert (Val : forall i b, (m + 1 <= i <= m + 2)%nat -> (m + 1 <= b <= m + 2)%nat ->
+      Y i b = exp cg * (1 + eye i b * u_k) / Zg).
+    { intros i b Hi Hb. unfold Y. rewrite SA_k by (unfold n, d; lia). rewrite active_yes by (unfold d; lia).
+      rewrite !wt_guard by assumption. reflexivity. }
     assert (C0 : forall i, (m + 1 <= i <= m + 2)%nat -> Y i 0%nat = ph_k).
     { intros i Hi. unfold Y. rewrite col_k by (unfold n, d; lia). rewrite active_yes by (unfold d; lia).
       now rewrite (proj2 (Nat.leb_gt i m)) by lia. }
     assert (Three : forall f : nat -> R, (forall a, 0 <= f a) -> f 0%nat + f g1 + f g2 <= sum d f).
-    { intros f Hf. unfold d, g1, g2. replace (m + 3)%nat with (S (m + 2)) by lia. rewrite sum_head, (sum_split m 2). cbn [sum].
+    { intros f Hf. unfold d, g1, g2. replace (m + 3)%nat with (S (m + 2)) by lia. rewrite sum_head, (sum_split m 2).
+      cbn [sum].
       assert (0 <= sum m (fun j => f (S j))) by (apply sum_nonneg; auto).
       replace (S (m + 0)) with (m + 1)%nat by lia. replace (S (m + 1)) with (m + 2)%nat by lia. lra. }
-    assert (R1 := Rle_trans _ _ _ (Three (fun a => Rabs (centred Y y g1 a)) (fun a => Rabs_pos _)) (row_le n d (centred Y y) g1 Hg1)).
-    assert (R2 := Rle_trans _ _ _ (Three (fun a => Rabs (centred Y y g2 a)) (fun a => Rabs_pos _)) (row_le n d (centred Y y) g2 Hg2)).
+    assert (R1 := Rle_trans _ _ _ (Three (fun a => Rabs (centred Y y g1 a)) (fun a => Rabs_pos _)) (row_le n d (centred
+      Y y) g1 Hg1)).
+    assert (R2 := Rle_trans _ _ _ (Three (fun a => Rabs (centred Y y g2 a)) (fun a => Rabs_pos _)) (row_le n d (centred
+      Y y) g2 Hg2)).
     unfold centred, vsub in R1, R2 |- *. fold x in R1, R2.
     rewrite (C0 g1), (Val g1 g1), (Val g1 g2), eye_same, (eye_other g1 g2) in R1 by (unfold g1, g2; lia).
     rewrite (C0 g2), (Val g2 g1), (Val g2 g2), eye_same, (eye_other g2 g1) in R2 by (unfold g1, g2; lia).
-    assert (Ek : exp cg * (1 + 1 * u_k) / Zg - exp cg * (1 + 0 * u_k) / Zg = ka_k) by (unfold ka_k; fold Zg; field; lra).
+    assert (Ek : exp cg * (1 + 1 * u_k) / Zg - exp cg * (1 + 0 * u_k) / Zg = ka_k) by (unfold ka_k; fold Zg; field;
+      lra).
     set (A := exp cg * (1 + 1 * u_k) / Zg) in *. set (B := exp cg * (1 + 0 * u_k) / Zg) in *.
     assert (D1 : A - B <= Rabs (A - y g1) + Rabs (B - y g1)).
     { assert (T := Rabs_triang (A - y g1) (- (B - y g1))). rewrite Rabs_Ropp in T.
@@ -277,9 +296,11 @@ Proof.
     assert (Two : forall z k j, (2 <= k)%nat -> (j < k)%nat -> 1 <= sum k (fun i => Rabs (eye i j - z))).
     { intros z k j Hk Hj.
       rewrite (sum_ext k _ (fun i => Rabs z + eye i j * (Rabs (1 - z) - Rabs z))).
-      - rewrite sum_plus, sum_const. rewrite (sum_ext k _ (fun i => (Rabs (1 - z) - Rabs z) * eye i j)) by (intros; ring).
+      - rewrite sum_plus, sum_const. rewrite (sum_ext k _ (fun i => (Rabs (1 - z) - Rabs z) * eye i j)) by (intros;
+          ring).
         rewrite sum_eye_r by exact Hj. assert (K2 : 2 <= INR k) by (apply (le_INR 2) in Hk; simpl in Hk; lra).
-        assert (A := Rabs_pos z). assert (T := Rabs_triang (1 - z) z). replace (1 - z + z) with 1 in T by ring. rewrite Rabs_R1 in T. nra.
+        assert (A := Rabs_pos z). assert (T := Rabs_triang (1 - z) z). replace (1 - z + z) with 1 in T by ring.
+        rewrite Rabs_R1 in T. nra.
       - intros i _. unfold eye. destruct (Nat.eqb i j).
         + ring.
         + replace (0 - z) with (- z) by ring. rewrite Rabs_Ropp. ring. }
@@ -296,9 +317,11 @@ Proof.
   { apply Rle_antisym.
     - rewrite (comp_ext n d _ eye) by (intros; unfold centred, vsub; ring).
       rewrite <- sqrt_1. replace 1 with (1 * 1) by ring. apply comp_le; (apply maxf_lub; [lra|]); intros k Hk.
-      + rewrite (sum_ext n _ (fun i => Rabs (eye k i))); [rewrite One by lia; lra|]. intros; unfold eye; now rewrite Nat.eqb_sym.
+      + rewrite (sum_ext n _ (fun i => Rabs (eye k i))); [rewrite One by lia; lra|].
+        intros; unfold eye; now rewrite Nat.eqb_sym.
       + destruct (Nat.lt_ge_cases k d) as [H|H]; [rewrite One by exact H; lra|].
-        rewrite (sum_ext d _ (fun _ => 0)); [rewrite sum_zero; lra|]. intros a Ha. rewrite eye_other by lia. apply Rabs_R0.
+        rewrite (sum_ext d _ (fun _ => 0)); [rewrite sum_zero; lra|]. intros a Ha. rewrite eye_other by lia.
+        apply Rabs_R0.
     - rewrite <- sqrt_1. apply sqrt_le_1_alt. destruct (Low (fun _ => 0)) as [A B]. nra. }
   split; [|exact E]. intro y. rewrite E. rewrite <- sqrt_1 at 1. apply sqrt_le_1_alt. destruct (Low y) as [A B]. nra.
 Qed.
@@ -317,7 +340,8 @@ Proof.
       rewrite sum_eye by exact Hb. rewrite !Rabs_mult, (Rabs_right sd) by lra.
       unfold gain, eye. destruct (Nat.eqb a b), (Nat.eqb a 0); rewrite ?Rabs_R0, ?Rabs_R1, ?(Rabs_right w) by lra; ring.
   - change (WV head_k) with eye. rewrite <- sqrt_1. replace 1 with (1 * 1) by ring. apply comp_le; [apply N1|].
-    apply maxf_lub; [lra|]. intros i Hi. rewrite (sum_ext d _ (fun a => eye i a * 1)); [rewrite sum_eye by exact Hi; lra|].
+    apply maxf_lub; [lra|]. intros i Hi. rewrite (sum_ext d _ (fun a => eye i a * 1)); [rewrite sum_eye by exact Hi;
+      lra|].
     intros. unfold eye. destruct Nat.eqb; [rewrite Rabs_R1|rewrite Rabs_R0]; ring.
 Qed.
 
@@ -334,10 +358,13 @@ Proof.
     apply Rmult_le_pos; [nra|]. left. apply Rinv_0_lt_compat. nra. }
   destruct (kinds_lower y) as [L1 L2].
   assert (F := F_least (INR p + 1) (INR m) be_k al_k ph_k ka_k G (y 0%nat) ltac:(lra) M0 Ka G0 O1 O2 H1 H2 H3).
-  replace (comp n d (centred (SA n d layer_k eye) y) ^ 2) with (norm1 n d (centred (SA n d layer_k eye) y) * norminf n d (centred (SA n d layer_k eye) y))
+  replace (comp n d (centred (SA n d layer_k eye) y) ^ 2) with (norm1 n d (centred (SA n d layer_k eye) y) * norminf n
+    d (centred (SA n d layer_k eye) y))
     by (rewrite <- comp_sq; ring).
-  eapply Rle_trans; [exact F|]. assert (D := Rabs_pos (ph_k - y 0%nat)). apply Rmult_le_compat; [|lra|exact L1|exact L2].
-  assert (A := Rmult_le_pos _ _ (Rlt_le _ _ (Rle_lt_0_plus_1 _ P0)) (Rabs_pos (be_k - y 0%nat))). assert (B := Rmult_le_pos _ _ M0 (Rabs_pos (al_k - y 0%nat))). lra.
+  eapply Rle_trans; [exact F|]. assert (D := Rabs_pos (ph_k - y 0%nat)).
+  apply Rmult_le_compat; [|lra|exact L1|exact L2].
+  assert (A := Rmult_le_pos _ _ (Rlt_le _ _ (Rle_lt_0_plus_1 _ P0)) (Rabs_pos (be_k - y 0%nat))).
+  assert (B := Rmult_le_pos _ _ M0 (Rabs_pos (al_k - y 0%nat))). lra.
 Qed.
 
 Theorem kinds_refute K G : 0 <= K -> (K * w) ^ 2 < G -> ph_k < al_k -> al_k < be_k ->
@@ -353,21 +380,26 @@ Proof.
   - cbn [layer_k dqk] in Q. fold sd in Q. simpl (INR 1) in Q.
     replace (K * (sd * w) * 1 / sd * 1 ^ 3) with (K * w) in Q by (field; lra).
     assert (F := kinds_centres G y ltac:(lra) O1 O2 H1 H2 H3).
-    assert (comp n d (centred (SA n d layer_k eye) y) ^ 2 <= (K * w) ^ 2) by (apply pow_incr; split; [apply comp_pos|exact Q]). lra.
+    assert (comp n d (centred (SA n d layer_k eye) y) ^ 2 <= (K * w) ^ 2) by (apply pow_incr; split;
+      [apply comp_pos|exact Q]). lra.
 Qed.
 
 (* ---------- residuals about the mean ---------- *)
 (** Columns of the identity about their mean have sums at most 2, rows at most 1 + d/n. *)
 Lemma input_mean : comp n d (centred eye (mean n eye)) ^ 2 <= 2 * (1 + INR d / INR n).
 Proof.
-  assert (Hnd : (d <= n)%nat) by (unfold n; lia). assert (Dp := d_pos_k). assert (Np : 0 < INR n) by (apply lt_0_INR; lia). assert (In : 0 < / INR n) by (now apply Rinv_0_lt_compat).
+  assert (Hnd : (d <= n)%nat) by (unfold n; lia). assert (Dp := d_pos_k).
+  assert (Np : 0 < INR n) by (apply lt_0_INR; lia). assert (In : 0 < / INR n) by (now apply Rinv_0_lt_compat).
   assert (Mn : forall a, (a < d)%nat -> mean n eye a = / INR n).
-  { intros a Ha. unfold mean. rewrite (sum_ext n _ (fun i => 1 * eye i a)) by (intros; ring). rewrite sum_eye_r by lia. field. lra. }
+  { intros a Ha. unfold mean. rewrite (sum_ext n _ (fun i => 1 * eye i a)) by (intros; ring). rewrite sum_eye_r by lia.
+    field. lra. }
   assert (Ab : forall i a, (a < d)%nat -> Rabs (centred eye (mean n eye) i a) <= eye i a + / INR n).
-  { intros i a Ha. unfold centred, vsub. rewrite Mn by exact Ha. unfold Rminus. eapply Rle_trans; [apply Rabs_triang|]. rewrite Rabs_Ropp, (Rabs_right (/ INR n)) by lra.
+  { intros i a Ha. unfold centred, vsub. rewrite Mn by exact Ha. unfold Rminus. eapply Rle_trans; [apply Rabs_triang|].
+    rewrite Rabs_Ropp, (Rabs_right (/ INR n)) by lra.
     unfold eye. destruct Nat.eqb; rewrite ?Rabs_R1, ?Rabs_R0; lra. }
   assert (DN : 0 <= INR d / INR n) by (apply Rmult_le_pos; [apply pos_INR|lra]).
-  replace (comp n d (centred eye (mean n eye)) ^ 2) with (norm1 n d (centred eye (mean n eye)) * norminf n d (centred eye (mean n eye))) by (rewrite <- comp_sq; ring).
+  replace (comp n d (centred eye (mean n eye)) ^ 2) with (norm1 n d (centred eye (mean n eye)) * norminf n d (centred
+    eye (mean n eye))) by (rewrite <- comp_sq; ring).
   apply Rmult_le_compat; [apply maxf_pos|apply maxf_pos| |]; (apply maxf_lub; [lra|]); intros k Hk.
   - apply Rle_trans with (sum n (fun i => 1 * eye i k + / INR n)).
     + apply sum_le; intros i _. assert (T := Ab i k Hk). lra.
@@ -378,21 +410,26 @@ Proof.
     + rewrite (sum_ext d _ (fun _ => 0)); [rewrite sum_zero; lra|]. intros a Ha. apply eye_other. lia.
 Qed.
 
-Theorem kinds_refute_mean K G : 0 <= K -> (K * w) ^ 2 * (2 * (1 + INR d / INR n)) ^ 3 < G -> ph_k < al_k -> al_k < be_k ->
+Theorem kinds_refute_mean K G : 0 <= K -> (K * w) ^ 2 * (2 * (1 + INR d / INR n)) ^ 3 < G -> ph_k < al_k ->
+  al_k < be_k ->
   G <= ((INR p + 1) * (be_k - ph_k) + INR m * (al_k - ph_k)) * ka_k ->
   G <= ((INR p + 1) * (be_k - al_k) + 2 * (al_k - ph_k)) * (al_k - ph_k + ka_k) ->
   G <= (INR m * (be_k - al_k) + 2 * (be_k - ph_k)) * (be_k - ph_k + ka_k) ->
   ~ mean_claim K.
 Proof.
-  intros K0 HK O1 O2 H1 H2 H3 C. assert (S := sd_pos). assert (I := input_mean). set (c := comp n d (centred eye (mean n eye))) in *.
+  intros K0 HK O1 O2 H1 H2 H3 C. assert (S := sd_pos). assert (I := input_mean).
+  set (c := comp n d (centred eye (mean n eye))) in *.
   assert (c0 : 0 <= c) by apply comp_pos. assert (c2 := pow2_ge_0 c).
-  assert (Q := C n d layer_k eye (sd * w) eq_refl d_pos_k eq_refl beta_k). fold c in Q. cbn [layer_k dqk] in Q. fold sd in Q.
+  assert (Q := C n d layer_k eye (sd * w) eq_refl d_pos_k eq_refl beta_k). fold c in Q. cbn [layer_k dqk] in Q.
+  fold sd in Q.
   replace (K * (sd * w) / sd * c ^ 3) with (K * w * c ^ 3) in Q by (field; lra).
   assert (P3 : (c ^ 2) ^ 3 <= (2 * (1 + INR d / INR n)) ^ 3) by (apply pow_incr; lra).
   assert (Sq := pow2_ge_0 (K * w)). assert (G0 : 0 <= G) by (assert (0 <= (c ^ 2) ^ 3) by (now apply pow_le); nra).
   assert (F := kinds_centres G (mean n (SA n d layer_k eye)) G0 O1 O2 H1 H2 H3).
-  assert (U : comp n d (centred (SA n d layer_k eye) (mean n (SA n d layer_k eye))) ^ 2 <= (K * w * c ^ 3) ^ 2) by (apply pow_incr; split; [apply comp_pos|exact Q]).
-  replace ((K * w * c ^ 3) ^ 2) with ((K * w) ^ 2 * (c ^ 2) ^ 3) in U by ring. assert (V := Rmult_le_compat_l _ _ _ Sq P3). lra.
+  assert (U : comp n d (centred (SA n d layer_k eye) (mean n (SA n d layer_k eye))) ^ 2 <= (K * w * c ^ 3) ^ 2) by
+    (apply pow_incr; split; [apply comp_pos|exact Q]).
+  replace ((K * w * c ^ 3) ^ 2) with ((K * w) ^ 2 * (c ^ 2) ^ 3) in U by ring.
+  assert (V := Rmult_le_compat_l _ _ _ Sq P3). lra.
 Qed.
 End Kinds.
 
@@ -401,7 +438,8 @@ Theorem many_tokens_refuted : ~ v1_claim 4 1.
 Proof.
   assert (Em : INR (Z.to_nat 1444) = 1444) by (rewrite INR_IZR_INZ, Z2Nat.id by lia; reflexivity).
   assert (Ep : INR (Z.to_nat 2237) = 2237) by (rewrite INR_IZR_INZ, Z2Nat.id by lia; reflexivity).
-  apply (kinds_refute (Z.to_nat 1444) (Z.to_nat 2237) (673/64) (10565/256) 32 (4571/128) ltac:(lra) 4 (17693/10)); [lra|lra| | | | |];
+  apply (kinds_refute (Z.to_nat 1444) (Z.to_nat 2237) (673/64) (10565/256) 32 (4571/128) ltac:(lra) 4 (17693/10));
+    [lra|lra| | | | |];
     unfold be_k, al_k, ph_k, ka_k, S_k, u_k; rewrite ?Em, ?Ep; interval with (i_prec 60).
 Qed.
 

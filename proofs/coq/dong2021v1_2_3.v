@@ -49,15 +49,19 @@ Proof.
   assert (LB : forall x, r <= comp 2 d (centred X x)).
   { intro x. apply sqrt_le_1_alt. apply Rmult_le_compat; [lra|exact S0| |].
     - apply Rle_trans with (sum 2 (fun i => Rabs (centred X x i 0%nat))).
-      + rewrite Col by exact Hd. assert (T := Tri (v 0%nat) (x 0%nat)). rewrite (Rabs_right (v 0%nat)) in T by lra. exact T.
+      + rewrite Col by exact Hd. assert (T := Tri (v 0%nat) (x 0%nat)). rewrite (Rabs_right (v 0%nat)) in T by lra.
+        exact T.
       + now apply (col_le 2 d (centred X x) 0%nat).
-    - assert (R0 := row_le 2 d (centred X x) 0%nat ltac:(lia)). assert (R1 := row_le 2 d (centred X x) 1%nat ltac:(lia)).
-      assert (2 * sum d (fun a => Rabs (v a)) <= sum d (fun a => Rabs (centred X x 0%nat a)) + sum d (fun a => Rabs (centred X x 1%nat a))); [|lra].
+    - assert (R0 := row_le 2 d (centred X x) 0%nat ltac:(lia)).
+      assert (R1 := row_le 2 d (centred X x) 1%nat ltac:(lia)).
+      assert (2 * sum d (fun a => Rabs (v a)) <= sum d (fun a => Rabs (centred X x 0%nat a)) + sum d (fun a => Rabs
+        (centred X x 1%nat a))); [|lra].
       rewrite <- sum_scal, <- sum_plus. apply sum_le; intros a Ha.
       assert (C := Col x a Ha). cbn [sum] in C. assert (T := Tri (v a) (x a)). lra. }
   assert (E : comp 2 d (centred X (fun _ => 0)) = r).
   { apply Rle_antisym; [|apply LB]. apply comp_le.
-    - apply maxf_lub; [lra|]. intros a Ha. rewrite Col by exact Ha. rewrite Rminus_0_r, Rplus_0_r. specialize (Hv a Ha). lra.
+    - apply maxf_lub; [lra|]. intros a Ha. rewrite Col by exact Ha. rewrite Rminus_0_r, Rplus_0_r.
+      specialize (Hv a Ha). lra.
     - apply maxf_lub; [exact S0|]. intros i Hi. apply sum_le; intros a Ha. destruct (HX a Ha) as [E0 E1].
       unfold centred, vsub. destruct i as [|[|i]]; [| |lia].
       + rewrite E0, Rminus_0_r. lra.
@@ -139,7 +143,8 @@ Qed.
 
 Lemma mix_ex W i a : (i < 2)%nat -> vmat 2 (attn 2 d 1 (head_ex W) X_ex i) X_ex a = sg i * tanh xi * e1 a.
 Proof.
-  intros Hi. unfold vmat, attn, softmax, tilt. cbn [sum head_ex mask]. rewrite !logit_ex. unfold nomask, X_ex, tanh, sinh, cosh.
+  intros Hi. unfold vmat, attn, softmax, tilt. cbn [sum head_ex mask]. rewrite !logit_ex.
+  unfold nomask, X_ex, tanh, sinh, cosh.
   assert (P := exp_pos xi). assert (P' := exp_pos (- xi)).
   destruct i as [|[|i]]; [| |lia]; cbn [sg].
   - replace (xi * (1 * 1)) with xi by ring. replace (xi * (1 * -1)) with (- xi) by ring. field. lra.
@@ -155,7 +160,8 @@ Proof.
   { intro W. unfold vmat at 1. rewrite (sum_ext d _ (fun a => e1 a * (sg i * tanh xi * W a b))).
     - now rewrite sum_e1.
     - intros a _. rewrite mix_ex by exact Hi. ring. }
-  change (WV (head_ex W1)) with W1. change (WV (head_ex W2)) with W2. rewrite !G. unfold W1, W2, v_ex. rewrite e1_0. ring.
+  change (WV (head_ex W1)) with W1. change (WV (head_ex W2)) with W2. rewrite !G. unfold W1, W2, v_ex. rewrite e1_0.
+  ring.
 Qed.
 
 (** About the centre 0: q = (1/2, 1/2), |E_ij| <= xi. *)
@@ -183,7 +189,8 @@ Qed.
 
 Lemma gamma_ex W : gamma_of 2 d 1 (head_ex W) X_ex (fun _ => 0) <= 1.
 Proof.
-  unfold gamma_of. set (D := D_of 2 d 1 (head_ex W) X_ex (fun _ => 0)). set (dl := delta_of 2 d 1 (head_ex W) X_ex (fun _ => 0)).
+  unfold gamma_of. set (D := D_of 2 d 1 (head_ex W) X_ex (fun _ => 0)).
+  set (dl := delta_of 2 d 1 (head_ex W) X_ex (fun _ => 0)).
   assert (Q : qmax_of 2 d 1 (head_ex W) X_ex (fun _ => 0) <= 1 / 2).
   { apply maxf_lub; [lra|]. intros. rewrite q_ex. lra. }
   assert (Q0 : 0 <= qmax_of 2 d 1 (head_ex W) X_ex (fun _ => 0)) by apply maxf_pos.
@@ -204,7 +211,8 @@ Proof.
   assert (T0 : 0 <= tanh xi) by (apply tanh_nonneg; lra).
   split; [|rewrite <- and_assoc; split].
   - assert (C : forall W, comp d d W <= 1 -> norm1 d d (WQK 1 (head_ex W)) * comp d d W <= xi).
-    { intros W HW. rewrite <- (Rmult_1_r xi). apply Rmult_le_compat; [apply maxf_pos|apply sqrt_pos|apply norm1_WQK|exact HW]. }
+    { intros W HW. rewrite <- (Rmult_1_r xi). apply Rmult_le_compat;
+        [apply maxf_pos|apply sqrt_pos|apply norm1_WQK|exact HW]. }
     intros h Hh. destruct h as [|[|h]]; [| |lia]; cbn [layer_ex dqk hd]; apply C; [apply comp_W1|apply comp_W2].
   - replace (sqrt 2) with (sqrt (2 * e1 0%nat * sum d (fun a => Rabs (e1 a)))).
     + apply pm_res; [exact d_pos| |].
@@ -244,11 +252,13 @@ Proof.
   rewrite E in Q.
   assert (S2 : sqrt 2 * sqrt 2 = 2) by (apply sqrt_sqrt; lra). assert (SP : 0 < sqrt 2) by (apply sqrt_lt_R0; lra).
   replace (sqrt 2 ^ 3) with (2 * sqrt 2) in Q by (simpl; rewrite Rmult_1_r, S2; ring).
-  replace (tanh xi * (1 + INR k * INR k) * (sqrt 2 / INR k)) with (tanh xi * (INR k * INR k + 1) / INR k * sqrt 2) in Q by (field; lra).
+  replace (tanh xi * (1 + INR k * INR k) * (sqrt 2 / INR k)) with (tanh xi * (INR k * INR k + 1) / INR k * sqrt 2) in Q
+    by (field; lra).
   replace (K * xi * (1 + 1) / 1 * (2 * sqrt 2)) with (4 * K * xi * sqrt 2) in Q by field.
   apply Rmult_le_reg_r in Q; [|exact SP].
   apply (Rmult_le_compat_r (INR k)) in Q; [|lra].
-  replace (tanh xi * (INR k * INR k + 1) / INR k * INR k) with (tanh xi * (INR k * INR k + 1)) in Q by (field; lra). exact Q.
+  replace (tanh xi * (INR k * INR k + 1) / INR k * INR k) with (tanh xi * (INR k * INR k + 1)) in Q by (field; lra).
+  exact Q.
 Qed.
 
 Lemma refute K k xi : (0 < k)%nat -> 0 < xi -> 4 * K * xi * INR k < tanh xi * (INR k * INR k + 1) ->
@@ -266,7 +276,8 @@ Proof.
       <= K * 1 * xi * INR 2 / sqrt (INR 1) * comp 2 (k * k * (k * k)) (centred X_ex (fun _ => 0)) ^ 3).
     { destruct Res as [z [Hz Ez]].
       destruct (C 2%nat (k * k * (k * k))%nat (layer_ex (k * k) xi) X_ex (fun _ => 0) xi 1 xs) as [y Q];
-        [reflexivity|apply le_n|exact Mk|exact Bd|exact Mi|exact XS| | |rewrite <- Ez; exact (Rle_trans _ _ _ (Hz y) Q)].
+        [reflexivity|apply le_n|exact Mk|exact Bd|exact Mi|exact XS| | |rewrite <- Ez;
+          exact (Rle_trans _ _ _ (Hz y) Q)].
       - intros h Hh. eapply Rle_trans; [|apply Rlt_le, Hxs].
         eapply Rle_trans with (2 * xi); [|lra]. destruct h as [|[|h]]; [| |lia]; now apply delta_ex.
       - intros h Hh. destruct h as [|[|h]]; [| |lia]; now apply gamma_ex. }
@@ -287,7 +298,8 @@ Qed.
 
 (** The instance with 65536 coordinates: K = 4, r = 256, xi = 1/16. *)
 Theorem two_heads_65536 : let r := 256%nat in
-  exists r0 r1, residual (comp 2 (r * r)) X_ex r0 /\ residual (comp 2 (r * r)) (SA 2 (r * r) (layer_ex r (1/16)) X_ex) r1 /\
+  exists r0 r1, residual (comp 2 (r * r)) X_ex r0 /\ residual (comp 2 (r * r)) (SA 2 (r * r) (layer_ex r (1/16)) X_ex)
+    r1 /\
   4 * (1/16) * 2 * r0 ^ 3 < r1.
 Proof.
   intro r. destruct (two_heads_example r (1/16) ltac:(unfold r; lia) ltac:(lra)) as [_ [Mi [Rh Res]]].

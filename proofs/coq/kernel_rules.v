@@ -52,7 +52,8 @@ Proof.
       exists j. split; [apply List.in_seq; lia|exact Oj].
   - destruct IH as [m [Hm [Om Min]]].
     { exists i. split; [|exact Oi]. assert (i <> n) by congruence. lia. }
-    exists m. split; [lia|split; [exact Om|]]. intros j Hj Oj. apply Min; [|exact Oj]. assert (j <> n) by congruence. lia.
+    exists m. split; [lia|split; [exact Om|]]. intros j Hj Oj. apply Min; [|exact Oj]. assert (j <> n) by congruence.
+    lia.
 Qed.
 
 Lemma weighted_median n (x w : vec) v t :
@@ -65,8 +66,10 @@ Proof.
   destruct (List.existsb (fun i => if Rlt_dec 0 (w i) then true else false) (List.seq 0 n)) eqn:Ex.
   2:{ apply Rle_trans with 0.
       - apply H0. intros i Hi. destruct (Rlt_dec 0 (w i)) as [L|L]; [|specialize (Hw i Hi); lra].
-        exfalso. assert (F : List.existsb (fun i => if Rlt_dec 0 (w i) then true else false) (List.seq 0 n) = true); [|congruence].
-        apply List.existsb_exists. exists i. split; [apply List.in_seq; lia|]. destruct (Rlt_dec 0 (w i)); [reflexivity|lra].
+        exfalso. assert (F : List.existsb (fun i => if Rlt_dec 0 (w i) then true else false) (List.seq 0 n) = true);
+          [|congruence].
+        apply List.existsb_exists. exists i. split; [apply List.in_seq; lia|].
+        destruct (Rlt_dec 0 (w i)); [reflexivity|lra].
       - apply sum_nonneg; intros i Hi. apply Rmult_le_pos; [auto|apply Rabs_pos]. }
   apply List.existsb_exists in Ex. destruct Ex as [k0 [Hk0 Wk0]]. apply List.in_seq in Hk0.
   destruct (Rlt_dec 0 (w k0)) as [Pk0|]; [clear Wk0|discriminate].
@@ -84,17 +87,21 @@ Proof.
     destruct (Hin m Hm' Sm) as [Wm Sg].
     eapply Rle_trans; [apply (Hv m Hm' Wm)|].
     set (g := s * (x m - t)). fold g in Sg.
-    apply Rle_trans with (sum n (fun i => w i * Rabs (x i - t) + g * ((if side i then 0 else w i) - (if side i then w i else 0)))).
+    apply Rle_trans with (sum n (fun i => w i * Rabs (x i - t) + g * ((if side i then 0 else w i) - (if side i then w i
+      else 0)))).
     - apply sum_le; intros i Hi. assert (Wi := Hw i Hi). destruct (side i) eqn:Si.
       + destruct (Hin i Hi Si) as [_ Gi]. assert (Q := Min i Hi Si).
-        assert (Ai : Rabs (x i - t) = s * (x i - t)) by (destruct Hs; subst s; [rewrite Rabs_right|rewrite Rabs_left1]; lra).
-        assert (Am : Rabs (x m - t) = g) by (unfold g in *; destruct Hs; subst s; [rewrite Rabs_right|rewrite Rabs_left1]; lra).
+        assert (Ai : Rabs (x i - t) = s * (x i - t)) by (destruct Hs; subst s; [rewrite Rabs_right|rewrite Rabs_left1];
+          lra).
+        assert (Am : Rabs (x m - t) = g) by (unfold g in *; destruct Hs; subst s;
+          [rewrite Rabs_right|rewrite Rabs_left1]; lra).
         rewrite Ai, Am in Q. rewrite Ai.
         assert (D : Rabs (x i - x m) = s * (x i - t) - g).
         { unfold g in *. destruct Hs; subst s; [rewrite Rabs_right|rewrite Rabs_left1]; lra. }
         rewrite D. right. ring.
       + destruct (Hout i Hi Si) as [Z|Le]; [rewrite Z; right; ring|].
-        assert (Ai : Rabs (x i - t) = - (s * (x i - t))) by (destruct Hs; subst s; [rewrite Rabs_left1|rewrite Rabs_right]; lra).
+        assert (Ai : Rabs (x i - t) = - (s * (x i - t))) by (destruct Hs; subst s;
+          [rewrite Rabs_left1|rewrite Rabs_right]; lra).
         assert (D : Rabs (x i - x m) = g - s * (x i - t)).
         { unfold g in *. destruct Hs; subst s; [rewrite Rabs_left1|rewrite Rabs_right]; lra. }
         rewrite Ai, D. right. ring.
@@ -114,21 +121,27 @@ Proof.
     - destruct (Rle_dec t (x i)); ring.
     - rewrite (P0 i Hi Pi). ring. }
   assert (TP : 0 < sum n w) by (apply Rlt_le_trans with (w k0); [exact Pk0|apply sum_term_le; [exact Hw|lia]]).
-  assert (Ex1 : forall S : nat -> bool, 0 < sum n (fun i => if S i then w i else 0) -> exists i, (i < n)%nat /\ S i = true).
+  assert (Ex1 : forall S : nat -> bool, 0 < sum n (fun i => if S i then w i else 0) ->
+    exists i, (i < n)%nat /\ S i = true).
   { intros S HS. destruct (List.existsb S (List.seq 0 n)) eqn:E.
-    - apply List.existsb_exists in E. destruct E as [i [Hi Si]]. apply List.in_seq in Hi. exists i. split; [lia|exact Si].
+    - apply List.existsb_exists in E. destruct E as [i [Hi Si]]. apply List.in_seq in Hi. exists i.
+      split; [lia|exact Si].
     - exfalso. rewrite (sum_ext n _ (fun _ => 0)) in HS; [rewrite sum_zero in HS; lra|].
       intros i Hi. destruct (S i) eqn:Si; [|reflexivity]. exfalso.
       assert (F : List.existsb S (List.seq 0 n) = true); [|congruence].
       apply List.existsb_exists. exists i. split; [apply List.in_seq; lia|exact Si]. }
   destruct (Rle_dec (sum n (fun i => if L1 i then w i else 0)) (sum n (fun i => if R1 i then w i else 0))) as [Hr|Hr].
   - apply (Mv R1 1); [now left| | |apply Ex1; lra|].
-    + intros i Hi. unfold R1, pos. destruct (Rlt_dec 0 (w i)); cbn [andb]; [|discriminate]. destruct (Rle_dec t (x i)); [intros; lra|discriminate].
-    + intros i Hi. unfold R1. destruct (pos i) eqn:Pi; cbn [andb]; [|intros; left; now apply P0]. destruct (Rle_dec t (x i)); [discriminate|right; lra].
+    + intros i Hi. unfold R1, pos. destruct (Rlt_dec 0 (w i)); cbn [andb]; [|discriminate].
+      destruct (Rle_dec t (x i)); [intros; lra|discriminate].
+    + intros i Hi. unfold R1. destruct (pos i) eqn:Pi; cbn [andb]; [|intros; left; now apply P0].
+      destruct (Rle_dec t (x i)); [discriminate|right; lra].
     + rewrite (sum_ext n _ _ (fun i Hi => proj1 (Sw i Hi))). exact Hr.
   - apply (Mv L1 (-1)); [now right| | |apply Ex1|].
-    + intros i Hi. unfold L1, pos. destruct (Rlt_dec 0 (w i)); cbn [andb]; [|discriminate]. destruct (Rle_dec t (x i)); [discriminate|intros; lra].
-    + intros i Hi. unfold L1. destruct (pos i) eqn:Pi; cbn [andb]; [|intros; left; now apply P0]. destruct (Rle_dec t (x i)); [right; lra|discriminate].
+    + intros i Hi. unfold L1, pos. destruct (Rlt_dec 0 (w i)); cbn [andb]; [|discriminate].
+      destruct (Rle_dec t (x i)); [discriminate|intros; lra].
+    + intros i Hi. unfold L1. destruct (pos i) eqn:Pi; cbn [andb]; [|intros; left; now apply P0].
+      destruct (Rle_dec t (x i)); [right; lra|discriminate].
     + assert (0 <= sum n (fun i => if R1 i then w i else 0)); [|lra].
       apply sum_nonneg; intros i Hi. destruct (R1 i); [auto|lra].
     + rewrite (sum_ext n _ _ (fun i Hi => proj2 (Sw i Hi))). lra.
@@ -136,7 +149,8 @@ Qed.
 
 Theorem rule_dual n d (X : mat) (p q v : vec) (x : vec) :
   (forall k, (k < d)%nat -> 0 <= p k) -> (forall i, (i < n)%nat -> 0 <= q i) ->
-  (forall k m, (k < d)%nat -> (m < n)%nat -> 0 < p k + q m -> v k <= sum n (fun i => (p k + q i) * Rabs (X i k - X m k))) ->
+  (forall k m, (k < d)%nat -> (m < n)%nat -> 0 < p k + q m -> v k <= sum n (fun i => (p k + q i) * Rabs (X i k - X m
+    k))) ->
   (forall k, (k < d)%nat -> (forall i, (i < n)%nat -> p k + q i = 0) -> v k <= 0) ->
   sum d v <= sum d p * norm1 n d (centred X x) + sum n q * norminf n d (centred X x).
 Proof.
@@ -146,10 +160,12 @@ Proof.
     + intros i Hi. specialize (Hp k Hk). specialize (Hq i Hi). lra.
     + intros m Hm Pm. now apply Hv.
     + now apply H0.
-  - rewrite (sum_ext d _ (fun k => p k * sum n (fun i => Rabs (centred X x i k)) + sum n (fun i => q i * Rabs (centred X x i k)))).
+  - rewrite (sum_ext d _ (fun k => p k * sum n (fun i => Rabs (centred X x i k)) + sum n (fun i => q i * Rabs (centred
+      X x i k)))).
     + rewrite sum_plus. apply Rplus_le_compat.
       * rewrite <- sum_scal_r. apply sum_le; intros k Hk. apply Rmult_le_compat_l; [auto|now apply col_le].
-      * rewrite sum_swap, <- sum_scal_r. apply sum_le; intros i Hi. rewrite sum_scal. apply Rmult_le_compat_l; [auto|now apply row_le].
+      * rewrite sum_swap, <- sum_scal_r. apply sum_le; intros i Hi. rewrite sum_scal.
+        apply Rmult_le_compat_l; [auto|now apply row_le].
     + intros k _. rewrite <- sum_scal, <- sum_plus. apply sum_ext; intros i _. unfold centred, vsub. ring.
 Qed.
 
@@ -165,17 +181,21 @@ Proof.
   assert (EB : beta * B = v - alpha * a0) by (unfold B; field; lra).
   destruct (Rle_or_lt A a) as [L|L].
   - (* a beyond the vertex (A, b0) *)
-    eapply Rle_trans; [exact G2|]. rewrite Rmult_comm. apply Rmult_le_compat; try lra. unfold A. apply Rmult_le_pos; [nra|left; now apply Rinv_0_lt_compat].
+    eapply Rle_trans; [exact G2|]. rewrite Rmult_comm. apply Rmult_le_compat; try lra. unfold A.
+    apply Rmult_le_pos; [nra|left; now apply Rinv_0_lt_compat].
   - (* between the vertices: b >= (v - alpha a)/beta and a (v - alpha a) is concave *)
     assert (Hb' : (v - alpha * a) / beta <= b).
     { apply Rmult_le_reg_r with beta; [exact Pb|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. lra. }
     assert (Pos : 0 <= a) by lra.
     apply Rle_trans with (a * ((v - alpha * a) / beta)); [|now apply Rmult_le_compat_l].
     assert (G1' : G * beta <= a0 * (v - alpha * a0)).
-    { apply (Rmult_le_compat_r beta) in G1; [|lra]. replace (a0 * B * beta) with (a0 * (beta * B)) in G1 by ring. rewrite EB in G1. exact G1. }
+    { apply (Rmult_le_compat_r beta) in G1; [|lra]. replace (a0 * B * beta) with (a0 * (beta * B)) in G1 by ring.
+      rewrite EB in G1. exact G1. }
     assert (G2' : G * beta <= A * (v - alpha * A)).
-    { rewrite EA. replace (v - (v - beta * b0)) with (beta * b0) by ring. apply (Rmult_le_compat_r beta) in G2; [|lra]. nra. }
-    apply Rmult_le_reg_r with beta; [exact Pb|]. replace (a * ((v - alpha * a) / beta) * beta) with (a * (v - alpha * a)) by (field; lra).
+    { rewrite EA. replace (v - (v - beta * b0)) with (beta * b0) by ring. apply (Rmult_le_compat_r beta) in G2; [|lra].
+      nra. }
+    apply Rmult_le_reg_r with beta; [exact Pb|]. replace (a * ((v - alpha * a) / beta) * beta) with (a * (v - alpha *
+      a)) by (field; lra).
     (* on [a0, A] a concave quadratic is above its chord *)
     assert (Q : 0 <= (a - a0) * (A - a)) by (apply Rmult_le_pos; lra).
     destruct (Req_dec a0 A) as [Eq|Ne]; [replace a with a0 by lra; exact G1'|].
@@ -183,7 +203,8 @@ Proof.
     assert (T01 : 0 <= t <= 1).
     { unfold t. split; [apply Rmult_le_pos; [lra|left; apply Rinv_0_lt_compat; lra]|].
       apply Rmult_le_reg_r with (A - a0); [lra|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. lra. }
-    assert (Ch : a * (v - alpha * a) = (1 - t) * (a0 * (v - alpha * a0)) + t * (A * (v - alpha * A)) + alpha * (t * (1 - t)) * ((A - a0) * (A - a0))).
+    assert (Ch : a * (v - alpha * a) = (1 - t) * (a0 * (v - alpha * a0)) + t * (A * (v - alpha * A)) + alpha * (t * (1
+      - t)) * ((A - a0) * (A - a0))).
     { rewrite T. ring. }
     rewrite Ch. assert (0 <= t * (1 - t)) by nra. assert (0 <= (A - a0) * (A - a0)) by nra.
     assert (0 <= alpha * (t * (1 - t)) * ((A - a0) * (A - a0))) by pos.
@@ -200,7 +221,8 @@ Proof.
     (sum (j + (n - j)) (fun i => g (if Nat.ltb i j then i else S i))) by (f_equal; lia).
   rewrite sum_split. rewrite Nat.add_0_r.
   rewrite (sum_ext j (fun i => g (if Nat.ltb i j then i else S i)) g).
-  - rewrite (sum_ext (n - j) (fun i => g (if Nat.ltb (j + i) j then (j + i)%nat else S (j + i))) (fun i => g (j + S i)%nat)).
+  - rewrite (sum_ext (n - j) (fun i => g (if Nat.ltb (j + i) j then (j + i)%nat else S (j + i))) (fun i => g (j + S
+      i)%nat)).
     + ring.
     + intros i _. rewrite (proj2 (Nat.ltb_ge _ _)) by lia. f_equal. lia.
   - intros i Hi. now rewrite (proj2 (Nat.ltb_lt _ _)) by lia.
@@ -228,16 +250,20 @@ Proof.
       * intros a Ha. rewrite (skip_sum (S m) j) by lia. rewrite Cj.
         rewrite (sum_ext (S m) _ (fun i => c i * v (s i) a)) by (intros i _; fold (s i); now rewrite Cs).
         destruct (Nat.eq_dec a m) as [->|Na].
-        -- unfold t. rewrite (sum_ext (S m) (fun i => c i * (v (s i) m / v j m)) (fun i => c i * v (s i) m * / v j m)) by (intros; unfold Rdiv; ring).
+        -- unfold t. rewrite (sum_ext (S m) (fun i => c i * (v (s i) m / v j m)) (fun i => c i * v (s i) m * / v j m))
+             by (intros; unfold Rdiv; ring).
            rewrite sum_scal_r. field. exact N.
         -- assert (Q := Hc a ltac:(lia)).
-           rewrite (sum_ext (S m) _ (fun i => c i * v (s i) a - c i * (v (s i) m / v j m) * v j a)) in Q by (intros; ring).
+           rewrite (sum_ext (S m) _ (fun i => c i * v (s i) a - c i * (v (s i) m / v j m) * v j a)) in Q by (intros;
+             ring).
            rewrite sum_minus, sum_scal_r in Q. unfold t. lra.
     + (* the last coordinate vanishes throughout *)
       assert (Z : forall i, (i < S (S m))%nat -> v i m = 0).
       { intros i Hi. destruct (Req_EM_T (v i m) 0) as [|N]; [assumption|exfalso].
-        assert (F : List.existsb (fun i => if Req_EM_T (v i m) 0 then false else true) (List.seq 0 (S (S m))) = true); [|congruence].
-        apply List.existsb_exists. exists i. split; [apply List.in_seq; lia|]. destruct (Req_EM_T (v i m) 0); [contradiction|reflexivity]. }
+        assert (F : List.existsb (fun i => if Req_EM_T (v i m) 0 then false else true) (List.seq 0 (S (S m))) = true);
+          [|congruence].
+        apply List.existsb_exists. exists i. split; [apply List.in_seq; lia|].
+        destruct (Req_EM_T (v i m) 0); [contradiction|reflexivity]. }
       destruct (IH v) as [c [[i0 [Hi0 Ci0]] Hc]].
       exists (fun k => if Nat.ltb k (S m) then c k else 0). split.
       * exists i0. split; [lia|]. now rewrite (proj2 (Nat.ltb_lt _ _)) by lia.
@@ -303,11 +329,14 @@ Proof.
     rewrite (sum_ext m (fun j => Y i j * f u j - Y i j * f v j) (fun j => Y i j * mvec m A (fun j => u j - v j) j))
       by (intros j Hj; rewrite <- HA by exact Hj; ring).
     rewrite (sum_ext m (fun j => (eye i j - mmul m Y A i j) * (u j - v j))
-       (fun j => (if Nat.eqb i j then u j - v j else 0) - mmul m Y A i j * (u j - v j))) by (intros j _; unfold eye; destruct (Nat.eqb i j); ring).
+       (fun j => (if Nat.eqb i j then u j - v j else 0) - mmul m Y A i j * (u j - v j))) by (intros j _; unfold eye;
+         destruct (Nat.eqb i j); ring).
     rewrite sum_minus. f_equal.
-    - rewrite (sum_single m _ i Hi); [now rewrite Nat.eqb_refl|]. intros j _ Hj. destruct (Nat.eqb_spec i j); [congruence|reflexivity].
+    - rewrite (sum_single m _ i Hi); [now rewrite Nat.eqb_refl|]. intros j _ Hj.
+      destruct (Nat.eqb_spec i j); [congruence|reflexivity].
     - unfold mvec, mmul, vmat.
-      rewrite (sum_ext m (fun j => Y i j * sum m _) (fun j => sum m (fun k => Y i j * (A j k * (u k - v k))))) by (intros; now rewrite sum_scal).
+      rewrite (sum_ext m (fun j => Y i j * sum m _) (fun j => sum m (fun k => Y i j * (A j k * (u k - v k))))) by
+        (intros; now rewrite sum_scal).
       rewrite sum_swap. apply sum_ext; intros k _. rewrite <- sum_scal_r. apply sum_ext; intros; ring. }
   rewrite E. eapply Rle_trans; [apply sum_abs|].
   apply Rle_trans with (sum m (fun j => Rabs (eye i j - mmul m Y A i j) * D)).
@@ -348,7 +377,8 @@ Qed.
 Lemma geometric_limit (a : nat -> R) : (forall k, Rabs (a (S k) - a k) <= q ^ k * r) ->
   exists l, forall k, Rabs (l - a k) <= q ^ k * r / (1 - q).
 Proof.
-  intros H. assert (Q := q_lt1). set (t := r / (1 - q)). assert (T0 : 0 <= t) by (apply Rmult_le_pos; [lra|left; apply Rinv_0_lt_compat; lra]).
+  intros H. assert (Q := q_lt1). set (t := r / (1 - q)). assert (T0 : 0 <= t) by (apply Rmult_le_pos; [lra|left;
+    apply Rinv_0_lt_compat; lra]).
   (* a_k - t q^k grows, a_k + t q^k falls *)
   assert (Et : t * (1 - q) = r) by (unfold t; field; lra).
   assert (Up : forall k n, a k - t * q ^ k <= a (n + k)%nat - t * q ^ (n + k)).
@@ -379,7 +409,8 @@ Proof.
   destruct (pow_lt_1_zero q ltac:(rewrite Rabs_right; lra) _ Pe) as [k Hk].
   exists k. specialize (Hk k (le_n k)). rewrite Rabs_right in Hk by (apply Rle_ge, pow_le; lra).
   apply Rmult_lt_reg_r with (1 - q); [lra|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l, Rmult_1_r by lra.
-  apply (Rmult_lt_compat_r r) in Hk; [|lra]. replace (e * (1 - q) / r * r) with (e * (1 - q)) in Hk by (field; lra). exact Hk.
+  apply (Rmult_lt_compat_r r) in Hk; [|lra]. replace (e * (1 - q) / r * r) with (e * (1 - q)) in Hk by (field; lra).
+  exact Hk.
 Qed.
 
 Lemma zero_of_le a : (forall e, 0 < e -> Rabs a <= e) -> a = 0.
@@ -396,27 +427,33 @@ Proof.
   { intros s Hs. set (D := maxf m (fun j => Rabs (s j))).
     assert (B : forall i, (i < m)%nat -> Rabs (s i) <= q * D).
     { intros i Hi. assert (E : s i = sum m (fun j => (eye i j - mmul m Y A i j) * s j)).
-      { rewrite (sum_ext m _ (fun j => (if Nat.eqb i j then s j else 0) - mmul m Y A i j * s j)) by (intros j _; unfold eye; destruct (Nat.eqb i j); ring).
-        rewrite sum_minus. fold (mvec m (mmul m Y A) s i). rewrite (Hs i Hi), (sum_single m _ i Hi); [rewrite Nat.eqb_refl; ring|].
+      { rewrite (sum_ext m _ (fun j => (if Nat.eqb i j then s j else 0) - mmul m Y A i j * s j)) by (intros j _;
+          unfold eye; destruct (Nat.eqb i j); ring).
+        rewrite sum_minus. fold (mvec m (mmul m Y A) s i). rewrite (Hs i Hi), (sum_single m _ i Hi);
+          [rewrite Nat.eqb_refl; ring|].
         intros j _ Hj. destruct (Nat.eqb_spec i j); [congruence|reflexivity]. }
       rewrite E. eapply Rle_trans; [apply sum_abs|].
       apply Rle_trans with (sum m (fun j => Rabs (eye i j - mmul m Y A i j) * D)).
       - apply sum_le; intros j Hj. rewrite Rabs_mult. apply Rmult_le_compat_l; [apply Rabs_pos|].
         apply (maxf_ub m (fun j => Rabs (s j)) j Hj).
-      - rewrite sum_scal_r. apply Rmult_le_compat_r; [apply maxf_pos|]. eapply Rle_trans; [now apply HW|now apply w_le_q]. }
+      - rewrite sum_scal_r. apply Rmult_le_compat_r; [apply maxf_pos|].
+        eapply Rle_trans; [now apply HW|now apply w_le_q]. }
     assert (D0 : D = 0).
     { assert (P : 0 <= D) by apply maxf_pos.
       assert (D <= q * D) by (apply maxf_lub; [apply Rmult_le_pos; lra|exact B]). nra. }
     intros j Hj. specialize (B j Hj). rewrite D0, Rmult_0_r in B. apply zero_of_le. intros e He. lra. }
   assert (YAs : forall s i, mvec m (mmul m Y A) s i = mvec m Y (mvec m A s) i).
   { intros s i. unfold mvec, mmul, vmat.
-    rewrite (sum_ext m (fun j => Y i j * sum m (fun j0 => A j j0 * s j0)) (fun j => sum m (fun k => Y i j * (A j k * s k)))) by (intros; now rewrite sum_scal).
+    rewrite (sum_ext m (fun j => Y i j * sum m (fun j0 => A j j0 * s j0)) (fun j => sum m (fun k => Y i j * (A j k * s
+      k)))) by (intros; now rewrite sum_scal).
     rewrite sum_swap. apply sum_ext; intros k _. rewrite <- sum_scal_r. apply sum_ext; intros; ring. }
   destruct (injective_onto m A v) as [s Hs].
-  { intros z Hz. apply YA. intros i Hi. rewrite YAs. unfold mvec at 1. rewrite (sum_ext m _ (fun _ => 0)); [apply sum_zero|].
+  { intros z Hz. apply YA. intros i Hi. rewrite YAs. unfold mvec at 1.
+    rewrite (sum_ext m _ (fun _ => 0)); [apply sum_zero|].
     intros j Hj. rewrite Hz by exact Hj. ring. }
   assert (S0 : forall j, (j < m)%nat -> s j = 0).
-  { apply YA. intros i Hi. rewrite YAs. rewrite <- (H i Hi). unfold mvec at 1 3. apply sum_ext; intros j Hj. now rewrite Hs. }
+  { apply YA. intros i Hi. rewrite YAs. rewrite <- (H i Hi). unfold mvec at 1 3. apply sum_ext; intros j Hj.
+    now rewrite Hs. }
   intros i Hi. rewrite <- (Hs i Hi). unfold mvec. rewrite (sum_ext m _ (fun _ => 0)); [apply sum_zero|].
   intros j Hj. rewrite S0 by exact Hj. ring.
 Qed.
@@ -429,19 +466,24 @@ Proof.
   { intro i. destruct (Nat.lt_ge_cases i m) as [Hi|Hi]; [|exists 0; lia].
     destruct (geometric_limit (fun k => orbit k i) (fun k => orbit_step k i Hi)) as [l Hl]. now exists l. }
   (* a limit in every entry, finitely many choices *)
-  assert (Ch : forall n, exists z : vec, forall i, (i < n)%nat -> (i < m)%nat -> forall k, Rabs (z i - orbit k i) <= q ^ k * r / (1 - q)).
+  assert (Ch : forall n, exists z : vec, forall i, (i < n)%nat -> (i < m)%nat ->
+    forall k, Rabs (z i - orbit k i) <= q ^ k * r / (1 - q)).
   { induction n as [|n [z Hz]]; [exists x; lia|]. destruct (Lim n) as [l Hl].
-    exists (fun i => if Nat.eqb i n then l else z i). intros i Hi Him k. destruct (Nat.eqb_spec i n) as [->|Ne]; [now apply Hl|apply Hz; [lia|exact Him]]. }
-  destruct (Ch m) as [z Hz0]. assert (Hz : forall i, (i < m)%nat -> forall k, Rabs (z i - orbit k i) <= q ^ k * r / (1 - q)) by (intros; now apply Hz0).
+    exists (fun i => if Nat.eqb i n then l else z i). intros i Hi Him k.
+    destruct (Nat.eqb_spec i n) as [->|Ne]; [now apply Hl|apply Hz; [lia|exact Him]]. }
+  destruct (Ch m) as [z Hz0]. assert (Hz : forall i, (i < m)%nat ->
+    forall k, Rabs (z i - orbit k i) <= q ^ k * r / (1 - q)) by (intros; now apply Hz0).
   assert (Bz : in_box z).
   { intros i Hi. apply Rnot_lt_le. intro G. destruct (small_pow (Rabs (z i - x i) - r)) as [k Hk]; [lra|].
     assert (A := Hz i Hi k). assert (B := orbit_box k i Hi).
-    assert (C := Rabs_triang (z i - orbit k i) (orbit k i - x i)). replace (z i - orbit k i + (orbit k i - x i)) with (z i - x i) in C by ring. lra. }
+    assert (C := Rabs_triang (z i - orbit k i) (orbit k i - x i)).
+    replace (z i - orbit k i + (orbit k i - x i)) with (z i - x i) in C by ring. lra. }
   assert (Fix : forall i, (i < m)%nat -> T z i = z i).
   { intros i Hi. apply Rminus_diag_uniq. apply zero_of_le. intros e He.
     destruct (small_pow (e / 2)) as [k Hk]; [lra|].
     set (D := q ^ k * r / (1 - q)) in *.
-    assert (D0 : 0 <= D) by (apply Rmult_le_pos; [apply Rmult_le_pos; [now apply pow_le|lra]|left; apply Rinv_0_lt_compat; lra]).
+    assert (D0 : 0 <= D) by (apply Rmult_le_pos; [apply Rmult_le_pos; [now apply pow_le|lra]|left;
+      apply Rinv_0_lt_compat; lra]).
     assert (A := T_contracts z (orbit k) D Bz (orbit_box k) (fun j Hj => Hz j Hj k) D0 i Hi).
     assert (B := Hz i Hi (S k)). change (orbit (S k) i) with (T (orbit k) i) in B.
     assert (W1 := w_lt1 i Hi).
@@ -474,7 +516,8 @@ Definition symmetric (n : nat) (A : mat) : Prop := forall i j, (i < n)%nat -> (j
 (** C A C^T *)
 Definition congruent (n : nat) (C A : mat) : mat := fun i j => bil n (C i) A (C j).
 
-(** A symmetric G near the identity, in the row sum norm, is positive definite: |E_ij x_i x_j| <= |E_ij| (x_i^2 + x_j^2)/2. *)
+(** A symmetric G near the identity, in the row sum norm, is positive definite: |E_ij x_i x_j| <= |E_ij| (x_i^2 +
+  x_j^2)/2. *)
 Lemma near_identity n G x : symmetric n G ->
   (forall i, (i < n)%nat -> sum n (fun j => Rabs (eye i j - G i j)) < 1) ->
   (exists i, (i < n)%nat /\ x i <> 0) -> 0 < quad n G x.
@@ -490,14 +533,16 @@ Proof.
       + intros j _ Hj. destruct (Nat.eqb_spec i j); [congruence|reflexivity].
     - intros j _. unfold eye. destruct (Nat.eqb i j); ring. }
   assert (B : sum n (fun i => sum n (fun j => x i * (eye i j - G i j) * x j)) <= sum n (fun i => s i * x i ^ 2)).
-  { apply Rle_trans with (sum n (fun i => sum n (fun j => Rabs (eye i j - G i j) * (x i ^ 2 / 2) + Rabs (eye i j - G i j) * (x j ^ 2 / 2)))).
+  { apply Rle_trans with (sum n (fun i => sum n (fun j => Rabs (eye i j - G i j) * (x i ^ 2 / 2) + Rabs (eye i j - G i
+      j) * (x j ^ 2 / 2)))).
     - apply sum_le; intros i _. apply sum_le; intros j _. set (e := eye i j - G i j).
       assert (P := Rabs_pos e). assert (U := Rle_abs e). assert (L := Rle_abs (- e)). rewrite Rabs_Ropp in L.
       assert (Q := pow2_ge_0 (x i - x j)). assert (Q2 := pow2_ge_0 (x i + x j)). nra.
     - rewrite (sum_ext n _ (fun i => s i * (x i ^ 2 / 2) + sum n (fun j => Rabs (eye i j - G i j) * (x j ^ 2 / 2)))).
       2:{ intros i _. rewrite sum_plus, sum_scal_r. reflexivity. }
       rewrite sum_plus, (sum_swap n n (fun i j => Rabs (eye i j - G i j) * (x j ^ 2 / 2))).
-      rewrite (sum_ext n (fun j => sum n (fun i => Rabs (eye i j - G i j) * (x j ^ 2 / 2))) (fun j => s j * (x j ^ 2 / 2))).
+      rewrite (sum_ext n (fun j => sum n (fun i => Rabs (eye i j - G i j) * (x j ^ 2 / 2))) (fun j => s j * (x j ^ 2 /
+        2))).
       + rewrite <- sum_plus. right. apply sum_ext; intros; field.
       + intros j Hj. rewrite sum_scal_r. f_equal. apply sum_ext; intros i Hi. rewrite (Sy i j) by assumption.
         unfold eye. now rewrite Nat.eqb_sym. }
@@ -549,7 +594,8 @@ Proof.
   - set (x := fun i => - c i / c n).
     assert (Y : forall a, (a < n)%nat -> sum n (fun i => x i * C i a) = y a).
     { intros a Ha. rewrite (sum_ext n _ (fun i => (- / c n) * (c i * C i a))) by (intros; unfold x; field; exact Cn).
-      rewrite sum_scal. assert (H := Z a Ha). replace (sum n (fun i => c i * C i a)) with (- (c n * y a)) by lra. field. exact Cn. }
+      rewrite sum_scal. assert (H := Z a Ha). replace (sum n (fun i => c i * C i a)) with (- (c n * y a)) by lra.
+      field. exact Cn. }
     assert (Q : quad n (congruent n C A) x = quad n A y).
     { rewrite congruent_quad. unfold quad, bil. apply sum_ext; intros a Ha. apply sum_ext; intros b Hb.
       rewrite (Y a Ha), (Y b Hb). reflexivity. }
@@ -560,6 +606,8 @@ Proof.
       destruct (Req_EM_T (x j) 0); [discriminate|assumption].
     + exfalso. apply Yi. rewrite <- (Y i Hi). rewrite (sum_ext n _ (fun _ => 0)); [apply sum_zero|]. intros j Hj.
       destruct (Req_EM_T (x j) 0) as [->|N]; [ring|exfalso].
-      assert (F : List.existsb (fun j => if Req_EM_T (x j) 0 then false else true) (List.seq 0 n) = true); [|congruence].
-      apply List.existsb_exists. exists j. split; [apply List.in_seq; lia|]. destruct (Req_EM_T (x j) 0); [contradiction|reflexivity].
+      assert (F : List.existsb (fun j => if Req_EM_T (x j) 0 then false else true) (List.seq 0 n) = true);
+        [|congruence].
+      apply List.existsb_exists. exists j. split; [apply List.in_seq; lia|].
+      destruct (Req_EM_T (x j) 0); [contradiction|reflexivity].
 Qed.

@@ -1,34 +1,49 @@
-(** kim2021:3.2, as we read it.  Attention by distances, f(Z)_i = sum_j P_ij z_j with P_ij in proportion to exp(-|z_i - z_j|^2), is Lipschitz in l2 on all of space: with n tokens and
-    phi e^(phi + 1) = n - 1 its derivative along any H has |df(Z)[H]|_F <= sqrt n (4 phi + 1) |H|_F  [kim_3_2].  The key is sum_j P_ij |z_i - z_j|^2 <= phi  [mean_distance]. *)
+(** kim2021:3.2, as we read it.  Attention by distances, f(Z)_i = sum_j P_ij z_j with P_ij in proportion to exp(-|z_i -
+  z_j|^2), is Lipschitz in l2 on all of space: with n tokens and
+    phi e^(phi + 1) = n - 1 its derivative along any H has |df(Z)[H]|_F <= sqrt n (4 phi + 1) |H|_F  [kim_3_2].
+    The key is sum_j P_ij |z_i - z_j|^2 <= phi  [mean_distance]. *)
 Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Rankmath Require Import Definitions Functions Norms Softmax own_order_layer.
 Local Open Scope R_scope.
 
 (** A mean under softmax moves with its values and its logits. *)
-Lemma mean_derivative n (l y : nat -> R -> R) (f u : vec) : (0 < n)%nat -> (forall k, (k < n)%nat -> is_derive (l k) 0 (f k)) -> (forall k, (k < n)%nat -> is_derive (y k) 0 (u k)) ->
+Lemma mean_derivative n (l y : nat -> R -> R) (f u : vec) : (0 < n)%nat -> (forall k, (k < n)%nat ->
+  is_derive (l k) 0 (f k)) -> (forall k, (k < n)%nat -> is_derive (y k) 0 (u k)) ->
   let p := softmax n (fun _ => 1) (fun k => l k 0) in
-  is_derive (fun h => sum n (fun j => softmax n (fun _ => 1) (fun k => l k h) j * y j h)) 0 (sum n (fun j => p j * u j) + sum n (fun j => p j * (f j - avg n p f) * y j 0)).
+  is_derive (fun h => sum n (fun j => softmax n (fun _ => 1) (fun k => l k h) j * y j h)) 0 (sum n (fun j => p j * u j)
+    + sum n (fun j => p j * (f j - avg n p f) * y j 0)).
 Proof.
   intros Hn Hl Hy p. assert (Wt : weights n (fun _ => 1)) by (split; [intros; lra|exists 0%nat; split; [lia|lra]]).
   set (Z := fun h => sum n (fun k => 1 * exp (l k h))). set (A := fun h => sum n (fun k => y k h * exp (l k h))).
   assert (Zp : forall h, 0 < Z h) by (intro h; apply (tilt_Z_pos n (fun _ => 1) Wt (fun k => l k h))).
-  assert (DE : forall k, (k < n)%nat -> is_derive (fun h => exp (l k h)) 0 (f k * exp (l k 0))) by (intros k Hk; apply (is_derive_comp exp (l k) 0 (exp (l k 0)) (f k)); [apply is_derive_exp|now apply Hl]).
+  assert (DE : forall k, (k < n)%nat -> is_derive (fun h => exp (l k h)) 0 (f k * exp (l k 0))) by (intros k Hk;
+    apply (is_derive_comp exp (l k) 0 (exp (l k 0)) (f k)); [apply is_derive_exp|now apply Hl]).
   assert (DZ : is_derive Z 0 (sum n (fun k => f k * exp (l k 0)))).
-  { apply (derive_sum n (fun k h => 1 * exp (l k h)) (fun k h => f k * exp (l k 0))). intros k Hk. apply (is_derive_ext (fun h => exp (l k h))); [intro; match goal with |- @eq _ ?a ?b => change (@eq R a b) end; ring|now apply DE]. }
+  { apply (derive_sum n (fun k h => 1 * exp (l k h)) (fun k h => f k * exp (l k 0))). intros k Hk.
+    apply (is_derive_ext (fun h => exp (l k h))); [intro; match goal with |- @eq _ ?a ?b => change (@eq R a b) end;
+      ring|now apply DE]. }
   assert (DA : is_derive A 0 (sum n (fun k => u k * exp (l k 0) + y k 0 * (f k * exp (l k 0))))).
-  { apply (derive_sum n (fun k h => y k h * exp (l k h)) (fun k h => u k * exp (l k 0) + y k 0 * (f k * exp (l k 0)))). intros k Hk.
-    apply (is_derive_mult (y k) (fun h => exp (l k h)) 0 (u k) (f k * exp (l k 0))); [now apply Hy|now apply DE|intros; apply Rmult_comm]. }
+  { apply (derive_sum n (fun k h => y k h * exp (l k h)) (fun k h => u k * exp (l k 0) + y k 0 * (f k * exp (l k 0)))).
+    intros k Hk.
+    apply (is_derive_mult (y k) (fun h => exp (l k h)) 0 (u k) (f k * exp (l k 0))); [now apply Hy|now apply DE|intros;
+      apply Rmult_comm]. }
   assert (pE : forall j, p j = exp (l j 0) / Z 0) by (intro j; unfold p, softmax, tilt; rewrite Rmult_1_l; reflexivity).
   assert (Z0 := Zp 0).
-  assert (E1 : sum n (fun k => f k * exp (l k 0)) = avg n p f * Z 0) by (unfold avg; rewrite <- sum_scal_r; apply sum_ext; intros; rewrite pE; field; lra).
-  assert (E2 : A 0 = sum n (fun k => p k * y k 0) * Z 0) by (unfold A; rewrite <- sum_scal_r; apply sum_ext; intros; rewrite pE; field; lra).
-  assert (E3 : sum n (fun k => u k * exp (l k 0) + y k 0 * (f k * exp (l k 0))) = (sum n (fun k => p k * u k) + sum n (fun k => p k * f k * y k 0)) * Z 0).
+  assert (E1 : sum n (fun k => f k * exp (l k 0)) = avg n p f * Z 0) by (unfold avg; rewrite <- sum_scal_r;
+    apply sum_ext; intros; rewrite pE; field; lra).
+  assert (E2 : A 0 = sum n (fun k => p k * y k 0) * Z 0) by (unfold A; rewrite <- sum_scal_r; apply sum_ext; intros;
+    rewrite pE; field; lra).
+  assert (E3 : sum n (fun k => u k * exp (l k 0) + y k 0 * (f k * exp (l k 0))) = (sum n (fun k => p k * u k) + sum n
+    (fun k => p k * f k * y k 0)) * Z 0).
   { rewrite <- sum_plus, <- sum_scal_r. apply sum_ext; intros; rewrite pE; field; lra. }
   apply (is_derive_ext (fun h => A h / Z h)).
-  - intro h. unfold A, Rdiv. rewrite <- sum_scal_r. apply sum_ext; intros j _. unfold softmax, tilt. fold (Z h). unfold Rdiv. ring.
-  - evar_last; [apply (is_derive_div A Z 0 _ _ DA DZ (Rgt_not_eq _ _ Z0))|]. rewrite E1, E2, E3. match goal with |- @eq _ ?a ?b => change (@eq R a b) end.
-    rewrite (sum_ext n (fun j => p j * (f j - avg n p f) * y j 0) (fun j => p j * f j * y j 0 - avg n p f * (p j * y j 0))) by (intros; ring). rewrite sum_minus, sum_scal. field. lra.
+  - intro h. unfold A, Rdiv. rewrite <- sum_scal_r. apply sum_ext; intros j _. unfold softmax, tilt. fold (Z h).
+    unfold Rdiv. ring.
+  - evar_last; [apply (is_derive_div A Z 0 _ _ DA DZ (Rgt_not_eq _ _ Z0))|]. rewrite E1, E2, E3.
+    match goal with |- @eq _ ?a ?b => change (@eq R a b) end.
+    rewrite (sum_ext n (fun j => p j * (f j - avg n p f) * y j 0) (fun j => p j * f j * y j 0 - avg n p f * (p j * y j
+      0))) by (intros; ring). rewrite sum_minus, sum_scal. field. lra.
 Qed.
 
 Section Mean.
@@ -38,110 +53,160 @@ Hypothesis p1 : sum n p = 1.
 
 (** The mean of the rows of V, and that the deviations are no longer than the rows, in the mean square. *)
 Definition centre_of (V : mat) : vec := fun a => sum n (fun j => p j * V j a).
-Lemma deviations (V : mat) : sum n (fun j => p j * dot d (vsub (V j) (centre_of V)) (vsub (V j) (centre_of V))) <= sum n (fun j => p j * dot d (V j) (V j)).
+Lemma deviations (V : mat) : sum n (fun j => p j * dot d (vsub (V j) (centre_of V)) (vsub (V j) (centre_of V))) <= sum
+  n (fun j => p j * dot d (V j) (V j)).
 Proof.
-  unfold dot. rewrite (sum_ext n (fun j => p j * sum d (fun i => V j i * V j i)) (fun j => sum d (fun a => p j * (V j a * V j a)))) by (intros; now rewrite sum_scal).
-  rewrite (sum_ext n _ (fun j => sum d (fun a => p j * (vsub (V j) (centre_of V) a * vsub (V j) (centre_of V) a)))) by (intros; now rewrite sum_scal).
-  rewrite sum_swap, (sum_swap n d (fun j a => p j * (V j a * V j a))). apply sum_le; intros a _. unfold vsub. set (c := centre_of V a).
-  rewrite (sum_ext n _ (fun j => (p j * (V j a * V j a) - 2 * c * (p j * V j a)) + c * c * p j)) by (intros; ring). rewrite sum_plus, sum_minus, !sum_scal, p1.
+  unfold dot. rewrite (sum_ext n (fun j => p j * sum d (fun i => V j i * V j i)) (fun j => sum d (fun a => p j * (V j a
+    * V j a)))) by (intros; now rewrite sum_scal).
+  rewrite (sum_ext n _ (fun j => sum d (fun a => p j * (vsub (V j) (centre_of V) a * vsub (V j) (centre_of V) a)))) by
+    (intros; now rewrite sum_scal).
+  rewrite sum_swap, (sum_swap n d (fun j a => p j * (V j a * V j a))). apply sum_le; intros a _. unfold vsub.
+  set (c := centre_of V a).
+  rewrite (sum_ext n _ (fun j => (p j * (V j a * V j a) - 2 * c * (p j * V j a)) + c * c * p j)) by (intros; ring).
+  rewrite sum_plus, sum_minus, !sum_scal, p1.
   change (sum n (fun j => p j * V j a)) with c. assert (Q := Rle_0_sqr c). unfold Rsqr in Q. lra.
 Qed.
 
 (** A combination with the weights p_j c_j is no longer than the mean of |c_j||V_j|. *)
-Lemma mean_norm (c : vec) (V : mat) : l2 d (fun a => sum n (fun j => p j * c j * V j a)) <= sum n (fun j => p j * (Rabs (c j) * l2 d (V j))).
+Lemma mean_norm (c : vec) (V : mat) : l2 d (fun a => sum n (fun j => p j * c j * V j a)) <= sum n (fun j => p j * (Rabs
+  (c j) * l2 d (V j))).
 Proof.
-  eapply Rle_trans; [apply (sn_sum (L2 d) n (fun j => p j * c j) V)|]. apply sum_le; intros j Hj. right. cbn [L2 sn]. rewrite Rabs_mult, (Rabs_right (p j)) by (apply Rle_ge; auto). ring.
+  eapply Rle_trans; [apply (sn_sum (L2 d) n (fun j => p j * c j) V)|]. apply sum_le; intros j Hj. right. cbn [L2 sn].
+  rewrite Rabs_mult, (Rabs_right (p j)) by (apply Rle_ge; auto). ring.
 Qed.
 
 Lemma mean_le (f : vec) b : (forall j, (j < n)%nat -> f j <= b) -> sum n (fun j => p j * f j) <= b.
-Proof. intros H. apply Rle_trans with (sum n (fun j => p j * b)); [apply sum_le; intros; apply Rmult_le_compat_l; auto|rewrite sum_scal_r, p1; lra]. Qed.
+Proof. intros H. apply Rle_trans with (sum n (fun j => p j * b)); [apply sum_le; intros; apply Rmult_le_compat_l;
+  auto|rewrite sum_scal_r, p1; lra]. Qed.
 
 (** Centring the logits is centring the values. *)
-Lemma centre_values (f : vec) (V : mat) a : sum n (fun j => p j * (f j - avg n p f) * V j a) = sum n (fun j => p j * f j * vsub (V j) (centre_of V) a).
+Lemma centre_values (f : vec) (V : mat) a : sum n (fun j => p j * (f j - avg n p f) * V j a) = sum n (fun j => p j * f
+  j * vsub (V j) (centre_of V) a).
 Proof.
   rewrite (sum_ext n _ (fun j => p j * f j * V j a - avg n p f * (p j * V j a))) by (intros; ring). unfold vsub.
-  rewrite (sum_ext n (fun j => p j * f j * (V j a - centre_of V a)) (fun j => p j * f j * V j a - p j * f j * centre_of V a)) by (intros; ring).
+  rewrite (sum_ext n (fun j => p j * f j * (V j a - centre_of V a)) (fun j => p j * f j * V j a - p j * f j * centre_of
+    V a)) by (intros; ring).
   rewrite !sum_minus, sum_scal, sum_scal_r. reflexivity.
 Qed.
 End Mean.
 
 Lemma l2_row n d (H : mat) i : (i < n)%nat -> l2 d (H i) <= frob n d H.
-Proof. intros Hi. apply sqrt_le_1_alt. apply (sum_term_le n (fun i => dot d (H i) (H i)) i); [intros; apply dot_pos|exact Hi]. Qed.
+Proof. intros Hi. apply sqrt_le_1_alt. apply (sum_term_le n (fun i => dot d (H i) (H i)) i); [intros;
+  apply dot_pos|exact Hi]. Qed.
 Lemma l2_sqr d v : l2 d v * l2 d v = dot d v v.
 Proof. apply sqrt_sqrt, dot_pos. Qed.
 
 Definition distance_logit (d : nat) (Z : mat) : mat := fun i j => - dot d (vsub (Z i) (Z j)) (vsub (Z i) (Z j)).
-Definition distance_attention (n d : nat) (Z : mat) : mat := fun i a => sum n (fun j => softmax n (fun _ => 1) (distance_logit d Z i) j * Z j a).
+Definition distance_attention (n d : nat) (Z : mat) : mat := fun i a => sum n (fun j => softmax n (fun _ => 1)
+  (distance_logit d Z i) j * Z j a).
 
 Lemma mean_distance n d Z i phi : (i < n)%nat -> phi * exp (phi + 1) = INR n - 1 ->
   sum n (fun j => softmax n (fun _ => 1) (distance_logit d Z i) j * dot d (vsub (Z i) (Z j)) (vsub (Z i) (Z j))) <= phi.
 Proof.
-  intros Hi Hphi. set (D := fun j => dot d (vsub (Z i) (Z j)) (vsub (Z i) (Z j))). set (S := sum n (fun k => 1 * exp (distance_logit d Z i k))).
-  assert (Wt : weights n (fun _ => 1)) by (split; [intros; lra|exists i; split; [exact Hi|lra]]). assert (Sp : 0 < S) by apply (tilt_Z_pos n (fun _ => 1) Wt (distance_logit d Z i)).
+  intros Hi Hphi. set (D := fun j => dot d (vsub (Z i) (Z j)) (vsub (Z i) (Z j))).
+  set (S := sum n (fun k => 1 * exp (distance_logit d Z i k))).
+  assert (Wt : weights n (fun _ => 1)) by (split; [intros; lra|exists i; split; [exact Hi|lra]]).
+  assert (Sp : 0 < S) by apply (tilt_Z_pos n (fun _ => 1) Wt (distance_logit d Z i)).
   assert (D0 : D i = 0) by (unfold D, dot, vsub; rewrite <- (sum_zero d); apply sum_ext; intros; ring).
-  assert (T : forall j, (j < n)%nat -> (D j - phi) * exp (- D j) <= exp (- (phi + 1)) + eye i j * (- phi - exp (- (phi + 1)))).
-  { intros j Hj. unfold eye. destruct (Nat.eqb_spec i j) as [<-|_]; [rewrite D0, Ropp_0, exp_0; lra|]. rewrite Rmult_0_l, Rplus_0_r.
-    replace (- (phi + 1)) with ((D j - phi - 1) + - D j) by ring. rewrite exp_plus. apply Rmult_le_compat_r; [left; apply exp_pos|]. assert (X := exp_ineq1_le (D j - phi - 1)). lra. }
+  assert (T : forall j, (j < n)%nat -> (D j - phi) * exp (- D j) <= exp (- (phi + 1)) + eye i j * (- phi - exp (- (phi
+    + 1)))).
+  { intros j Hj. unfold eye. destruct (Nat.eqb_spec i j) as [<-|_]; [rewrite D0, Ropp_0, exp_0; lra|].
+    rewrite Rmult_0_l, Rplus_0_r.
+    replace (- (phi + 1)) with ((D j - phi - 1) + - D j) by ring. rewrite exp_plus.
+    apply Rmult_le_compat_r; [left; apply exp_pos|]. assert (X := exp_ineq1_le (D j - phi - 1)). lra. }
   assert (Sm := sum_le n _ _ T). cbv beta in Sm. rewrite sum_plus, sum_const, sum_scal_r in Sm.
-  rewrite (sum_single n (eye i) i Hi) in Sm by (intros j _ Nj; unfold eye; destruct (Nat.eqb_spec i j); [congruence|reflexivity]). unfold eye in Sm. rewrite Nat.eqb_refl in Sm.
+  rewrite (sum_single n (eye i) i Hi) in Sm by (intros j _ Nj; unfold eye; destruct (Nat.eqb_spec i j);
+    [congruence|reflexivity]). unfold eye in Sm. rewrite Nat.eqb_refl in Sm.
   assert (E : (INR n - 1) * exp (- (phi + 1)) = phi) by (rewrite <- Hphi, exp_Ropp; field; apply Rgt_not_eq, exp_pos).
   assert (B : sum n (fun j => D j * exp (- D j)) <= phi * S).
-  { unfold S. rewrite (sum_ext n (fun j => (D j - phi) * exp (- D j)) (fun j => D j * exp (- D j) - phi * exp (- D j))) in Sm by (intros; ring). rewrite sum_minus, sum_scal in Sm.
-    rewrite (sum_ext n (fun k => 1 * exp (distance_logit d Z i k)) (fun j => exp (- D j))) by (intros; apply Rmult_1_l). lra. }
-  rewrite (sum_ext n _ (fun j => (D j * exp (- D j)) * / S)) by (intros j _; unfold softmax, tilt; fold S; unfold distance_logit; fold (D j); unfold Rdiv; ring).
+  { unfold S. rewrite (sum_ext n (fun j => (D j - phi) * exp (- D j)) (fun j => D j * exp (- D j) - phi * exp (- D j)))
+      in Sm by (intros; ring). rewrite sum_minus, sum_scal in Sm.
+    rewrite (sum_ext n (fun k => 1 * exp (distance_logit d Z i k)) (fun j => exp (- D j))) by (intros;
+      apply Rmult_1_l). lra. }
+  rewrite (sum_ext n _ (fun j => (D j * exp (- D j)) * / S)) by (intros j _; unfold softmax, tilt; fold S;
+    unfold distance_logit; fold (D j); unfold Rdiv; ring).
   rewrite sum_scal_r. apply Rmult_le_reg_r with S; [exact Sp|]. rewrite Rmult_assoc, Rinv_l by lra. lra.
 Qed.
 
 Theorem kim_3_2 n d (Z H g : mat) phi : (0 < n)%nat -> 0 <= phi -> phi * exp (phi + 1) = INR n - 1 ->
-  (forall i a, (i < n)%nat -> (a < d)%nat -> is_derive (fun h => distance_attention n d (fun i a => Z i a + h * H i a) i a) 0 (g i a)) ->
+  (forall i a, (i < n)%nat -> (a < d)%nat -> is_derive (fun h => distance_attention n d (fun i a => Z i a + h * H i a)
+    i a) 0 (g i a)) ->
   frob n d g <= sqrt (INR n) * (4 * phi + 1) * frob n d H.
 Proof.
   intros Hn Phi0 Hphi Hg. set (F := frob n d H). assert (F0 : 0 <= F) by apply sqrt_pos.
   assert (Wt : weights n (fun _ => 1)) by (split; [intros; lra|exists 0%nat; split; [lia|lra]]).
   assert (Row : forall i, (i < n)%nat -> l2 d (g i) <= (4 * phi + 1) * F).
   { intros i Hi. set (p := softmax n (fun _ => 1) (distance_logit d Z i)).
-    assert (p0 : forall j, (j < n)%nat -> 0 <= p j) by (intros; now apply tilt_nonneg). assert (p1 : sum n p = 1) by (now apply tilt_sum).
+    assert (p0 : forall j, (j < n)%nat -> 0 <= p j) by (intros; now apply tilt_nonneg).
+    assert (p1 : sum n p = 1) by (now apply tilt_sum).
     set (q := fun j => vsub (Z j) (Z i)). set (f := fun j => 2 * dot d (q j) (vsub (H i) (H j))).
-    assert (G : forall a, (a < d)%nat -> g i a = sum n (fun j => p j * H j a) + sum n (fun j => p j * f j * vsub (q j) (centre_of n p q) a)).
-    { intros a Ha. set (l := fun k h => distance_logit d (fun i a => Z i a + h * H i a) i k). set (y := fun k h => Z k a + h * H k a).
+    assert (G : forall a, (a < d)%nat -> g i a = sum n (fun j => p j * H j a) + sum n (fun j => p j * f j * vsub (q j)
+      (centre_of n p q) a)).
+    { intros a Ha. set (l := fun k h => distance_logit d (fun i a => Z i a + h * H i a) i k).
+      set (y := fun k h => Z k a + h * H k a).
       assert (Dl : forall k, (k < n)%nat -> is_derive (l k) 0 (f k)).
       { intros k _. unfold l, distance_logit, dot, vsub.
-        apply (is_derive_ext (fun h => sum d (fun b => - ((Z i b + h * H i b - (Z k b + h * H k b)) * (Z i b + h * H i b - (Z k b + h * H k b)))))).
-        - intro h. rewrite (sum_ext d _ (fun b => -1 * ((Z i b + h * H i b - (Z k b + h * H k b)) * (Z i b + h * H i b - (Z k b + h * H k b))))) by (intros; ring). rewrite sum_scal. match goal with |- @eq _ ?a ?b => change (@eq R a b) end. ring.
-        - evar_last; [apply (derive_sum d _ (fun b _ => 2 * (q k b * (H i b - H k b)))); intros b _; unfold q, vsub; auto_derive; [exact I|ring]|]. unfold f, dot, vsub. now rewrite <- sum_scal. }
-      assert (Dy : forall k, (k < n)%nat -> is_derive (y k) 0 (H k a)) by (intros k _; unfold y; auto_derive; [exact I|ring]).
+        apply (is_derive_ext (fun h => sum d (fun b => - ((Z i b + h * H i b - (Z k b + h * H k b)) * (Z i b + h * H i
+          b - (Z k b + h * H k b)))))).
+        - intro h. rewrite (sum_ext d _ (fun b => -1 * ((Z i b + h * H i b - (Z k b + h * H k b)) * (Z i b + h * H i b
+            - (Z k b + h * H k b))))) by (intros; ring). rewrite sum_scal.
+              match goal with |- @eq _ ?a ?b => change (@eq R a b) end. ring.
+        - evar_last; [apply (derive_sum d _ (fun b _ => 2 * (q k b * (H i b - H k b)))); intros b _; unfold q, vsub;
+            auto_derive; [exact I|ring]|]. unfold f, dot, vsub. now rewrite <- sum_scal. }
+      assert (Dy : forall k, (k < n)%nat -> is_derive (y k) 0 (H k a)) by (intros k _; unfold y; auto_derive;
+        [exact I|ring]).
       assert (M := mean_derivative n l y f (fun k => H k a) Hn Dl Dy). cbv zeta in M.
       assert (Pe : forall j, (j < n)%nat -> softmax n (fun _ => 1) (fun k => l k 0) j = p j).
-      { intros j Hj. apply tilt_ext; [reflexivity| |exact Hj]. intros k _. unfold l, distance_logit, dot, vsub. f_equal. apply sum_ext; intros; ring. }
-      rewrite <- (is_derive_unique _ _ _ (Hg i a Hi Ha)). etransitivity; [apply is_derive_unique; exact M|]. f_equal; [apply sum_ext; intros; now rewrite Pe|].
-      rewrite <- (centre_values n p f q). assert (Av : avg n (softmax n (fun _ => 1) (fun k => l k 0)) f = avg n p f) by (unfold avg; apply sum_ext; intros; now rewrite Pe). rewrite Av.
-      assert (Z0 : sum n (fun j => p j * (f j - avg n p f)) = 0) by (rewrite (sum_ext n _ (fun j => p j * f j - p j * avg n p f)) by (intros; ring); rewrite sum_minus, sum_scal_r, p1; unfold avg; ring).
-      rewrite (sum_ext n (fun j => p j * (f j - avg n p f) * q j a) (fun j => p j * (f j - avg n p f) * Z j a - p j * (f j - avg n p f) * Z i a)) by (intros; unfold q, vsub; ring).
-      rewrite sum_minus, sum_scal_r, Z0, Rmult_0_l, Rminus_0_r. apply sum_ext; intros j Hj. rewrite Pe by exact Hj. unfold y. ring. }
+      { intros j Hj. apply tilt_ext; [reflexivity| |exact Hj]. intros k _. unfold l, distance_logit, dot, vsub.
+        f_equal. apply sum_ext; intros; ring. }
+      rewrite <- (is_derive_unique _ _ _ (Hg i a Hi Ha)). etransitivity; [apply is_derive_unique; exact M|].
+      f_equal; [apply sum_ext; intros; now rewrite Pe|].
+      rewrite <- (centre_values n p f q). assert (Av : avg n (softmax n (fun _ => 1) (fun k => l k 0)) f = avg n p f)
+        by (unfold avg; apply sum_ext; intros; now rewrite Pe). rewrite Av.
+      assert (Z0 : sum n (fun j => p j * (f j - avg n p f)) = 0) by (rewrite (sum_ext n _ (fun j => p j * f j - p j *
+        avg n p f)) by (intros; ring); rewrite sum_minus, sum_scal_r, p1; unfold avg; ring).
+      rewrite (sum_ext n (fun j => p j * (f j - avg n p f) * q j a) (fun j => p j * (f j - avg n p f) * Z j a - p j *
+        (f j - avg n p f) * Z i a)) by (intros; unfold q, vsub; ring).
+      rewrite sum_minus, sum_scal_r, Z0, Rmult_0_l, Rminus_0_r. apply sum_ext; intros j Hj. rewrite Pe by exact Hj.
+      unfold y. ring. }
     assert (Hr := fun j => l2_row n d H j). fold F in Hr.
     assert (A1 : l2 d (fun a => sum n (fun j => p j * 1 * H j a)) <= F).
-    { eapply Rle_trans; [apply (mean_norm n d p p0)|]. apply (mean_le n p p0 p1). intros j Hj. rewrite Rabs_R1, Rmult_1_l. now apply Hr. }
+    { eapply Rle_trans; [apply (mean_norm n d p p0)|]. apply (mean_le n p p0 p1). intros j Hj.
+      rewrite Rabs_R1, Rmult_1_l. now apply Hr. }
     assert (Eq : sum n (fun j => p j * dot d (q j) (q j)) <= phi).
-    { eapply Rle_trans; [|apply (mean_distance n d Z i phi Hi Hphi)]. right. apply sum_ext; intros j _. fold p. f_equal. unfold q, dot, vsub. apply sum_ext; intros; ring. }
+    { eapply Rle_trans; [|apply (mean_distance n d Z i phi Hi Hphi)]. right. apply sum_ext; intros j _. fold p.
+      f_equal. unfold q, dot, vsub. apply sum_ext; intros; ring. }
     assert (A2 : l2 d (fun a => sum n (fun j => p j * f j * vsub (q j) (centre_of n p q) a)) <= 4 * phi * F).
     { eapply Rle_trans; [apply (mean_norm n d p p0)|]. set (c := fun j => vsub (q j) (centre_of n p q)).
       apply Rle_trans with (sum n (fun j => 2 * F * (p j * dot d (q j) (q j) + p j * dot d (c j) (c j)))).
-      - apply sum_le; intros j Hj. replace (2 * F * (p j * dot d (q j) (q j) + p j * dot d (c j) (c j))) with (p j * (2 * F * (dot d (q j) (q j) + dot d (c j) (c j)))) by ring.
+      - apply sum_le; intros j Hj. replace (2 * F * (p j * dot d (q j) (q j) + p j * dot d (c j) (c j))) with (p j * (2
+          * F * (dot d (q j) (q j) + dot d (c j) (c j)))) by ring.
         apply Rmult_le_compat_l; [auto|]. fold (c j). rewrite <- !l2_sqr.
         assert (X := dot_le_l2 d (q j) (vsub (H i) (H j))). assert (Y : l2 d (vsub (H i) (H j)) <= 2 * F).
-        { assert (T := sn_tri (L2 d) (H i) (fun _ => 0) (H j)). rewrite (sn_sym (L2 d) (fun _ => 0) (H j)) in T. cbn [L2 sn] in T.
-          assert (V0 : forall v, l2 d (vsub v (fun _ => 0)) = l2 d v) by (intro v; unfold l2, dot, vsub; f_equal; apply sum_ext; intros; ring). rewrite !V0 in T.
+        { assert (T := sn_tri (L2 d) (H i) (fun _ => 0) (H j)). rewrite (sn_sym (L2 d) (fun _ => 0) (H j)) in T.
+          cbn [L2 sn] in T.
+          assert (V0 : forall v, l2 d (vsub v (fun _ => 0)) = l2 d v) by (intro v; unfold l2, dot, vsub; f_equal;
+            apply sum_ext; intros; ring). rewrite !V0 in T.
           assert (h1 := Hr i Hi). assert (h2 := Hr j Hj). lra. }
-        set (x := l2 d (q j)) in *. set (z := l2 d (c j)). assert (x0 : 0 <= x) by apply sqrt_pos. assert (z0 : 0 <= z) by apply sqrt_pos.
-        unfold f. rewrite Rabs_mult, (Rabs_right 2) by lra. assert (X2 : Rabs (dot d (q j) (vsub (H i) (H j))) <= x * (2 * F)) by (eapply Rle_trans; [exact X|]; apply Rmult_le_compat_l; lra).
-        apply Rle_trans with (2 * (x * (2 * F)) * z); [apply Rmult_le_compat_r; lra|]. assert (Q := Rle_0_sqr (x - z)). unfold Rsqr in Q.
+        set (x := l2 d (q j)) in *. set (z := l2 d (c j)). assert (x0 : 0 <= x) by apply sqrt_pos.
+        assert (z0 : 0 <= z) by apply sqrt_pos.
+        unfold f. rewrite Rabs_mult, (Rabs_right 2) by lra. assert (X2 : Rabs (dot d (q j) (vsub (H i) (H j))) <= x *
+          (2 * F)) by (eapply Rle_trans; [exact X|]; apply Rmult_le_compat_l; lra).
+        apply Rle_trans with (2 * (x * (2 * F)) * z); [apply Rmult_le_compat_r; lra|]. assert (Q := Rle_0_sqr (x - z)).
+        unfold Rsqr in Q.
         replace (2 * (x * (2 * F)) * z) with (2 * F * (2 * (x * z))) by ring. apply Rmult_le_compat_l; lra.
-      - rewrite sum_scal, sum_plus. assert (Dv := deviations n d p p1 q). fold c in Dv. replace (4 * phi * F) with (2 * F * (phi + phi)) by ring. apply Rmult_le_compat_l; [lra|].
-        change (fun j => p j * dot d (vsub (q j) (centre_of n p q)) (vsub (q j) (centre_of n p q))) with (fun j => p j * dot d (c j) (c j)) in Dv. lra. }
-    assert (T := sn_add (L2 d) (fun a => sum n (fun j => p j * 1 * H j a)) (fun a => sum n (fun j => p j * f j * vsub (q j) (centre_of n p q) a))). cbn [L2 sn] in T.
-    replace (l2 d (g i)) with (l2 d (fun a => sum n (fun j => p j * 1 * H j a) + sum n (fun j => p j * f j * vsub (q j) (centre_of n p q) a))); [lra|].
-    unfold l2, dot. f_equal. apply sum_ext; intros a Ha. rewrite (G a Ha). rewrite (sum_ext n (fun j => p j * 1 * H j a) (fun j => p j * H j a)) by (intros; ring). reflexivity. }
+      - rewrite sum_scal, sum_plus. assert (Dv := deviations n d p p1 q). fold c in Dv.
+        replace (4 * phi * F) with (2 * F * (phi + phi)) by ring. apply Rmult_le_compat_l; [lra|].
+        change (fun j => p j * dot d (vsub (q j) (centre_of n p q)) (vsub (q j) (centre_of n p q))) with (fun j => p j
+          * dot d (c j) (c j)) in Dv. lra. }
+    assert (T := sn_add (L2 d) (fun a => sum n (fun j => p j * 1 * H j a)) (fun a => sum n (fun j => p j * f j * vsub
+      (q j) (centre_of n p q) a))). cbn [L2 sn] in T.
+    replace (l2 d (g i)) with (l2 d (fun a => sum n (fun j => p j * 1 * H j a) + sum n (fun j => p j * f j * vsub (q j)
+      (centre_of n p q) a))); [lra|].
+    unfold l2, dot. f_equal. apply sum_ext; intros a Ha. rewrite (G a Ha).
+    rewrite (sum_ext n (fun j => p j * 1 * H j a) (fun j => p j * H j a)) by (intros; ring). reflexivity. }
   set (K := (4 * phi + 1) * F) in *. assert (K0 : 0 <= K) by (apply Rmult_le_pos; lra).
-  rewrite Rmult_assoc. fold K. rewrite <- (sqrt_square K) by exact K0. rewrite <- sqrt_mult_alt by apply pos_INR. apply sqrt_le_1_alt. rewrite <- sum_const. apply sum_le; intros i Hi.
+  rewrite Rmult_assoc. fold K. rewrite <- (sqrt_square K) by exact K0. rewrite <- sqrt_mult_alt by apply pos_INR.
+  apply sqrt_le_1_alt. rewrite <- sum_const. apply sum_le; intros i Hi.
   rewrite <- l2_sqr. assert (R := Row i Hi). assert (0 <= l2 d (g i)) by apply sqrt_pos. apply Rmult_le_compat; lra.
 Qed.

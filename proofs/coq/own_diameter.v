@@ -79,7 +79,8 @@ Qed.
 (** N(SA(X)_i - SA(X)_k) <= sum_h w_h D tanh(m_h N(X_i - X_k) D / (4 sqrt d_qk)) *)
 Theorem diameter_pair X i k : (i < n)%nat -> (k < n)%nat ->
   N (vsub (SA n d Ly X i) (SA n d Ly X k)) <=
-  sum (nheads Ly) (fun h => w h * (tanh (m h * N (vsub (X i) (X k)) * diam n N X / (4 * sqrt (INR (dqk Ly)))) * diam n N X)).
+  sum (nheads Ly) (fun h => w h * (tanh (m h * N (vsub (X i) (X k)) * diam n N X / (4 * sqrt (INR (dqk Ly)))) * diam n
+    N X)).
 Proof.
   intros Hi Hk.
   rewrite (sn_ext N _ (fun b => sum (nheads Ly) (fun h => vmat d (fun a => sum n (fun j =>
@@ -153,7 +154,8 @@ Proof.
     apply Rmult_le_compat; [apply diam_nonneg|apply (rate_nonneg d N _ _ _ (BB l))|exact IH|].
     apply (rate_mono d N _ _ _ (BB l)). split; [apply diam_nonneg|exact IH].
   - assert (C0 : 0 <= c).
-    { eapply Rle_trans; [|apply (Hc 0%nat)]. apply Rmult_le_pos; [apply lip|apply (kappa_nonneg d N _ _ _ (BB 0%nat))]. }
+    { eapply Rle_trans; [|apply (Hc 0%nat)]. apply Rmult_le_pos; [apply lip|apply (kappa_nonneg d N _ _ _ (BB 0%nat))].
+      }
     apply (cubic_chain (fun l => phi_iter B w m lam l (diam n N X)) c L C0).
     + intros l _. now apply phi_iter_nonneg.
     + intros l _. cbn [phi_iter]. set (t := phi_iter B w m lam l (diam n N X)).
@@ -186,13 +188,15 @@ End Depth.
 Theorem diameter_l1 n d Ly X : (0 < dqk Ly)%nat ->
   (forall h, (h < nheads Ly)%nat -> key_padding n (mask (hd Ly h))) ->
   diam n (l1 d) (SA n d Ly X) <=
-  diam n (l1 d) X * rate Ly (fun h => norminf d d (WV (hd Ly h))) (fun h => maxentry d d (WQK (dqk Ly) (hd Ly h))) (diam n (l1 d) X).
+  diam n (l1 d) X * rate Ly (fun h => norminf d d (WV (hd Ly h))) (fun h => maxentry d d (WQK (dqk Ly) (hd Ly h)))
+    (diam n (l1 d) X).
 Proof. intros H Mk. apply (diameter_layer n d (L1 d) Ly _ _ (bounds_l1 d Ly H) Mk X). Qed.
 
 Theorem diameter_linf n d Ly X : (0 < dqk Ly)%nat ->
   (forall h, (h < nheads Ly)%nat -> key_padding n (mask (hd Ly h))) ->
   diam n (linf d) (SA n d Ly X) <=
-  diam n (linf d) X * rate Ly (fun h => norm1 d d (WV (hd Ly h))) (fun h => sumentries d d (WQK (dqk Ly) (hd Ly h))) (diam n (linf d) X).
+  diam n (linf d) X * rate Ly (fun h => norm1 d d (WV (hd Ly h))) (fun h => sumentries d d (WQK (dqk Ly) (hd Ly h)))
+    (diam n (linf d) X).
 Proof. intros H Mk. apply (diameter_layer n d (Linf d) Ly _ _ (bounds_linf d Ly H) Mk X). Qed.
 
 (* ---------- equality for two tokens ---------- *)

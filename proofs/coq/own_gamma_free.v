@@ -1,4 +1,5 @@
-(** own:gamma-free, own:gamma-free-one-head.  Any centre x, R = X - 1 x^T; E, q of the centred form; delta >= osc_j E_ij for all
+(** own:gamma-free, own:gamma-free-one-head.  Any centre x, R = X - 1 x^T; E, q of the centred form;
+  delta >= osc_j E_ij for all
     rows and heads; alpha_h = norm1 W_QK,h.  Then
         comp(res SA(X)) <= C(delta)/sqrt d_qk (sum_h |q_h|_inf alpha_h norm1 W_h)^(1/2)
                            (sum_h alpha_h norminf W_h)^(1/2) comp(R)^3,   C(delta)^2 = 2 (e^delta - 1)/delta
@@ -110,7 +111,8 @@ Proof.
   intros Hj. unfold eps. replace (comp n d RR ^ 2) with (norm1 n d RR * norminf n d RR) by (rewrite <- comp_sq; ring).
   assert (SP := Sp).
   rewrite (sum_ext n _ (fun i => Rabs (bil d (RR i) (WQK dq h) (RR j)) * / s)).
-  2:{ intros i _. unfold E, E_of, Rdiv. fold s. rewrite Rabs_mult, (Rabs_right (/ s)); [reflexivity|]. left. now apply Rinv_0_lt_compat. }
+  2:{ intros i _. unfold E, E_of, Rdiv. fold s. rewrite Rabs_mult, (Rabs_right (/ s)); [reflexivity|]. left.
+      now apply Rinv_0_lt_compat. }
   rewrite sum_scal_r. apply Rmult_le_compat_r; [left; now apply Rinv_0_lt_compat|].
   apply Rle_trans with (sum d (fun b => norm1 n d (mmul d RR (WQK dq h)) * Rabs (RR j b))).
   - apply Rle_trans with (sum n (fun i => sum d (fun b => Rabs (mmul d RR (WQK dq h) i b) * Rabs (RR j b)))).
@@ -233,9 +235,11 @@ Proof.
     mmul d (mmul n (Q_of n d (dqk Ly) (hd Ly h) X x) (centred X x)) (WV (hd Ly h)) i e)))
     by (intros; apply centred_form; assumption).
   assert (A0 : 0 <= sum (nheads Ly) (fun h => a h * norm1 d d (WV (hd Ly h)))).
-  { apply sum_nonneg; intros h Hh. apply Rmult_le_pos; [|apply maxf_pos]. exact (Rle_trans _ _ _ (maxf_pos _ _) (Ha h Hh)). }
+  { apply sum_nonneg; intros h Hh. apply Rmult_le_pos; [|apply maxf_pos].
+    exact (Rle_trans _ _ _ (maxf_pos _ _) (Ha h Hh)). }
   assert (B0 : 0 <= sum (nheads Ly) (fun h => b h * norminf d d (WV (hd Ly h)))).
-  { apply sum_nonneg; intros h Hh. apply Rmult_le_pos; [|apply maxf_pos]. exact (Rle_trans _ _ _ (maxf_pos _ _) (Hb h Hh)). }
+  { apply sum_nonneg; intros h Hh. apply Rmult_le_pos; [|apply maxf_pos].
+    exact (Rle_trans _ _ _ (maxf_pos _ _) (Hb h Hh)). }
   unfold rho, comp at 2. rewrite <- !sqrt_mult_alt; [|apply Rmult_le_pos; assumption|exact A0].
   match goal with |- _ <= sqrt (?A * ?B * (?C * ?D)) => replace (A * B * (C * D)) with ((A * C) * (B * D)) by ring end.
   apply comp_le.
@@ -267,14 +271,17 @@ Proof.
     + intros h Hh. eapply Rle_trans; [apply (Q_one n d (dqk Ly) (hd Ly h) X x Hn Hq (M h Hh) delta)|].
       * apply delta_osc. now apply Hd.
       * fold (alpha h) rho s.
-        replace (rho ^ 2 / s * (2 * expc delta) * (g h * alpha h)) with (2 * expc delta * g h * (alpha h * rho ^ 2 / s)) by (field; lra).
+        replace (rho ^ 2 / s * (2 * expc delta) * (g h * alpha h)) with (2 * expc delta * g h * (alpha h * rho ^ 2 /
+          s)) by (field; lra).
         apply Rmult_le_compat_r; [apply (eps_nonneg n d (dqk Ly) (hd Ly h) X x Hq)|].
         apply Rmult_le_compat_l; [lra|]. now apply Hg.
     + intros h Hh. eapply Rle_trans; [apply (Q_inf n d (dqk Ly) (hd Ly h) X x Hn Hq (M h Hh))|].
       fold (alpha h) rho s. right. field. lra.
   - right.
-    rewrite (sum_ext (nheads Ly) _ (fun h => rho ^ 2 / s * (2 * expc delta) * (g h * alpha h * norm1 d d (WV (hd Ly h))))) by (intros; ring).
-    rewrite (sum_ext (nheads Ly) (fun h => rho ^ 2 / s * alpha h * _) (fun h => rho ^ 2 / s * (alpha h * norminf d d (WV (hd Ly h))))) by (intros; ring).
+    rewrite (sum_ext (nheads Ly) _ (fun h => rho ^ 2 / s * (2 * expc delta) * (g h * alpha h * norm1 d d (WV (hd Ly
+      h))))) by (intros; ring).
+    rewrite (sum_ext (nheads Ly) (fun h => rho ^ 2 / s * alpha h * _) (fun h => rho ^ 2 / s * (alpha h * norminf d d
+      (WV (hd Ly h))))) by (intros; ring).
     rewrite !sum_scal.
     rewrite (sqrt_mult_alt (rho ^ 2 / s * (2 * expc delta))) by (apply Rmult_le_pos; [exact t0|lra]).
     rewrite (sqrt_mult_alt (rho ^ 2 / s) (2 * expc delta)) by exact t0.

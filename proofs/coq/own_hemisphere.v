@@ -10,7 +10,8 @@ Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Rankmath Require Import Definitions Functions Norms Softmax Masks.
 Local Open Scope R_scope.
 
-Lemma dot_ext d u v u' v' : (forall a, (a < d)%nat -> u a = u' a) -> (forall a, (a < d)%nat -> v a = v' a) -> dot d u v = dot d u' v'.
+Lemma dot_ext d u v u' v' : (forall a, (a < d)%nat -> u a = u' a) -> (forall a, (a < d)%nat -> v a = v' a) ->
+  dot d u v = dot d u' v'.
 Proof. intros H H'. unfold dot. apply sum_ext; intros. now rewrite H, H'. Qed.
 Lemma l2_ext d u v : (forall a, (a < d)%nat -> u a = v a) -> l2 d u = l2 d v.
 Proof. intros H. unfold l2. f_equal. now apply dot_ext. Qed.
@@ -44,8 +45,10 @@ Proof. intros H. unfold l2. now rewrite orthogonal_dot. Qed.
 Lemma sphere_unit d v : 0 < l2 d v -> l2 d (sphere d v) = 1.
 Proof.
   intros H. assert (S := l2_sq d v). unfold l2 at 1.
-  rewrite (dot_ext d (sphere d v) (sphere d v) (fun a => / l2 d v * v a) (fun a => / l2 d v * v a)) by (intros; unfold sphere, Rdiv; ring).
-  rewrite dot_scal_l, dot_scal_r, <- S. replace (/ l2 d v * (/ l2 d v * (l2 d v * l2 d v))) with 1 by (field; lra). apply sqrt_1.
+  rewrite (dot_ext d (sphere d v) (sphere d v) (fun a => / l2 d v * v a) (fun a => / l2 d v * v a)) by (intros;
+    unfold sphere, Rdiv; ring).
+  rewrite dot_scal_l, dot_scal_r, <- S. replace (/ l2 d v * (/ l2 d v * (l2 d v * l2 d v))) with 1 by (field; lra).
+  apply sqrt_1.
 Qed.
 
 (** sum_ik |X_i - X_k|^2 = 2 n mu^2 *)
@@ -73,12 +76,15 @@ Lemma mu_diam n d X D : (0 < n)%nat -> 0 <= D ->
 Proof.
   intros Hn D0 H. assert (Pn : 1 <= INR n) by (apply (le_INR 1); lia).
   assert (E := mu_pairs n d X Hn).
-  assert (U : sum n (fun i => sum n (fun k => dot d (vsub (X i) (X k)) (vsub (X i) (X k)))) <= sum n (fun _ => (INR n - 1) * (D * D))).
+  assert (U : sum n (fun i => sum n (fun k => dot d (vsub (X i) (X k)) (vsub (X i) (X k)))) <= sum n (fun _ => (INR n -
+    1) * (D * D))).
   { apply sum_le; intros i Hi.
     apply Rle_trans with (sum n (fun k => D * D - (if Nat.eqb k i then D * D else 0))).
     - apply sum_le; intros k Hk. destruct (Nat.eqb_spec k i) as [->|].
-      + rewrite (dot_ext d _ _ (fun a => 0 * 0) (fun a => 0 * 0)) by (intros; unfold vsub; ring). rewrite dot_scal_l. lra.
-      + rewrite <- l2_sq, Rminus_0_r. assert (P := l2_pos d (vsub (X i) (X k))). specialize (H i k Hi Hk). apply Rmult_le_compat; auto.
+      + rewrite (dot_ext d _ _ (fun a => 0 * 0) (fun a => 0 * 0)) by (intros; unfold vsub; ring). rewrite dot_scal_l.
+        lra.
+      + rewrite <- l2_sq, Rminus_0_r. assert (P := l2_pos d (vsub (X i) (X k))). specialize (H i k Hi Hk).
+        apply Rmult_le_compat; auto.
     - rewrite sum_minus, sum_const, (sum_single n (fun k => if Nat.eqb k i then D * D else 0) i Hi).
       + rewrite Nat.eqb_refl. lra.
       + intros j _ Hj. destruct (Nat.eqb_spec j i); [lia|reflexivity]. }
@@ -93,14 +99,19 @@ Lemma radial d x z a b : l2 d x = 1 -> l2 d z = 1 -> 1 <= a -> 1 <= b ->
   l2 d (vsub x z) <= l2 d (vsub (fun e => a * x e) (fun e => b * z e)).
 Proof.
   intros X1 Z1 Ha Hb.
-  assert (XX : dot d x x = 1) by (rewrite <- l2_sq, X1; ring). assert (ZZ : dot d z z = 1) by (rewrite <- l2_sq, Z1; ring).
+  assert (XX : dot d x x = 1) by (rewrite <- l2_sq, X1; ring).
+  assert (ZZ : dot d z z = 1) by (rewrite <- l2_sq, Z1; ring).
   assert (C := dot_le_l2 d x z). rewrite X1, Z1, Rmult_1_l in C. assert (CL := Rle_abs (dot d x z)).
-  assert (E : forall s t, dot d (vsub (fun e => s * x e) (fun e => t * z e)) (vsub (fun e => s * x e) (fun e => t * z e)) = s * s - 2 * (s * t) * dot d x z + t * t).
-  { intros s t. unfold dot at 1, vsub. rewrite (sum_ext d _ (fun e => s * s * (x e * x e) - 2 * (s * t) * (x e * z e) + t * t * (z e * z e))) by (intros; ring).
+  assert (E : forall s t, dot d (vsub (fun e => s * x e) (fun e => t * z e)) (vsub (fun e => s * x e) (fun e => t * z
+    e)) = s * s - 2 * (s * t) * dot d x z + t * t).
+  { intros s t. unfold dot at 1, vsub. rewrite (sum_ext d _ (fun e => s * s * (x e * x e) - 2 * (s * t) * (x e * z e) +
+      t * t * (z e * z e))) by (intros; ring).
     rewrite sum_plus, sum_minus, !sum_scal. fold (dot d x x) (dot d x z) (dot d z z). rewrite XX, ZZ. ring. }
   unfold l2. apply sqrt_le_1_alt. rewrite E.
-  rewrite (dot_ext d (vsub x z) (vsub x z) (vsub (fun e => 1 * x e) (fun e => 1 * z e)) (vsub (fun e => 1 * x e) (fun e => 1 * z e))) by (intros; unfold vsub; ring).
-  rewrite E. assert (Q := Rle_0_sqr (a - b)). unfold Rsqr in Q. assert (0 <= (a * b - 1) * (1 - dot d x z)) by (apply Rmult_le_pos; nra). nra.
+  rewrite (dot_ext d (vsub x z) (vsub x z) (vsub (fun e => 1 * x e) (fun e => 1 * z e)) (vsub (fun e => 1 * x e) (fun e
+    => 1 * z e))) by (intros; unfold vsub; ring).
+  rewrite E. assert (Q := Rle_0_sqr (a - b)). unfold Rsqr in Q.
+  assert (0 <= (a * b - 1) * (1 - dot d x z)) by (apply Rmult_le_pos; nra). nra.
 Qed.
 
 Section Hemisphere.
@@ -137,11 +148,13 @@ Proof.
     { rewrite (l2_ext d (vt (S s)) (vmat d (vt s) (W s))) by (intros; apply vt_step). now rewrite orthogonal_l2. }
     split; [exact V1'|]. intros i Hi. set (u := vmat n (A s i) (X s)).
     assert (Su : gamma <= dot d u (vt s)).
-    { unfold u. rewrite dot_vmat_l. rewrite <- (Rmult_1_l gamma), <- (A1 i Hi), <- sum_scal_r. apply sum_le; intros j Hj.
+    { unfold u. rewrite dot_vmat_l. rewrite <- (Rmult_1_l gamma), <- (A1 i Hi), <- sum_scal_r.
+      apply sum_le; intros j Hj.
       apply Rmult_le_compat_l; [now apply A0|]. now apply IH. }
     assert (N1 : l2 d u <= 1).
     { eapply Rle_trans; [apply (sn_sum (L2 d) n (A s i) (X s))|]. rewrite <- (A1 i Hi). apply sum_le; intros j Hj.
-      rewrite Rabs_right by (apply Rle_ge; now apply A0). change (L2 d (X s j)) with (l2 d (X s j)). destruct (IH j Hj) as [-> _]. lra. }
+      rewrite Rabs_right by (apply Rle_ge; now apply A0). change (L2 d (X s j)) with (l2 d (X s j)).
+      destruct (IH j Hj) as [-> _]. lra. }
     assert (N0 : 0 < l2 d u).
     { assert (C := dot_le_l2 d u (vt s)). rewrite V1, Rmult_1_r in C. assert (L := Rle_abs (dot d u (vt s))). lra. }
     assert (EX : forall a, (a < d)%nat -> X (S s) i a = sphere d (vmat d u (W s)) a) by (intros; apply HX; auto; lia).
@@ -158,7 +171,8 @@ Qed.
 Lemma height_b s i : (s <= t)%nat -> (i < n)%nat -> gamma <= height s i <= 1.
 Proof.
   intros Hs Hi. destruct (state s Hs) as [V1 H]. destruct (H i Hi) as [X1 G]. split; [exact G|].
-  assert (C := dot_le_l2 d (X s i) (vt s)). rewrite X1, V1, Rmult_1_l in C. unfold height. assert (L := Rle_abs (dot d (X s i) (vt s))). lra.
+  assert (C := dot_le_l2 d (X s i) (vt s)). rewrite X1, V1, Rmult_1_l in C. unfold height.
+  assert (L := Rle_abs (dot d (X s i) (vt s))). lra.
 Qed.
 
 (** One step: the mean's height, its norm, the next token. *)
@@ -174,13 +188,16 @@ Proof.
     apply Rmult_le_compat_l; [now apply A0|]. apply IH; auto. }
   assert (N1 : lift s i <= 1).
   { eapply Rle_trans; [apply (sn_sum (L2 d) n (A s i) (X s))|]. rewrite <- (A1 i Hi). apply sum_le; intros j Hj.
-    rewrite Rabs_right by (apply Rle_ge; now apply A0). change (L2 d (X s j)) with (l2 d (X s j)). destruct (IH j Hj) as [-> _]. lra. }
+    rewrite Rabs_right by (apply Rle_ge; now apply A0). change (L2 d (X s j)) with (l2 d (X s j)).
+    destruct (IH j Hj) as [-> _]. lra. }
   assert (N0 : 0 < lift s i).
-  { unfold lift. fold u. assert (C := dot_le_l2 d u (vt s)). rewrite V1, Rmult_1_r in C. assert (L := Rle_abs (dot d u (vt s))). lra. }
+  { unfold lift. fold u. assert (C := dot_le_l2 d u (vt s)). rewrite V1, Rmult_1_r in C.
+    assert (L := Rle_abs (dot d u (vt s))). lra. }
   assert (EX : forall a, (a < d)%nat -> X (S s) i a = vmat d u (W s) a / lift s i).
   { intros a Ha. rewrite HX by (auto; lia). unfold sphere. fold u. rewrite orthogonal_l2 by exact OW. reflexivity. }
   split; [split; assumption|]. split; [|exact EX].
-  rewrite E. unfold height. rewrite (dot_ext d _ (vt (S s)) (fun a => / lift s i * vmat d u (W s) a) (vmat d (vt s) (W s))).
+  rewrite E. unfold height. rewrite (dot_ext d _ (vt (S s)) (fun a => / lift s i * vmat d u (W s) a) (vmat d (vt s) (W
+    s))).
   - rewrite dot_scal_l, orthogonal_dot by exact OW. field. lra.
   - intros a Ha. rewrite EX by exact Ha. unfold Rdiv. ring.
   - intros a _. apply vt_step.
@@ -190,7 +207,8 @@ Lemma beta_stochastic s : (s < t)%nat -> row_stochastic n n (beta s).
 Proof.
   intros Hs. destruct (St s Hs) as [A0 A1].
   assert (S0 : forall i, (i < n)%nat -> 0 < sum n (fun k => A s i k * height s k)).
-  { intros i Hi. destruct (step_facts s i Hs Hi) as [L [-> _]]. assert (H := height_b (S s) i ltac:(lia) Hi). apply Rmult_lt_0_compat; lra. }
+  { intros i Hi. destruct (step_facts s i Hs Hi) as [L [-> _]]. assert (H := height_b (S s) i ltac:(lia) Hi).
+    apply Rmult_lt_0_compat; lra. }
   split.
   - intros i j Hi Hj. unfold beta. assert (H := height_b s j ltac:(lia) Hj). specialize (S0 i Hi).
     apply Rmult_le_pos; [apply Rmult_le_pos; [now apply A0|lra]|left; now apply Rinv_0_lt_compat].
@@ -202,11 +220,13 @@ Lemma Y_step s i a : (s < t)%nat -> (i < n)%nat -> (a < d)%nat ->
 Proof.
   intros Hs Hi Ha. destruct (step_facts s i Hs Hi) as [L [E EX]]. assert (H := height_b (S s) i ltac:(lia) Hi).
   unfold Y at 1. rewrite EX by exact Ha.
-  replace (vmat d (vmat n (beta s i) (Y s)) (W s) a) with (vmat d (vmat n (A s i) (X s)) (W s) a / sum n (fun k => A s i k * height s k)).
+  replace (vmat d (vmat n (beta s i) (Y s)) (W s) a) with (vmat d (vmat n (A s i) (X s)) (W s) a / sum n (fun k => A s
+    i k * height s k)).
   - rewrite E. field. lra.
   - unfold Rdiv. unfold vmat at 1 3. rewrite <- sum_scal_r. apply sum_ext; intros e He.
     rewrite (Rmult_comm _ (/ _)), <- Rmult_assoc. f_equal. unfold vmat. rewrite <- sum_scal. apply sum_ext; intros j Hj.
-    unfold beta, Y. assert (Hj' := height_b s j ltac:(lia) Hj). assert (0 < lift s i * height (S s) i) by (apply Rmult_lt_0_compat; lra).
+    unfold beta, Y. assert (Hj' := height_b s j ltac:(lia) Hj).
+    assert (0 < lift s i * height (S s) i) by (apply Rmult_lt_0_compat; lra).
     rewrite E. field. split; [|split]; lra.
 Qed.
 
@@ -227,7 +247,8 @@ Proof.
   - destruct Hw as [j [Hj [Gj Hw]]]. specialize (IH j ltac:(lia) Hj Hw).
     destruct (beta_stochastic (s + k) ltac:(lia)) as [P0 _].
     destruct (steps_stochastic n beta s t (fun u Hu => beta_stochastic u ltac:(lia)) k ltac:(lia)) as [Q0 _].
-    simpl steps. unfold mmul. eapply Rle_trans; [|apply (sum_term_le n (fun a => beta (s + k) i a * steps n beta s k a c) j)].
+    simpl steps. unfold mmul. eapply Rle_trans; [|apply (sum_term_le n (fun a => beta (s + k) i a * steps n beta s k a
+      c) j)].
     + assert (H0 := height_b s c ltac:(lia) Hc). assert (H1 := height_b (s + k) j ltac:(lia) Hj).
       assert (H2 := height_b (s + S k) i ltac:(lia) Hi). replace (s + S k)%nat with (S (s + k)) in * by lia.
       destruct (step_facts (s + k) i ltac:(lia) Hi) as [L [E _]].
@@ -235,12 +256,14 @@ Proof.
       assert (B : eps * height (s + k) j / height (S (s + k)) i <= beta (s + k) i j).
       { unfold beta. rewrite E. assert (Aij := edge (s + k)%nat i j ltac:(lia) Hi Hj Gj).
         apply Rmult_le_reg_r with (lift (s + k) i * height (S (s + k)) i); [apply Rmult_lt_0_compat; lra|].
-        replace (A (s + k)%nat i j * height (s + k) j / (lift (s + k) i * height (S (s + k)) i) * (lift (s + k) i * height (S (s + k)) i))
+        replace (A (s + k)%nat i j * height (s + k) j / (lift (s + k) i * height (S (s + k)) i) * (lift (s + k) i *
+          height (S (s + k)) i))
           with (A (s + k)%nat i j * height (s + k) j) by (field; lra).
         replace (eps * height (s + k) j / height (S (s + k)) i * (lift (s + k) i * height (S (s + k)) i))
           with (eps * lift (s + k) i * height (s + k) j) by (field; lra).
         apply Rmult_le_compat_r; [lra|]. nra. }
-      replace (eps ^ S k * height s c / height (S (s + k)) i) with ((eps * height (s + k) j / height (S (s + k)) i) * (eps ^ k * height s c / height (s + k) j))
+      replace (eps ^ S k * height s c / height (S (s + k)) i) with ((eps * height (s + k) j / height (S (s + k)) i) *
+        (eps ^ k * height s c / height (s + k) j))
         by (simpl; field; lra).
       apply Rmult_le_compat; [| |exact B|exact IH].
       * apply Rmult_le_pos; [apply Rmult_le_pos; lra|left; apply Rinv_0_lt_compat; lra].
@@ -249,21 +272,27 @@ Proof.
     + exact Hj.
 Qed.
 
-Lemma beta_contracts s : (s + r <= t)%nat -> contracts n (steps n beta s r) (1 - gamma * eps ^ r) /\ gamma * eps ^ r <= 1.
+Lemma beta_contracts s : (s + r <= t)%nat -> contracts n (steps n beta s r) (1 - gamma * eps ^ r) /\ gamma * eps ^ r <=
+  1.
 Proof.
   intros Hs. destruct cen as [Hc Hr].
   assert (SS := steps_stochastic n beta s t (fun u Hu => beta_stochastic u ltac:(lia)) r ltac:(lia)).
   assert (Low : forall i, (i < n)%nat -> gamma * eps ^ r <= steps n beta s r i c).
-  { intros i Hi. destruct (Hr i Hi) as [k [Hk Hw]]. eapply Rle_trans; [|apply (beta_lower s r i Hs Hi); now apply (walk_longer n G c k i r)].
-    assert (H0 := height_b s c ltac:(lia) Hc). assert (H2 := height_b (s + r) i ltac:(lia) Hi). assert (Ep := pow_le eps r eps0).
-    apply Rmult_le_reg_r with (height (s + r) i); [lra|]. unfold Rdiv. rewrite (Rmult_assoc _ (/ _)), Rinv_l, Rmult_1_r by lra.
+  { intros i Hi. destruct (Hr i Hi) as [k [Hk Hw]]. eapply Rle_trans; [|apply (beta_lower s r i Hs Hi);
+      now apply (walk_longer n G c k i r)].
+    assert (H0 := height_b s c ltac:(lia) Hc). assert (H2 := height_b (s + r) i ltac:(lia) Hi).
+    assert (Ep := pow_le eps r eps0).
+    apply Rmult_le_reg_r with (height (s + r) i); [lra|]. unfold Rdiv.
+    rewrite (Rmult_assoc _ (/ _)), Rinv_l, Rmult_1_r by lra.
     assert (gamma * height (s + r) i <= height s c) by nra. nra. }
   assert (S1 : sum n (fun b => if Nat.eqb b c then gamma * eps ^ r else 0) = gamma * eps ^ r).
-  { rewrite (sum_single n _ c Hc); [now rewrite Nat.eqb_refl|]. intros j _ Hj. destruct (Nat.eqb_spec j c); [lia|reflexivity]. }
+  { rewrite (sum_single n _ c Hc); [now rewrite Nat.eqb_refl|]. intros j _ Hj.
+    destruct (Nat.eqb_spec j c); [lia|reflexivity]. }
   split.
   - rewrite <- S1. apply contracts_doeblin; [exact SS|]. intros i b Hi Hb.
     destruct (Nat.eqb_spec b c) as [->|]; [now apply Low|]. destruct SS; auto.
-  - eapply Rle_trans; [apply (Low c Hc)|]. destruct SS as [Q0 Q1]. rewrite <- (Q1 c Hc). apply (sum_term_le n (steps n beta s r c) c); auto.
+  - eapply Rle_trans; [apply (Low c Hc)|]. destruct SS as [Q0 Q1]. rewrite <- (Q1 c Hc).
+    apply (sum_term_le n (steps n beta s r c) c); auto.
 Qed.
 
 Lemma values_orthogonal s u : (s <= t)%nat -> l2 d (vmat d u (values d W s)) = l2 d u.
@@ -281,21 +310,26 @@ Proof.
     rewrite Nat.div_small by exact H. simpl. lra. }
   assert (C : contracts n (steps n beta 0 t) ((1 - gamma * eps ^ r) ^ (t / r))).
   { destruct (Nat.le_gt_cases r t) as [H|H].
-    - apply contracts_blocks; [exact r_pos|destruct (beta_contracts 0 ltac:(lia)); lra|exact beta_stochastic|]. intros s Hs. now apply beta_contracts.
-    - rewrite Nat.div_small by exact H. simpl. apply contracts_stochastic. apply (steps_stochastic n beta 0 t); [intros; apply beta_stochastic; lia|lia]. }
+    - apply contracts_blocks; [exact r_pos|destruct (beta_contracts 0 ltac:(lia)); lra|exact beta_stochastic|].
+      intros s Hs. now apply beta_contracts.
+    - rewrite Nat.div_small by exact H. simpl. apply contracts_stochastic.
+      apply (steps_stochastic n beta 0 t); [intros; apply beta_stochastic; lia|lia]. }
   assert (D0 := diam_nonneg n (l2 d) (Y 0)).
   apply diam_lub; [now apply Rmult_le_pos|]. intros i k Hi Hk.
-  rewrite (l2_ext d _ (vmat d (vsub (vmat n (steps n beta 0 t i) (Y 0)) (vmat n (steps n beta 0 t k) (Y 0))) (values d W t))).
+  rewrite (l2_ext d _ (vmat d (vsub (vmat n (steps n beta 0 t i) (Y 0)) (vmat n (steps n beta 0 t k) (Y 0))) (values d
+    W t))).
   - rewrite values_orthogonal by lia. apply (C (L2 d) (Y 0%nat) _ D0); [|exact Hi|exact Hk]. intros. now apply diam_ub.
   - intros a Ha. unfold vsub at 1. rewrite !HU by assumption. rewrite <- vmat_sub. ring.
 Qed.
 End Rate.
 
-Lemma pair_below s i k : (s <= t)%nat -> (i < n)%nat -> (k < n)%nat -> l2 d (vsub (X s i) (X s k)) <= diam n (l2 d) (Y s).
+Lemma pair_below s i k : (s <= t)%nat -> (i < n)%nat -> (k < n)%nat ->
+  l2 d (vsub (X s i) (X s k)) <= diam n (l2 d) (Y s).
 Proof.
   intros Hs Hi Hk. eapply Rle_trans; [|apply (diam_ub n (l2 d) (Y s) i k Hi Hk)]. destruct (state s Hs) as [_ H].
   assert (Bi := height_b s i Hs Hi). assert (Bk := height_b s k Hs Hk).
-  assert (Inv : forall x, gamma <= x <= 1 -> 1 <= / x) by (intros x Hx; rewrite <- Rinv_1; apply Rinv_le_contravar; lra).
+  assert (Inv : forall x, gamma <= x <= 1 -> 1 <= / x) by (intros x Hx; rewrite <- Rinv_1; apply Rinv_le_contravar;
+    lra).
   eapply Rle_trans; [apply (radial d (X s i) (X s k) (/ height s i) (/ height s k)); auto; now apply H|].
   right. apply l2_ext. intros a _. unfold vsub, Y, Rdiv. ring.
 Qed.
@@ -308,8 +342,10 @@ Proof.
     assert (VV : dot d v v = 1) by (rewrite <- l2_sq, v1; ring). set (s := dot d (X 0%nat i) v) in *.
     assert (E : dot d (vsub (Y 0 i) v) (vsub (Y 0 i) v) = / s ^ 2 - 1).
     { unfold vsub, Y. rewrite vt_0. fold s. unfold dot at 1.
-      rewrite (sum_ext d _ (fun e => / (s * s) * (X 0%nat i e * X 0%nat i e) - 2 / s * (X 0%nat i e * v e) + v e * v e)) by (intros; field; lra).
-      rewrite sum_plus, sum_minus, !sum_scal. fold (dot d (X 0%nat i) (X 0%nat i)) (dot d (X 0%nat i) v) (dot d v v). rewrite XX, VV. fold s. field. lra. }
+      rewrite (sum_ext d _ (fun e => / (s * s) * (X 0%nat i e * X 0%nat i e) - 2 / s * (X 0%nat i e * v e) + v e * v
+        e)) by (intros; field; lra).
+      rewrite sum_plus, sum_minus, !sum_scal. fold (dot d (X 0%nat i) (X 0%nat i)) (dot d (X 0%nat i) v) (dot d v v).
+      rewrite XX, VV. fold s. field. lra. }
     rewrite E. assert (/ s ^ 2 <= / gamma ^ 2) by (apply Rinv_le_contravar; [nra|apply pow_incr; lra]). lra. }
   apply diam_lub; [assert (H := sqrt_pos (/ gamma ^ 2 - 1)); lra|]. intros i k Hi Hk.
   assert (T := sn_tri (L2 d) (Y 0 i) v (Y 0 k)). rewrite (sn_sym (L2 d) v (Y 0 k)) in T.
@@ -318,10 +354,12 @@ Qed.
 End Hemisphere.
 
 Lemma sphere_orbit_step n d Ly X s i : nheads (Ly s) = 1%nat -> (forall a, bout (Ly s) a = 0) ->
-  sphere_orbit n d Ly X (S s) i = sphere d (vmat d (vmat n (sphere_attention n d Ly X s i) (sphere_orbit n d Ly X s)) (WV (hd (Ly s) 0))).
+  sphere_orbit n d Ly X (S s) i = sphere d (vmat d (vmat n (sphere_attention n d Ly X s i) (sphere_orbit n d Ly X s))
+    (WV (hd (Ly s) 0))).
 Proof.
   intros H B. unfold sphere_orbit at 1. simpl. unfold block_map. cbn [normalised tok skip att]. f_equal.
-  apply functional_extensionality. intro a. unfold SA. rewrite H, B. cbn [sum]. unfold sphere_attention, sphere_orbit. ring.
+  apply functional_extensionality. intro a. unfold SA. rewrite H, B. cbn [sum]. unfold sphere_attention, sphere_orbit.
+  ring.
 Qed.
 
 Theorem hemisphere_pairs n d (Ly : nat -> layer) (G : mat) c r eps v gamma t X :
@@ -344,9 +382,11 @@ Proof.
   intros Hn Hr E0 HL G0 G1 Hc HA U0 V1 Gp Hv.
   set (A := sphere_attention n d Ly X). set (W := layer_value Ly). set (Z := sphere_orbit n d Ly X).
   assert (St : forall s, (s < t)%nat -> row_stochastic n n (A s)).
-  { intros s Hs. apply attn_stochastic. destruct (HL s Hs) as [_ [-> _]]. split; [exact G0|]. intros i Hi. exists i. auto. }
+  { intros s Hs. apply attn_stochastic. destruct (HL s Hs) as [_ [-> _]]. split; [exact G0|]. intros i Hi. exists i.
+    auto. }
   assert (Or : forall s, (s < t)%nat -> orthogonal d (W s)) by (intros; now apply HL).
-  assert (HZ : forall s i a, (s < t)%nat -> (i < n)%nat -> (a < d)%nat -> Z (S s) i a = sphere d (vmat d (vmat n (A s i) (Z s)) (W s)) a).
+  assert (HZ : forall s i a, (s < t)%nat -> (i < n)%nat -> (a < d)%nat ->
+    Z (S s) i a = sphere d (vmat d (vmat n (A s i) (Z s)) (W s)) a).
   { intros s i a Hs _ _. unfold Z at 1. rewrite sphere_orbit_step by now apply HL. reflexivity. }
   split; [|split; [|split]].
   - intros i Hi. now apply (state n d A W Z t v gamma Hn St Or HZ U0 V1 Gp Hv t (le_n t)).

@@ -1,6 +1,9 @@
-(** own:mask-rate, own:mask-rate-symmetric.  If the powers of P, whose rows sum to one, bring vectors together like q^t, then tr P - 1 <= (n - 1) q [mask_rate].
-    No eigenvalue is needed: the matrix T that P induces on differences to the first token has the trace tr P - 1; for r > q and some K the form
-    S(x, y) = sum_(k<K) r^(-2k) <T^k x, T^k y> has S(Tx, Tx) <= r^2 S(x, x), and in a basis that is orthonormal for S the trace is a sum of m terms
+(** own:mask-rate, own:mask-rate-symmetric.  If the powers of P, whose rows sum to one,
+  bring vectors together like q^t, then tr P - 1 <= (n - 1) q [mask_rate].
+    No eigenvalue is needed: the matrix T that P induces on differences to the first token has the trace tr P - 1;
+      for r > q and some K the form
+    S(x, y) = sum_(k<K) r^(-2k) <T^k x, T^k y> has S(Tx, Tx) <= r^2 S(x, x),
+      and in a basis that is orthonormal for S the trace is a sum of m terms
     S(b_i, T b_i) <= r. *)
 Require Import Reals Lra Lia Psatz.
 From Rankmath Require Import Definitions Norms Language LanguageFacts.
@@ -11,14 +14,16 @@ Definition unit_vec (j : nat) : vec := fun a => if Nat.eqb a j then 1 else 0.
 (* ---------- a form that is at least the scalar product has an orthonormal basis ---------- *)
 Section Form.
 Variables (m : nat) (S : vec -> vec -> R).
-Hypothesis Sext : forall x x' y y', (forall a, (a < m)%nat -> x a = x' a) -> (forall a, (a < m)%nat -> y a = y' a) -> S x y = S x' y'.
+Hypothesis Sext : forall x x' y y', (forall a, (a < m)%nat -> x a = x' a) -> (forall a, (a < m)%nat -> y a = y' a) ->
+  S x y = S x' y'.
 Hypothesis Ssym : forall x y, S x y = S y x.
 Hypothesis Slin : forall x y z c, S z (fun a => x a + c * y a) = S z x + c * S z y.
 Hypothesis Sdot : forall x, dot m x x <= S x x.
 
 Lemma S_zero z : S z (fun _ => 0) = 0.
 Proof.
-  assert (H : S z (fun _ => 0) = S z (fun _ => 0) + -1 * S z (fun _ => 0)) by (rewrite <- Slin; apply Sext; intros; [reflexivity|ring]). lra.
+  assert (H : S z (fun _ => 0) = S z (fun _ => 0) + -1 * S z (fun _ => 0)) by (rewrite <- Slin; apply Sext; intros;
+    [reflexivity|ring]). lra.
 Qed.
 
 Lemma S_scal z x c : S z (fun a => c * x a) = c * S z x.
@@ -26,9 +31,11 @@ Proof.
   rewrite <- (Rplus_0_l (c * S z x)), <- (S_zero z), <- Slin. apply Sext; intros; [reflexivity|ring].
 Qed.
 
-Lemma S_sum z k (c : nat -> R) (b : nat -> vec) : S z (fun a => sum k (fun i => c i * b i a)) = sum k (fun i => c i * S z (b i)).
+Lemma S_sum z k (c : nat -> R) (b : nat -> vec) : S z (fun a => sum k (fun i => c i * b i a)) = sum k (fun i => c i * S
+  z (b i)).
 Proof.
-  induction k as [|k IH]; [simpl; apply S_zero|]. cbn [sum]. rewrite <- IH. apply (Slin (fun a => sum k (fun i => c i * b i a)) (b k) z (c k)).
+  induction k as [|k IH]; [simpl; apply S_zero|]. cbn [sum]. rewrite <- IH.
+  apply (Slin (fun a => sum k (fun i => c i * b i a)) (b k) z (c k)).
 Qed.
 
 Lemma basis k : (k <= m)%nat -> exists b : nat -> vec,
@@ -40,22 +47,26 @@ Proof.
   destruct IH as [b [B0 [B1 B2]]]; [lia|].
   set (v := fun a => unit_vec k a + -1 * sum k (fun i => S (b i) (unit_vec k) * b i a)).
   assert (Vk : v k = 1).
-  { unfold v, unit_vec at 1. rewrite Nat.eqb_refl. rewrite (sum_ext k _ (fun _ => 0)); [rewrite sum_zero; ring|]. intros i Hi. rewrite B0 by lia. ring. }
+  { unfold v, unit_vec at 1. rewrite Nat.eqb_refl. rewrite (sum_ext k _ (fun _ => 0)); [rewrite sum_zero; ring|].
+    intros i Hi. rewrite B0 by lia. ring. }
   assert (Vo : forall j, (j < k)%nat -> S (b j) v = 0).
-  { intros j Hj. unfold v. rewrite Slin, S_sum. rewrite (sum_ext k _ (fun i => S (b i) (unit_vec k) * (if Nat.eqb j i then 1 else 0))).
+  { intros j Hj. unfold v. rewrite Slin, S_sum. rewrite (sum_ext k _ (fun i => S (b i) (unit_vec k) * (if Nat.eqb j i
+      then 1 else 0))).
     2: { intros i Hi. rewrite B1 by lia. reflexivity. }
     rewrite (sum_single k _ j Hj). 2: { intros i Hi N. destruct (Nat.eqb_spec j i); [congruence|ring]. }
     rewrite Nat.eqb_refl. ring. }
   assert (Vv : 0 < S v v).
   { apply Rlt_le_trans with (dot m v v); [|apply Sdot]. apply Rlt_le_trans with (v k * v k); [rewrite Vk; lra|].
     apply (sum_term_le m (fun a => v a * v a) k); [intros; nra|lia]. }
-  set (N := sqrt (S v v)). assert (N0 : 0 < N) by (now apply sqrt_lt_R0). assert (NN : N * N = S v v) by (apply sqrt_sqrt; lra).
+  set (N := sqrt (S v v)). assert (N0 : 0 < N) by (now apply sqrt_lt_R0).
+  assert (NN : N * N = S v v) by (apply sqrt_sqrt; lra).
   set (w := fun a => / N * v a).
   assert (Sw : forall z, S z w = / N * S z v) by (intros; apply S_scal).
   assert (Ew : forall a, v a = N * w a) by (intros; unfold w; field; lra).
   exists (fun i => if Nat.eqb i k then w else b i). split; [|split].
   - intros i a Hi Ha. destruct (Nat.eqb_spec i k) as [->|Ne]; [|apply B0; lia]. unfold w, v, unit_vec at 1.
-    destruct (Nat.eqb_spec a k); [lia|]. rewrite (sum_ext k _ (fun _ => 0)); [rewrite sum_zero; ring|]. intros j Hj. rewrite B0 by lia. ring.
+    destruct (Nat.eqb_spec a k); [lia|]. rewrite (sum_ext k _ (fun _ => 0)); [rewrite sum_zero; ring|]. intros j Hj.
+    rewrite B0 by lia. ring.
   - intros i j Hi Hj. destruct (Nat.eqb_spec i k) as [->|Ni]; destruct (Nat.eqb_spec j k) as [->|Nj].
     + rewrite Nat.eqb_refl, Sw, Ssym, Sw, <- NN. field. lra.
     + rewrite Ssym, Sw, Vo by lia. destruct (Nat.eqb_spec k j); [congruence|ring].
@@ -66,13 +77,16 @@ Proof.
     2: { intros i Hi. destruct (Nat.eqb_spec i k); [lia|reflexivity]. }
     destruct (Nat.eq_dec j k) as [->|Nj].
     + assert (Sk : S w (unit_vec k) = N).
-      { transitivity (S w (fun a => v a + 1 * sum k (fun i => S (b i) (unit_vec k) * b i a))); [apply Sext; intros; [reflexivity|unfold v; ring]|].
+      { transitivity (S w (fun a => v a + 1 * sum k (fun i => S (b i) (unit_vec k) * b i a))); [apply Sext; intros;
+          [reflexivity|unfold v; ring]|].
         rewrite Slin, S_sum, (sum_ext k _ (fun _ => 0)). 2: { intros i Hi. rewrite (Ssym w), Sw, Vo by lia. ring. }
         rewrite sum_zero, (Ssym w), Sw, <- NN. field. lra. }
       rewrite Sk, <- Ew. unfold v. ring.
     + rewrite <- B2 by lia. replace (S w (unit_vec j)) with 0; [ring|].
-      rewrite (Sext w w (unit_vec j) (fun a => sum k (fun i => S (b i) (unit_vec j) * b i a))); [|reflexivity|intros; apply B2; lia].
-      rewrite S_sum, (sum_ext k _ (fun _ => 0)); [rewrite sum_zero; reflexivity|]. intros i Hi. rewrite (Ssym w), Sw, Vo by lia. ring.
+      rewrite (Sext w w (unit_vec j) (fun a => sum k (fun i => S (b i) (unit_vec j) * b i a))); [|reflexivity|intros;
+        apply B2; lia].
+      rewrite S_sum, (sum_ext k _ (fun _ => 0)); [rewrite sum_zero; reflexivity|]. intros i Hi.
+      rewrite (Ssym w), Sw, Vo by lia. ring.
 Qed.
 
 Lemma expand (y : vec) a : (a < m)%nat -> y a = sum m (fun j => y j * unit_vec j a).
@@ -81,7 +95,8 @@ Proof.
   intros j Hj N. unfold unit_vec. destruct (Nat.eqb_spec a j); [congruence|ring].
 Qed.
 
-Lemma trace_form (T : mat) r : 0 <= r -> (forall x, S (fun a => dot m (T a) x) (fun a => dot m (T a) x) <= r * r * S x x) ->
+Lemma trace_form (T : mat) r : 0 <= r -> (forall x, S (fun a => dot m (T a) x) (fun a => dot m (T a) x) <= r * r * S x
+  x) ->
   sum m (fun i => T i i) <= INR m * r.
 Proof.
   intros r0 H. destruct (basis m (Nat.le_refl m)) as [b [_ [B1 B2]]]. set (t := fun (x : vec) a => dot m (T a) x).
@@ -93,30 +108,37 @@ Proof.
       + unfold t, dot. rewrite (sum_ext m _ (fun a => sum m (fun i => S (b i) (unit_vec j) * (T j a * b i a)))).
         2: { intros a Ha. rewrite (B2 j a Hj Ha) at 1. rewrite <- sum_scal. apply sum_ext; intros; ring. }
         rewrite sum_swap. apply sum_ext; intros i Hi. now rewrite sum_scal.
-    - rewrite sum_swap. apply sum_ext; intros i Hi. rewrite (Sext (b i) (b i) (t (b i)) (fun a => sum m (fun j => t (b i) j * unit_vec j a))).
+    - rewrite sum_swap. apply sum_ext; intros i Hi. rewrite (Sext (b i) (b i) (t (b i)) (fun a => sum m (fun j => t (b
+        i) j * unit_vec j a))).
       2: reflexivity. 2: { intros; now apply expand. }
       rewrite S_sum. apply sum_ext; intros; ring. }
   rewrite E, <- (sum_const m r). apply sum_le; intros i Hi. set (w := t (b i)). set (c := S (b i) w).
   assert (Sb : S (b i) (b i) = 1) by (rewrite B1 by lia; now rewrite Nat.eqb_refl).
   assert (W : S w w <= r * r) by (specialize (H (b i)); fold (t (b i)) in H; fold w in H; rewrite Sb in H; lra).
-  assert (P : 0 <= S (fun a => w a + - c * b i a) (fun a => w a + - c * b i a)) by (eapply Rle_trans; [apply dot_pos|apply Sdot]).
+  assert (P : 0 <= S (fun a => w a + - c * b i a) (fun a => w a + - c * b i a)) by (eapply Rle_trans;
+    [apply dot_pos|apply Sdot]).
   rewrite Slin, (Ssym _ w), (Ssym _ (b i)), !Slin, Sb, (Ssym w (b i)) in P. fold c in P. nra.
 Qed.
 End Form.
 
 (* ---------- powers ---------- *)
-Lemma applied_ext {n} (A : matrix n n) t x y : (forall a, (a < n)%nat -> x a = y a) -> forall i, (i < n)%nat -> applied A t x i = applied A t y i.
-Proof. intros E. induction t as [|t IH]; intros i Hi; [now apply E|]. cbn [applied]. apply sum_ext; intros a Ha. now rewrite IH. Qed.
+Lemma applied_ext {n} (A : matrix n n) t x y : (forall a, (a < n)%nat -> x a = y a) -> forall i, (i < n)%nat ->
+  applied A t x i = applied A t y i.
+Proof. intros E. induction t as [|t IH]; intros i Hi; [now apply E|]. cbn [applied]. apply sum_ext; intros a Ha.
+now rewrite IH. Qed.
 
-Lemma applied_lin {n} (A : matrix n n) t x y c i : applied A t (fun a => x a + c * y a) i = applied A t x i + c * applied A t y i.
+Lemma applied_lin {n} (A : matrix n n) t x y c i : applied A t (fun a => x a + c * y a) i = applied A t x i + c *
+  applied A t y i.
 Proof.
   revert i. induction t as [|t IH]; intros i; [reflexivity|]. cbn [applied]. unfold dot.
-  rewrite (sum_ext n _ (fun a => A i a * applied A t x a + c * (A i a * applied A t y a))); [rewrite sum_plus, sum_scal; reflexivity|].
+  rewrite (sum_ext n _ (fun a => A i a * applied A t x a + c * (A i a * applied A t y a)));
+    [rewrite sum_plus, sum_scal; reflexivity|].
   intros a Ha. rewrite IH. ring.
 Qed.
 
 Lemma applied_in {n} (A : matrix n n) t x i : applied A t (fun a => dot n (A a) x) i = applied A (S t) x i.
-Proof. revert i. induction t as [|t IH]; intros i; [reflexivity|]. cbn [applied]. apply sum_ext; intros a Ha. rewrite IH. reflexivity. Qed.
+Proof. revert i. induction t as [|t IH]; intros i; [reflexivity|]. cbn [applied]. apply sum_ext; intros a Ha.
+rewrite IH. reflexivity. Qed.
 
 Lemma trace_power m (T : matrix m m) r K : 0 < r ->
   (forall y, dot m (applied T K y) (applied T K y) <= (r * r) ^ K * dot m y y) -> (0 < K)%nat ->
@@ -124,22 +146,27 @@ Lemma trace_power m (T : matrix m m) r K : 0 < r ->
 Proof.
   intros r0 H HK. assert (R0 : 0 < r * r) by nra. assert (RK : forall k, 0 < (r * r) ^ k) by (intros; now apply pow_lt).
   apply (trace_form m (fun x y => sum K (fun k => / (r * r) ^ k * dot m (applied T k x) (applied T k y)))).
-  - intros x x' y y' Ex Ey. apply sum_ext; intros k Hk. f_equal. apply sum_ext; intros a Ha. now rewrite (applied_ext T k x x' Ex a Ha), (applied_ext T k y y' Ey a Ha).
+  - intros x x' y y' Ex Ey. apply sum_ext; intros k Hk. f_equal. apply sum_ext; intros a Ha.
+    now rewrite (applied_ext T k x x' Ex a Ha), (applied_ext T k y y' Ey a Ha).
   - intros x y. apply sum_ext; intros k Hk. now rewrite dot_sym.
   - intros x y z c. rewrite <- sum_scal, <- sum_plus. apply sum_ext; intros k Hk. unfold dot.
-    rewrite (sum_ext m _ (fun a => applied T k z a * applied T k x a + c * (applied T k z a * applied T k y a))); [rewrite sum_plus, sum_scal; ring|].
+    rewrite (sum_ext m _ (fun a => applied T k z a * applied T k x a + c * (applied T k z a * applied T k y a)));
+      [rewrite sum_plus, sum_scal; ring|].
     intros a Ha. rewrite applied_lin. ring.
   - intros x. replace (dot m x x) with (/ (r * r) ^ 0 * dot m (applied T 0 x) (applied T 0 x)) by (simpl; field).
     apply (sum_term_le K (fun k => / (r * r) ^ k * dot m (applied T k x) (applied T k x)) 0%nat); [|exact HK].
     intros k Hk. apply Rmult_le_pos; [left; now apply Rinv_0_lt_compat|apply dot_pos].
   - lra.
   - intros x. set (f := fun k => / (r * r) ^ k * dot m (applied T k x) (applied T k x)).
-    assert (E : sum K (fun k => / (r * r) ^ k * dot m (applied T k (fun a => dot m (T a) x)) (applied T k (fun a => dot m (T a) x))) = r * r * sum K (fun k => f (S k))).
-    { rewrite <- sum_scal. apply sum_ext; intros k Hk. unfold f. replace (dot m (applied T k (fun a => dot m (T a) x)) (applied T k (fun a => dot m (T a) x)))
+    assert (E : sum K (fun k => / (r * r) ^ k * dot m (applied T k (fun a => dot m (T a) x)) (applied T k (fun a => dot
+      m (T a) x))) = r * r * sum K (fun k => f (S k))).
+    { rewrite <- sum_scal. apply sum_ext; intros k Hk. unfold f.
+      replace (dot m (applied T k (fun a => dot m (T a) x)) (applied T k (fun a => dot m (T a) x)))
         with (dot m (applied T (S k) x) (applied T (S k) x)) by (apply sum_ext; intros; now rewrite !applied_in).
       cbn [pow]. field. split; [apply Rgt_not_eq, RK|lra]. }
     rewrite E. apply Rmult_le_compat_l; [lra|]. assert (S1 := sum_head K f). cbn [sum] in S1.
-    assert (f K <= f 0%nat). { unfold f. simpl (_ ^ 0). rewrite Rinv_1, Rmult_1_l. apply Rmult_le_reg_l with ((r * r) ^ K); [apply RK|].
+    assert (f K <= f 0%nat). { unfold f. simpl (_ ^ 0). rewrite Rinv_1, Rmult_1_l.
+    apply Rmult_le_reg_l with ((r * r) ^ K); [apply RK|].
       rewrite <- Rmult_assoc, Rinv_r, Rmult_1_l by (apply Rgt_not_eq, RK). apply H. }
     lra.
 Qed.
@@ -148,24 +175,33 @@ Qed.
 Definition induced (P : mat) : mat := fun i j => P (S i) (S j) - P 0%nat (S j).
 Definition lift (y : vec) : vec := fun a => match a with O => 0 | S b => y b end.
 
-Lemma induced_applied m (P : matrix (S m) (S m)) t y i : (forall j, (j < S m)%nat -> sum (S m) (P j) = 1) -> (i < m)%nat ->
+Lemma induced_applied m (P : matrix (S m) (S m)) t y i : (forall j, (j < S m)%nat -> sum (S m) (P j) = 1) ->
+  (i < m)%nat ->
   @applied m (induced P) t y i = applied P t (lift y) (S i) - applied P t (lift y) 0%nat.
 Proof.
-  intros H. revert i. induction t as [|t IH]; intros i Hi; [simpl; ring|]. cbn [applied]. set (x := applied P t (lift y)) in *.
-  assert (E : dot (S m) (P (S i)) x - dot (S m) (P 0%nat) x = sum (S m) (fun a => (P (S i) a - P 0%nat a) * (x a - x 0%nat))).
-  { unfold dot. rewrite (sum_ext (S m) (fun a => (P (S i) a - P 0%nat a) * (x a - x 0%nat)) (fun a => (P (S i) a * x a - P 0%nat a * x a) - (P (S i) a - P 0%nat a) * x 0%nat)) by (intros; ring).
+  intros H. revert i. induction t as [|t IH]; intros i Hi; [simpl; ring|]. cbn [applied].
+  set (x := applied P t (lift y)) in *.
+  assert (E : dot (S m) (P (S i)) x - dot (S m) (P 0%nat) x = sum (S m) (fun a => (P (S i) a - P 0%nat a) * (x a - x
+    0%nat))).
+  { unfold dot. rewrite (sum_ext (S m) (fun a => (P (S i) a - P 0%nat a) * (x a - x 0%nat)) (fun a => (P (S i) a * x a
+      - P 0%nat a * x a) - (P (S i) a - P 0%nat a) * x 0%nat)) by (intros; ring).
     rewrite !sum_minus, sum_scal_r, sum_minus, (H (S i)), (H 0%nat) by lia. ring. }
-  rewrite E, sum_head. replace ((P (S i) 0%nat - P 0%nat 0%nat) * (x 0%nat - x 0%nat)) with 0 by ring. rewrite Rplus_0_l.
+  rewrite E, sum_head. replace ((P (S i) 0%nat - P 0%nat 0%nat) * (x 0%nat - x 0%nat)) with 0 by ring.
+  rewrite Rplus_0_l.
   apply sum_ext; intros j Hj. rewrite IH by exact Hj. reflexivity.
 Qed.
 
-Lemma osc_lub m (v : vector m) b : (0 < m)%nat -> (forall j k, (j < m)%nat -> (k < m)%nat -> v j - v k <= b) -> osc v <= b.
+Lemma osc_lub m (v : vector m) b : (0 < m)%nat -> (forall j k, (j < m)%nat -> (k < m)%nat -> v j - v k <= b) ->
+  osc v <= b.
 Proof.
-  intros Hm H. unfold osc. destruct (largest_attained m v Hm) as [j [Hj ->]]. destruct (least_attained m v Hm) as [k [Hk ->]]. now apply H.
+  intros Hm H. unfold osc. destruct (largest_attained m v Hm) as [j [Hj ->]].
+  destruct (least_attained m v Hm) as [k [Hk ->]]. now apply H.
 Qed.
 
-Theorem mask_rate m (P : matrix (S m) (S m)) q c : (forall i, (i < S m)%nat -> sum (S m) (P i) = 1) -> 0 <= q -> 0 <= c ->
-  (forall t (z : vector (S m)), osc (applied P t z) <= c * q ^ t * osc z) -> sum (S m) (fun i => P i i) - 1 <= INR m * q.
+Theorem mask_rate m (P : matrix (S m) (S m)) q c : (forall i, (i < S m)%nat -> sum (S m) (P i) = 1) -> 0 <= q ->
+  0 <= c ->
+  (forall t (z : vector (S m)), osc (applied P t z) <= c * q ^ t * osc z) ->
+    sum (S m) (fun i => P i i) - 1 <= INR m * q.
 Proof.
   intros Rows q0 c0 H. set (T := induced P : matrix m m).
   assert (Tr : sum (S m) (fun i => P i i) - 1 = sum m (fun i => T i i)).
@@ -178,7 +214,8 @@ Proof.
   set (B := 4 * INR m * (c * c) + 1). assert (B0 : 0 < B) by (unfold B; nra).
   assert (x1 : Rabs (q / r * (q / r)) < 1).
   { assert (0 <= q / r) by (apply Rmult_le_pos; [lra|left; now apply Rinv_0_lt_compat]).
-    assert (q / r < 1) by (apply Rmult_lt_reg_r with r; [lra|]; replace (q / r * r) with q by (field; lra); unfold r; lra). rewrite Rabs_pos_eq; nra. }
+    assert (q / r < 1) by (apply Rmult_lt_reg_r with r; [lra|]; replace (q / r * r) with q by (field; lra); unfold r;
+      lra). rewrite Rabs_pos_eq; nra. }
   destruct (pow_lt_1_zero _ x1 (/ B) ltac:(now apply Rinv_0_lt_compat)) as [K0 HK0]. set (K := S K0).
   assert (HK : B * (q * q) ^ K <= (r * r) ^ K).
   { specialize (HK0 K ltac:(unfold K; lia)). assert (E : q / r * (q / r) = q * q * / (r * r)) by (field; lra).
@@ -187,23 +224,29 @@ Proof.
     assert (QK : 0 <= (q * q) ^ K) by (apply pow_le; nra).
     rewrite Rabs_pos_eq in HK0 by (apply Rmult_le_pos; [exact QK|left; now apply Rinv_0_lt_compat]).
     apply Rmult_le_reg_r with (/ (r * r) ^ K); [now apply Rinv_0_lt_compat|]. rewrite Rinv_r by lra.
-    apply Rmult_le_reg_l with (/ B); [now apply Rinv_0_lt_compat|]. replace (/ B * (B * (q * q) ^ K * / (r * r) ^ K)) with ((q * q) ^ K * / (r * r) ^ K) by (field; split; lra). lra. }
+    apply Rmult_le_reg_l with (/ B); [now apply Rinv_0_lt_compat|].
+    replace (/ B * (B * (q * q) ^ K * / (r * r) ^ K)) with ((q * q) ^ K * / (r * r) ^ K) by (field; split; lra). lra. }
   apply (trace_power m T r K r0); [|unfold K; lia]. intros y. set (D := dot m y y).
-  assert (Dm : forall a, (a < m)%nat -> y a * y a <= D) by (intros a Ha; apply (sum_term_le m (fun a => y a * y a) a); [intros; nra|exact Ha]).
-  assert (D0 : 0 <= D) by apply dot_pos. set (s := sqrt D). assert (s0 : 0 <= s) by apply sqrt_pos. assert (ss : s * s = D) by now apply sqrt_sqrt.
+  assert (Dm : forall a, (a < m)%nat -> y a * y a <= D) by (intros a Ha; apply (sum_term_le m (fun a => y a * y a) a);
+    [intros; nra|exact Ha]).
+  assert (D0 : 0 <= D) by apply dot_pos. set (s := sqrt D). assert (s0 : 0 <= s) by apply sqrt_pos.
+  assert (ss : s * s = D) by now apply sqrt_sqrt.
   assert (Ly : forall a, (a < S m)%nat -> - s <= lift y a <= s).
   { intros [|a] Ha; simpl; [lra|]. specialize (Dm a ltac:(lia)). rewrite <- ss in Dm. split; nra. }
   assert (O : osc (lift y : vector (S m)) <= 2 * s).
   { apply osc_lub; [lia|]. intros j k Hj Hk. assert (A := Ly j Hj). assert (A' := Ly k Hk). lra. }
   assert (qK : 0 <= q ^ K) by now apply pow_le.
-  assert (G : osc (applied P K (lift y : vector (S m))) <= c * q ^ K * (2 * s)) by (eapply Rle_trans; [apply H|]; apply Rmult_le_compat_l; [nra|exact O]).
+  assert (G : osc (applied P K (lift y : vector (S m))) <= c * q ^ K * (2 * s)) by (eapply Rle_trans; [apply H|];
+    apply Rmult_le_compat_l; [nra|exact O]).
   set (g := c * q ^ K * (2 * s)) in *. assert (g0 : 0 <= g) by (unfold g; apply Rmult_le_pos; nra).
   apply Rle_trans with (INR m * (g * g)).
   - rewrite <- sum_const. apply sum_le; intros i Hi. unfold T. rewrite (induced_applied m P K y i Rows Hi).
-    assert (A := osc_spec (S m) (applied P K (lift y)) (S i) 0 ltac:(lia) ltac:(lia)). assert (A' := osc_spec (S m) (applied P K (lift y)) 0 (S i) ltac:(lia) ltac:(lia)).
+    assert (A := osc_spec (S m) (applied P K (lift y)) (S i) 0 ltac:(lia) ltac:(lia)).
+    assert (A' := osc_spec (S m) (applied P K (lift y)) 0 (S i) ltac:(lia) ltac:(lia)).
     set (u := applied P K (lift y) (S i) - applied P K (lift y) 0%nat) in *.
     assert (- g <= u <= g) by (split; unfold u in *; lra). nra.
-  - replace (INR m * (g * g)) with (4 * INR m * (c * c) * ((q * q) ^ K * D)) by (unfold g; rewrite Rpow_mult_distr, <- ss; ring).
+  - replace (INR m * (g * g)) with (4 * INR m * (c * c) * ((q * q) ^ K * D)) by (unfold g;
+      rewrite Rpow_mult_distr, <- ss; ring).
     apply Rle_trans with (B * (q * q) ^ K * D); [|apply Rmult_le_compat_r; assumption].
     assert (0 <= (q * q) ^ K * D) by (apply Rmult_le_pos; [apply pow_le; nra|exact D0]). unfold B. nra.
 Qed.
@@ -211,26 +254,32 @@ Qed.
 (** The powers of P P: the trace of P P. *)
 Lemma applied_square n (P : matrix n n) t z i : @applied n (mmul n P P) t z i = applied P (t + t) z i.
 Proof.
-  revert i. induction t as [|t IH]; intros i; [reflexivity|]. replace (S t + S t)%nat with (S (S (t + t))) by lia. cbn [applied]. unfold dot, mmul, vmat.
+  revert i. induction t as [|t IH]; intros i; [reflexivity|]. replace (S t + S t)%nat with (S (S (t + t))) by lia.
+  cbn [applied]. unfold dot, mmul, vmat.
   rewrite (sum_ext n _ (fun a => sum n (fun b => P i b * (P b a * applied P (t + t) z a)))).
   2: { intros a Ha. rewrite IH, <- sum_scal_r. apply sum_ext; intros; ring. }
   rewrite sum_swap. apply sum_ext; intros b Hb. now rewrite sum_scal.
 Qed.
 
-Theorem mask_rate_square m (P : matrix (S m) (S m)) q c : (forall i, (i < S m)%nat -> sum (S m) (P i) = 1) -> 0 <= q -> 0 <= c ->
+Theorem mask_rate_square m (P : matrix (S m) (S m)) q c : (forall i, (i < S m)%nat -> sum (S m) (P i) = 1) -> 0 <= q ->
+  0 <= c ->
   (forall t (z : vector (S m)), osc (applied P t z) <= c * q ^ t * osc z) ->
   sum (S m) (fun i => sum (S m) (fun j => P i j * P j i)) - 1 <= INR m * (q * q).
 Proof.
   intros Rows q0 c0 H. apply (mask_rate m (mmul (S m) P P) (q * q) c); [|nra|exact c0|].
-  - intros i Hi. unfold mmul, vmat. rewrite sum_swap. rewrite (sum_ext (S m) _ (P i)); [now apply Rows|]. intros j Hj. rewrite sum_scal, Rows by exact Hj. ring.
-  - intros t z. eapply Rle_trans; [|eapply Rle_trans; [apply (H (t + t)%nat z)|right; rewrite pow_add, Rpow_mult_distr; reflexivity]].
+  - intros i Hi. unfold mmul, vmat. rewrite sum_swap. rewrite (sum_ext (S m) _ (P i)); [now apply Rows|]. intros j Hj.
+    rewrite sum_scal, Rows by exact Hj. ring.
+  - intros t z. eapply Rle_trans; [|eapply Rle_trans; [apply (H (t + t)%nat z)|right; rewrite pow_add, Rpow_mult_distr;
+      reflexivity]].
     right. unfold osc. f_equal; [apply largest_ext|apply least_ext]; intros; apply applied_square.
 Qed.
 
 (** Averages do not spread. *)
-Lemma average_osc n (P : matrix n n) t z : (0 < n)%nat -> Definitions.row_stochastic n n P -> osc (applied P t z) <= 1 * 1 ^ t * osc z.
+Lemma average_osc n (P : matrix n n) t z : (0 < n)%nat -> Definitions.row_stochastic n n P ->
+  osc (applied P t z) <= 1 * 1 ^ t * osc z.
 Proof.
-  intros Hn [P0 P1]. rewrite pow1, !Rmult_1_l. induction t as [|t IH]; [apply Rle_refl|]. eapply Rle_trans; [|exact IH]. set (x := applied P t z).
+  intros Hn [P0 P1]. rewrite pow1, !Rmult_1_l. induction t as [|t IH]; [apply Rle_refl|].
+  eapply Rle_trans; [|exact IH]. set (x := applied P t z).
   apply osc_lub; [exact Hn|]. intros j k Hj Hk. cbn [applied]. fold x.
   assert (U : dot n (P j) x <= largest n x).
   { apply Rle_trans with (sum n (fun a => P j a * largest n x)); [|rewrite sum_scal_r, P1 by exact Hj; lra].

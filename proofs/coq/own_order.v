@@ -32,7 +32,8 @@ Proof.
   { intros c Hc. rewrite ln_mult by assumption. simpl. rewrite Rmult_1_r, !ln_mult by nra. ring. }
   destruct (cubic L) as [H1 H2]. split.
   - assert (Q : ln (c1 * r L ^ 3) <= ln (r (S L))) by (apply ln_le; [nra|exact H1]). rewrite E in Q by assumption. lra.
-  - assert (Q : ln (r (S L)) <= ln (c2 * r L ^ 3)) by (apply ln_le; [apply r_pos|exact H2]). rewrite E in Q by assumption. lra.
+  - assert (Q : ln (r (S L)) <= ln (c2 * r L ^ 3)) by (apply ln_le; [apply r_pos|exact H2]).
+    rewrite E in Q by assumption. lra.
 Qed.
 
 Let low L := (s L + ln c1 / 2) / p L.
@@ -87,13 +88,16 @@ Proof.
     split; [exact Tail|]. intros [L1 H1].
     assert (C2 := c2_pos). assert (E0 : ell < 0).
     { assert (R := r_pos L1). assert (Sp : 0 < sqrt c2) by (now apply sqrt_lt_R0).
-      assert (Q : ln (sqrt c2 * r L1) < 0) by (rewrite <- ln_1; apply ln_increasing; [apply Rmult_lt_0_compat; assumption|exact H1]).
+      assert (Q : ln (sqrt c2 * r L1) < 0) by (rewrite <- ln_1; apply ln_increasing; [apply Rmult_lt_0_compat;
+        assumption|exact H1]).
       rewrite ln_mult in Q by assumption.
-      assert (Hs : ln c2 = 2 * ln (sqrt c2)) by (rewrite <- (sqrt_sqrt c2) at 1 by lra; rewrite ln_mult by assumption; ring).
+      assert (Hs : ln c2 = 2 * ln (sqrt c2)) by (rewrite <- (sqrt_sqrt c2) at 1 by lra; rewrite ln_mult by assumption;
+        ring).
       assert (T := Tail L1). assert (P := p_pos L1). fold (p L1) in T.
       assert (p L1 * ell < 0) by lra. nra. }
     split; [exact E0|]. intros eps He.
-    set (M := Rmax (Rabs (ln c1)) (Rabs (ln c2))). assert (M0 : 0 <= M) by (eapply Rle_trans; [apply Rabs_pos|apply Rmax_l]).
+    set (M := Rmax (Rabs (ln c1)) (Rabs (ln c2))). assert (M0 : 0 <= M) by (eapply Rle_trans;
+      [apply Rabs_pos|apply Rmax_l]).
     assert (M1 : Rabs (ln c1) <= M) by apply Rmax_l. assert (M2 : Rabs (ln c2) <= M) by apply Rmax_r.
     set (big := (M / eps + M + 1) / (- ell)).
     destruct (Pow_x_infinity 3 ltac:(rewrite Rabs_right; lra) big) as [L0 HL0].

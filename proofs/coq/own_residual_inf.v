@@ -44,7 +44,8 @@ Proof.
       apply Rmult_le_compat_r; [left; now apply Rinv_0_lt_compat|].
       eapply Rle_trans; [apply (m_bound _ _ _ _ _ B); exact Hh|].
       assert (A1 := rowmax_ub (centred X x) i Hi). assert (A2 := rowmax_ub (centred X x) l Hl). fold r in A1, A2.
-      assert (P1 := sn_pos N (centred X x i)). assert (P2 := sn_pos N (centred X x l)). assert (Mp := m_pos _ _ _ _ _ B h).
+      assert (P1 := sn_pos N (centred X x i)). assert (P2 := sn_pos N (centred X x l)).
+      assert (Mp := m_pos _ _ _ _ _ B h).
       replace (m h * r ^ 2) with (m h * r * r) by ring. apply Rmult_le_compat; [nra|exact P2|nra|exact A2]. }
     assert (Gj := G j Hj). assert (Gk := G k Hk). apply Rabs_le_between in Gj. apply Rabs_le_between in Gk. lra. }
   replace (2 * (m h * r ^ 2 / s) / 4) with (m h * r ^ 2 / (2 * s)) in T by (field; lra).
@@ -61,7 +62,8 @@ Proof.
   { intro h. assert (Mp := m_pos _ _ _ _ _ B h). assert (0 <= tanh (m h * r ^ 2 / (2 * s))); [|lra]. apply tanh_nonneg.
     apply Rmult_le_pos; [apply Rmult_le_pos; [lra|nra]|left; apply Rinv_0_lt_compat; lra]. }
   apply maxf_lub.
-  - apply Rmult_le_pos; [exact R0|]. apply sum_nonneg; intros h _. apply Rmult_le_pos; [apply (w_pos _ _ _ _ _ B)|apply A].
+  - apply Rmult_le_pos; [exact R0|]. apply sum_nonneg; intros h _.
+    apply Rmult_le_pos; [apply (w_pos _ _ _ _ _ B)|apply A].
   - intros i Hi.
     rewrite (sn_ext N _ (fun b => sum (nheads Ly) (fun h =>
       mmul d (mmul n (Q_of n d (dqk Ly) (hd Ly h) X x) (centred X x)) (WV (hd Ly h)) i b)))
@@ -122,7 +124,8 @@ Qed.
 Theorem residual_inf n d Ly X r r' : (0 < n)%nat -> (0 < dqk Ly)%nat ->
   (forall h, (h < nheads Ly)%nat -> key_padding n (mask (hd Ly h))) ->
   residual (norminf n d) X r -> residual (norminf n d) (SA n d Ly X) r' ->
-  r' <= sum (nheads Ly) (fun h => maxentry d d (WQK (dqk Ly) (hd Ly h)) * norminf d d (WV (hd Ly h)) / sqrt (INR (dqk Ly))) * r ^ 3.
+  r' <= sum (nheads Ly) (fun h => maxentry d d (WQK (dqk Ly) (hd Ly h)) * norminf d d (WV (hd Ly h)) / sqrt (INR (dqk
+    Ly))) * r ^ 3.
 Proof.
   intros Hn Hq M H H'. assert (S := sqrt_dqk_pos _ Hq).
   destruct (residual_layer n d (L1 d) Ly _ _ Hn (bounds_l1 d Ly Hq) M X r r' H H') as [A1 A2].

@@ -87,11 +87,9 @@ Proof.
   - apply diam_lub; [apply Rmult_le_pos; [exact D0|assert (A := Rabs_pos (skip B)); lra]|]. intros i k Hi Hk.
     rewrite (sn_ext N _ (fun a => skip B * vsub (X i) (X k) a + vsub (Y i) (Y k) a)) by (intro; apply Ed).
     eapply Rle_trans; [apply sn_add|]. rewrite sn_scal.
-    assert (S1 := diam_ub n N X i k Hi Hk). assert (S2 := diam_ub n N Y i k Hi Hk). assert (A := Rabs_pos (skip B)). nra.
+    assert (S1 := diam_ub n N X i k Hi Hk). assert (S2 := diam_ub n N Y i k Hi Hk). assert (A := Rabs_pos (skip B)).
+    nra.
 Qed.
-
-(** f 0 * ... * f (L-1) *)
-Fixpoint prod (L : nat) (f : nat -> R) : R := match L with O => 1 | S l => prod l f * f l end.
 
 Theorem lambda_skip (B : nat -> block) (w m : nat -> nat -> R) L X :
   (forall l, layer_bounds d N (att (B l)) (w l) (m l)) ->
@@ -99,8 +97,9 @@ Theorem lambda_skip (B : nat -> block) (w m : nat -> nat -> R) L X :
   (forall l v, tok (B l) v = v) ->
   let D l := diam n N (net n d B l X) in
   let phi l := rate (att (B l)) (w l) (m l) (D l) in
-  D L <= D 0%nat * prod L (fun l => Rabs (skip (B l)) + phi l) /\
-  ((forall l, (l < L)%nat -> phi l <= Rabs (skip (B l))) -> D 0%nat * prod L (fun l => Rabs (skip (B l)) - phi l) <= D L).
+  D L <= D 0%nat * prodf L (fun l => Rabs (skip (B l)) + phi l) /\
+  ((forall l, (l < L)%nat -> phi l <= Rabs (skip (B l))) -> D 0%nat * prodf L (fun l => Rabs (skip (B l)) - phi l) <= D
+    L).
 Proof.
   intros HB HM Ht D phi.
   assert (Step : forall l, D l * (Rabs (skip (B l)) - phi l) <= D (S l) <= D l * (Rabs (skip (B l)) + phi l)).
@@ -111,7 +110,8 @@ Proof.
     rewrite <- Rmult_assoc. apply Rmult_le_compat_r; [|exact IH].
     assert (A := Rabs_pos (skip (B l))). specialize (Pos l). lra.
   - induction L as [|l IH]; intros Hs; [simpl; lra|]. simpl. destruct (Step l) as [S1 _]. eapply Rle_trans; [|exact S1].
-    rewrite <- Rmult_assoc. apply Rmult_le_compat_r; [specialize (Hs l ltac:(lia)); lra|]. apply IH. intros; apply Hs; lia.
+    rewrite <- Rmult_assoc. apply Rmult_le_compat_r; [specialize (Hs l ltac:(lia)); lra|]. apply IH.
+    intros; apply Hs; lia.
 Qed.
 
 Variables (Ly : nat -> layer) (w m : nat -> nat -> R).
@@ -130,7 +130,8 @@ Proof.
   assert (Kp : 0 <= kap).
   { eapply Rle_trans; [apply (kappa_nonneg d N _ _ _ (BB 0%nat))|apply (Hk 0%nat)]. }
   destruct (seq_lower D (fun l => rate (Ly l) (w l) (m l) (D l)) kap th L) as [P Q]; try assumption.
-  - intros l _. destruct (skip_layer (skipped (Ly l)) (w l) (m l) (net n d (fun l => skipped (Ly l)) l X) (BB l) (M l) (fun v => eq_refl)) as [A _].
+  - intros l _. destruct (skip_layer (skipped (Ly l)) (w l) (m l) (net n d (fun l => skipped (Ly l)) l X) (BB l) (M l)
+      (fun v => eq_refl)) as [A _].
     cbn [skipped att skip] in A. rewrite Rabs_R1 in A. exact A.
   - intros l Hl. split; [apply (rate_nonneg d N _ _ _ (BB l))|now apply Hth].
   - intros l _. eapply Rle_trans; [apply (rate_kappa d N _ _ _ (BB l))|].
@@ -141,7 +142,8 @@ Proof.
     assert (HQ : D0 * D0 <= DL * DL * (1 + c * (D0 * D0))).
     { apply (Rmult_le_compat_r (DL * DL * (D0 * D0))) in Q; [|nra].
       replace (/ (DL * DL) * (DL * DL * (D0 * D0))) with (D0 * D0) in Q by (field; lra).
-      replace ((/ (D0 * D0) + c) * (DL * DL * (D0 * D0))) with (DL * DL * (1 + c * (D0 * D0))) in Q by (field; lra). exact Q. }
+      replace ((/ (D0 * D0) + c) * (DL * DL * (D0 * D0))) with (DL * DL * (1 + c * (D0 * D0))) in Q by (field; lra).
+      exact Q. }
     replace (Kth th * kap * (D0 * D0) * INR L) with (c * (D0 * D0)) by (unfold c; ring).
     set (s := 1 + c * (D0 * D0)) in *.
     assert (Sp : 0 < s) by (destruct (Rlt_or_le 0 s) as [|Ls]; [assumption|exfalso]; nra).

@@ -1,15 +1,18 @@
 (** Registered statements about matrices, as Statements.v prints them: proved_KEY and refuted_KEY. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality Classical.
 From Coquelicot Require Import Coquelicot.
-From Rankmath Require own_tv folk folk_spectrum own_flow_step geshkovski2023_step own_layernorm shi2022 own_received zhai2023.
+From Rankmath Require own_tv folk folk_spectrum own_flow_step geshkovski2023_step own_layernorm shi2022 own_received
+  zhai2023.
 From Rankmath Require Import Definitions Norms IntervalZ Language LanguageFacts Statements.
 Local Open Scope R_scope.
 
 (* ---------- eigenvalues ---------- *)
-Lemma tv_dobrushin n m (A : matrix n m) i j : (i < n)%nat -> (j < n)%nat -> Definitions.tv m (A i) (A j) <= dobrushin_of A.
+Lemma tv_dobrushin n m (A : matrix n m) i j : (i < n)%nat -> (j < n)%nat ->
+  Definitions.tv m (A i) (A j) <= dobrushin_of A.
 Proof.
   intros Hi Hj. unfold dobrushin_of.
-  eapply Rle_trans; [|apply (largest_ub n (fun i => largest n (fun j => / 2 * sum m (fun k => Rabs (A i k - A j k)))) i Hi)].
+  eapply Rle_trans; [|apply (largest_ub n (fun i => largest n (fun j => / 2 * sum m (fun k => Rabs (A i k - A j k)))) i
+    Hi)].
   apply (largest_ub n (fun j => / 2 * sum m (fun k => Rabs (A i k - A j k))) j Hj).
 Qed.
 
@@ -20,10 +23,12 @@ Proof.
 Qed.
 
 (** Below 1 for positive matrices. *)
-Lemma dobrushin_below_one n m (A : matrix n m) : (0 < n)%nat -> (0 < m)%nat -> positive_stochastic A -> dobrushin_of A < 1.
+Lemma dobrushin_below_one n m (A : matrix n m) : (0 < n)%nat -> (0 < m)%nat -> positive_stochastic A ->
+  dobrushin_of A < 1.
 Proof.
   intros Hn Hm [P S]. unfold dobrushin_of.
-  destruct (largest_attained n (fun i => largest n (fun j => / 2 * sum m (fun k => Rabs (A i k - A j k)))) Hn) as [i [Hi ->]].
+  destruct (largest_attained n (fun i => largest n (fun j => / 2 * sum m (fun k => Rabs (A i k - A j k)))) Hn) as [i
+    [Hi ->]].
   destruct (largest_attained n (fun j => / 2 * sum m (fun k => Rabs (A i k - A j k))) Hn) as [j [Hj ->]].
   assert (L : sum m (fun k => Rabs (A i k - A j k)) < sum m (A i) + sum m (A j)).
   { rewrite <- sum_plus. apply Rminus_gt_0_lt. rewrite <- sum_minus.
@@ -56,7 +61,8 @@ Proof.
   destruct (classic (RtoC x = RtoC 1)) as [Q|Q]; [injection Q as ->; lra|].
   assert (D := dobrushin_below_one n n A Hn Hn PS). destruct PS as [P S].
   assert (M : Cmod (RtoC x) <= dobrushin_of A).
-  { apply (folk_spectrum.spectrum_dobrushin n A _ (RtoC x) v); [|intros; now apply tv_dobrushin|exact N|exact HE|exact Q].
+  { apply (folk_spectrum.spectrum_dobrushin n A _ (RtoC x) v); [|intros;
+      now apply tv_dobrushin|exact N|exact HE|exact Q].
     split; [intros; left; now apply P|exact S]. }
   rewrite Cmod_R in M. apply Rabs_le_between in M. lra.
 Qed.
@@ -70,14 +76,16 @@ Proof.
   assert (S3 : sqrt 3 * sqrt 3 = 3) by (apply sqrt_sqrt; lra). assert (P3 : 0 < sqrt 3) by (apply sqrt_lt_R0; lra).
   destruct (H 3%nat P ltac:(lia) PS (- (7/20), 7 / 20 * sqrt 3)) as [x E].
   - exists folk.om. split; [exists 0%nat; split; [lia|]; cbn [folk.om]; intro Q; injection Q; lra|].
-    intros i Hi. unfold csum, RtoC, Cmult, P. destruct i as [|[|[|i]]]; try lia; cbn [sum folk.circ folk.om fst snd]; f_equal; nra.
+    intros i Hi. unfold csum, RtoC, Cmult, P. destruct i as [|[|[|i]]]; try lia; cbn [sum folk.circ folk.om fst snd];
+      f_equal; nra.
   - unfold RtoC in E. injection E. intros E2 _. nra.
 Qed.
 
 (* ---------- flows on the sphere ---------- *)
 Lemma least_cosine_lb n (C : matrix n n) a b : (a < n)%nat -> (b < n)%nat -> least_cosine C <= C a b.
 Proof. intros Ha Hb. eapply Rle_trans; [apply (least_lb n (fun i => least n (C i)) a Ha)|now apply least_lb]. Qed.
-Lemma least_pair_exists n (C : matrix n n) : (0 < n)%nat -> exists i j, (i < n)%nat /\ (j < n)%nat /\ C i j = least_cosine C.
+Lemma least_pair_exists n (C : matrix n n) : (0 < n)%nat -> exists i j,
+  (i < n)%nat /\ (j < n)%nat /\ C i j = least_cosine C.
 Proof.
   intros H. unfold least_cosine. destruct (least_attained n (fun i => least n (C i)) H) as [i [Hi ->]].
   destruct (least_attained n (C i) H) as [j [Hj ->]]. now exists i, j.
@@ -94,19 +102,22 @@ Qed.
 Theorem proved_own_flow_step : statement_own_flow_step.
 Proof.
   intros n C beta Hn alpha rho HC Ha Hb. apply Rle_ge, over_least; [exact Hn|]. intros i j LP E.
-  assert (Q := own_flow_step.flow_step n C beta i j HC LP). cbv zeta in Q. rewrite E in Q. apply Rge_le, Q; unfold alpha in *; lra.
+  assert (Q := own_flow_step.flow_step n C beta i j HC LP). cbv zeta in Q. rewrite E in Q.
+  apply Rge_le, Q; unfold alpha in *; lra.
 Qed.
 
 Theorem proved_own_flow_step_usa : statement_own_flow_step_usa.
 Proof.
   intros n C beta Hn alpha HC Ha Hb. apply Rle_ge, over_least; [exact Hn|]. intros i j LP E.
-  assert (Q := own_flow_step.flow_step_usa n C beta i j HC LP). cbv zeta in Q. rewrite E in Q. apply Rge_le, Q; unfold alpha in *; lra.
+  assert (Q := own_flow_step.flow_step_usa n C beta i j HC LP). cbv zeta in Q. rewrite E in Q.
+  apply Rge_le, Q; unfold alpha in *; lra.
 Qed.
 
 Theorem proved_geshkovski2023_step : statement_geshkovski2023_step.
 Proof.
   intros n C beta Hn alpha HC Ha Hb. apply Rle_ge, over_least; [exact Hn|]. intros i j LP E.
-  assert (Q := geshkovski2023_step.flow_step_read n C beta i j HC LP). rewrite E in Q. apply Rge_le, Q; unfold alpha in *; lra.
+  assert (Q := geshkovski2023_step.flow_step_read n C beta i j HC LP). rewrite E in Q.
+  apply Rge_le, Q; unfold alpha in *; lra.
 Qed.
 
 (** A sum of which entries i and j are taken apart, the others being equal. *)
@@ -121,7 +132,8 @@ Proof.
     rewrite (sum_single n (fun k => if Nat.eqb k j then f j - c else 0) j Hj);
       [|intros k _ Q; destruct (Nat.eqb_spec k j); [contradiction|reflexivity]].
     rewrite !Nat.eqb_refl. ring.
-  - intros k Hk. destruct (Nat.eqb_spec k i) as [Ei|Ni]; destruct (Nat.eqb_spec k j) as [Ej|Nj]; subst; try contradiction; try ring.
+  - intros k Hk. destruct (Nat.eqb_spec k i) as [Ei|Ni]; destruct (Nat.eqb_spec k j) as [Ej|Nj]; subst;
+      try contradiction; try ring.
     rewrite (H k Hk Ni Nj). ring.
 Qed.
 
@@ -131,11 +143,16 @@ Proof.
   set (P := fun i j => (if Nat.eqb i j then 1 else rho) / (1 + (INR m - 1) * rho)).
   set (C := fun i j => if Nat.eqb i j then 1 else gamma). unfold closing_rate.
   assert (Z : 0 < 1 + (INR m - 1) * rho) by (assert (2 <= INR m) by (apply (le_INR 2); lia); nra).
-  assert (Ni : Nat.eqb i j = false) by now apply Nat.eqb_neq. assert (Nj : Nat.eqb j i = false) by (apply Nat.eqb_neq; auto).
-  rewrite (sum_two m i j (fun k => P i k * (C k j - C k i * C i j)) (rho / (1 + (INR m - 1) * rho) * (gamma - gamma * gamma)) Hi Hj N).
-  2: { intros k _ A B. unfold P, C. rewrite Ni. apply Nat.eqb_neq in A, B. rewrite (Nat.eqb_sym i k), A, B. reflexivity. }
-  rewrite (sum_two m i j (fun k => P j k * (C k i - C k j * C i j)) (rho / (1 + (INR m - 1) * rho) * (gamma - gamma * gamma)) Hi Hj N).
-  2: { intros k _ A B. unfold P, C. rewrite Ni. apply Nat.eqb_neq in A, B. rewrite (Nat.eqb_sym j k), A, B. reflexivity. }
+  assert (Ni : Nat.eqb i j = false) by now apply Nat.eqb_neq.
+  assert (Nj : Nat.eqb j i = false) by (apply Nat.eqb_neq; auto).
+  rewrite (sum_two m i j (fun k => P i k * (C k j - C k i * C i j)) (rho / (1 + (INR m - 1) * rho) * (gamma - gamma *
+    gamma)) Hi Hj N).
+  2: { intros k _ A B. unfold P, C. rewrite Ni. apply Nat.eqb_neq in A, B. rewrite (Nat.eqb_sym i k), A, B.
+       reflexivity. }
+  rewrite (sum_two m i j (fun k => P j k * (C k i - C k j * C i j)) (rho / (1 + (INR m - 1) * rho) * (gamma - gamma *
+    gamma)) Hi Hj N).
+  2: { intros k _ A B. unfold P, C. rewrite Ni. apply Nat.eqb_neq in A, B. rewrite (Nat.eqb_sym j k), A, B.
+       reflexivity. }
   unfold P, C. rewrite !Nat.eqb_refl, Ni, Nj. field. lra.
 Qed.
 
@@ -145,7 +162,8 @@ Proof.
   intros Hn. apply inf_is.
   - destruct (least_attained n (fun i => l2 d (Y i)) Hn) as [i [Hi E]]. exists (fun _ => i). split; [intros; lia|].
     intros j _. rewrite E. split; [exact Hi|lra].
-  - intros y [f [_ H]]. destruct (H 0%nat ltac:(lia)) as [Hf L]. eapply Rle_trans; [apply (least_lb n _ (f 0%nat) Hf)|exact L].
+  - intros y [f [_ H]]. destruct (H 0%nat ltac:(lia)) as [Hf L].
+    eapply Rle_trans; [apply (least_lb n _ (f 0%nat) Hf)|exact L].
 Qed.
 
 Theorem proved_shi2022_layernorm : statement_shi2022_layernorm.

@@ -168,7 +168,7 @@ Proof.
 Qed.
 
 (* ---------- skip connections ---------- *)
-Lemma prod_is L f g : (forall l, (l < L)%nat -> f l = g l) -> own_skip_lower.prod L f = prodf L g.
+Lemma prod_is L f g : (forall l, (l < L)%nat -> f l = g l) -> prodf L f = prodf L g.
 Proof. induction L as [|L IH]; intros H; [reflexivity|]. cbn. rewrite IH by auto. rewrite H by lia. reflexivity. Qed.
 
 Section Skip.

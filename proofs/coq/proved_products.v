@@ -27,7 +27,8 @@ Proof.
   assert (EH : forall t, high_square A z t = (1/6) ^ t * (1/6) ^ t * (1/2) * (5 * 5)).
   { intro t. unfold high_square, along_one, dot, vsub. cbn [sum]. rewrite !P by lia. cbn [z]. simpl INR. field. }
   assert (PS : positive_stochastic A).
-  { split; [intros [|[|i]] [|[|j]] Hi Hj; cbn [A]; lra|]. intros i Hi. destruct i as [|[|i]]; try lia; cbn [sum A]; lra. }
+  { split; [intros [|[|i]] [|[|j]] Hi Hj; cbn [A]; lra|]. intros i Hi.
+    destruct i as [|[|i]]; try lia; cbn [sum A]; lra. }
   assert (NZ : never_zero A z).
   { intro t. exists 0%nat. split; [lia|]. rewrite P by lia. cbn [z]. specialize (Q t). lra. }
   assert (L := H 2%nat A z ltac:(lia) PS NZ). unfold low_pass in L.
@@ -47,17 +48,21 @@ Proof. intros Ht. unfold repeated. destruct (Nat.ltb_spec s t); [now exists s|no
 
 Lemma weight_repeated t n (P : sequence t n) : weight P = Definitions.steps n (repeated P) 0 t.
 Proof.
-  unfold weight. assert (G : forall k, (k <= t)%nat -> Definitions.steps n P 0 k = Definitions.steps n (repeated P) 0 k); [|apply G; lia].
-  induction k as [|k IH]; intros Hk; [reflexivity|]. cbn [Definitions.steps]. rewrite IH by lia. f_equal. unfold repeated. simpl.
+  unfold weight. assert (G : forall k, (k <= t)%nat -> Definitions.steps n P 0 k = Definitions.steps n (repeated P) 0
+    k); [|apply G; lia].
+  induction k as [|k IH]; intros Hk; [reflexivity|]. cbn [Definitions.steps]. rewrite IH by lia. f_equal.
+  unfold repeated. simpl.
   destruct (Nat.ltb_spec k t); [reflexivity|lia].
 Qed.
 
-Lemma repeated_stochastic t n (P : sequence t n) : (0 < t)%nat -> row_stochastic P -> forall s, Definitions.row_stochastic n n (repeated P s).
+Lemma repeated_stochastic t n (P : sequence t n) : (0 < t)%nat -> row_stochastic P ->
+  forall s, Definitions.row_stochastic n n (repeated P s).
 Proof. intros Ht St s. destruct (repeated_cases t n P s Ht) as [s' [Hs ->]]. now apply St. Qed.
 
 Lemma weight_stochastic t n (P : sequence t n) : row_stochastic P -> Definitions.row_stochastic n n (weight P).
 Proof.
-  intros St. unfold weight. assert (G : forall k, (k <= t)%nat -> Definitions.row_stochastic n n (Definitions.steps n P 0 k)); [|apply G; lia].
+  intros St. unfold weight. assert (G : forall k, (k <= t)%nat ->
+    Definitions.row_stochastic n n (Definitions.steps n P 0 k)); [|apply G; lia].
   induction k as [|k IH]; intros Hk; [apply seed_closure.eye_stochastic|]. cbn [Definitions.steps].
   apply seed_closure.mmul_stochastic; [apply St; lia|apply IH; lia].
 Qed.
@@ -94,7 +99,8 @@ Proof.
   set (m := least t (fun s => least n (fun a => least n (f s a)))).
   assert (M : 0 < m).
   { unfold m. destruct (least_attained t (fun s => least n (fun a => least n (f s a))) Ht) as [s [Hs ->]].
-    destruct (least_attained n (fun a => least n (f s a)) Hn) as [a [Ha ->]]. destruct (least_attained n (f s a) Hn) as [b [Hb ->]]. now apply F. }
+    destruct (least_attained n (fun a => least n (f s a)) Hn) as [a [Ha ->]].
+    destruct (least_attained n (f s a) Hn) as [b [Hb ->]]. now apply F. }
   eapply Rlt_le_trans; [exact M|]. apply inf_ge; [exists (P 0%nat 0%nat 0%nat), 0%nat, 0%nat, 0%nat; auto 8|].
   intros x (s & a & b & Hs & Ha & Hb & E & ->). unfold m.
   eapply Rle_trans; [apply (least_lb t _ s Hs)|]. eapply Rle_trans; [apply (least_lb n _ a Ha)|].
@@ -112,8 +118,10 @@ Lemma share_le t n (P : sequence t n) j b : (0 < n)%nat -> 0 <= b ->
   (forall m, (m < n)%nat -> (j < n)%nat -> weight P m j <= b) -> share P j <= b.
 Proof.
   intros Hn Hb H. apply largest_lub; [exact Hn|]. intros m Hm. destruct (Nat.lt_ge_cases j n) as [L|L].
-  - rewrite (sum_single n _ j L); [rewrite Nat.eqb_refl; now apply H|]. intros k _ N. apply Nat.eqb_neq in N. now rewrite N.
-  - rewrite (sum_ext n _ (fun _ => 0)); [rewrite sum_zero; exact Hb|]. intros k Hk. destruct (Nat.eqb_spec k j); [lia|reflexivity].
+  - rewrite (sum_single n _ j L); [rewrite Nat.eqb_refl; now apply H|]. intros k _ N. apply Nat.eqb_neq in N.
+    now rewrite N.
+  - rewrite (sum_ext n _ (fun _ => 0)); [rewrite sum_zero; exact Hb|]. intros k Hk.
+    destruct (Nat.eqb_spec k j); [lia|reflexivity].
 Qed.
 
 Lemma share_nonneg t n (P : sequence t n) j : (0 < n)%nat -> row_stochastic P -> 0 <= share P j.
@@ -122,14 +130,16 @@ Proof.
   destruct (Nat.eqb k j); [|lra]. apply (weight_stochastic t n P St); auto.
 Qed.
 
-Lemma reach_same n w : (2 <= n)%nat -> (2 <= w)%nat -> ((n - 1 + (w - 1) - 1) / (w - 1) = (n - 1 + (w - 2)) / (w - 1))%nat.
+Lemma reach_same n w : (2 <= n)%nat -> (2 <= w)%nat -> ((n - 1 + (w - 1) - 1) / (w - 1) = (n - 1 + (w - 2)) / (w -
+  1))%nat.
 Proof. intros. f_equal. lia. Qed.
 
 Theorem proved_own_position_bias : statement_own_position_bias.
 Proof.
   intros t n P w Ht Hn St eps reach Hn2 Hw Win i Hi.
   assert (E : reach = ((n - 1 + (w - 2)) / (w - 1))%nat) by (apply reach_same; lia). clearbody reach. subst reach.
-  apply tail_le; [exact Hn|]. intros m Hm. rewrite weight_repeated. replace (INR i + 1) with (INR (i + 1)) by (rewrite plus_INR; simpl; ring).
+  apply tail_le; [exact Hn|]. intros m Hm. rewrite weight_repeated.
+  replace (INR i + 1) with (INR (i + 1)) by (rewrite plus_INR; simpl; ring).
   apply (own_position_bias.position_bias_window n w (repeated P) eps); auto; try lia.
   - now apply repeated_stochastic.
   - intros s a b Ha Hb. destruct (repeated_cases t n P s Ht) as [s' [Hs ->]]. now apply Win.
@@ -141,21 +151,26 @@ Theorem proved_wu2025_4_2 : statement_wu2025_4_2.
 Proof.
   intros t n P w Ht Hn St eps reach Hn2 Hw Win i Hi.
   assert (E : reach = ((n - 1 + (w - 2)) / (w - 1))%nat) by (apply reach_same; lia). clearbody reach. subst reach.
-  replace (INR i + 1) with (INR (i + 1)) by (rewrite plus_INR; simpl; ring). set (r := ((n - 1 + (w - 2)) / (w - 1))%nat).
+  replace (INR i + 1) with (INR (i + 1)) by (rewrite plus_INR; simpl; ring).
+  set (r := ((n - 1 + (w - 2)) / (w - 1))%nat).
   assert (W' : forall s, own_position_bias.windowed n w (repeated P s)).
   { intros s a b Ha Hb. destruct (repeated_cases t n P s Ht) as [s' [Hs ->]]. now apply Win. }
   assert (E0 : 0 <= eps) by (apply (least_nonneg P (fun a b => (b <= a < b + w)%nat)); auto; lia).
   assert (EL : forall s a b, (a < n)%nat -> (b < n)%nat -> (b <= a < b + w)%nat -> eps <= repeated P s a b).
   { intros s a b Ha Hb H. now apply (least_lower P (fun a b => (b <= a < b + w)%nat)). }
   assert (RS := repeated_stochastic t n P Ht St).
-  assert (R0 : 0 <= 1 - INR (i + 1) * eps ^ r) by (apply (own_position_bias.rate_range n w (repeated P) eps); auto; lia).
+  assert (R0 : 0 <= 1 - INR (i + 1) * eps ^ r) by (apply (own_position_bias.rate_range n w (repeated P) eps); auto;
+    lia).
   destruct (Nat.lt_ge_cases (i + 1) n) as [L|L].
-  - destruct (largest_attained n (fun m => sum n (fun k => if Nat.eqb k (i + 1) then weight P m k else 0)) Hn) as [m [Hm Em]].
-    unfold share. rewrite Em. rewrite (sum_single n _ (i + 1) L); [|intros k _ N; apply Nat.eqb_neq in N; now rewrite N].
+  - destruct (largest_attained n (fun m => sum n (fun k => if Nat.eqb k (i + 1) then weight P m k else 0)) Hn) as [m
+      [Hm Em]].
+    unfold share. rewrite Em. rewrite (sum_single n _ (i + 1) L); [|intros k _ N; apply Nat.eqb_neq in N;
+      now rewrite N].
     rewrite Nat.eqb_refl, weight_repeated. apply (wu2025_masks.wu_4_2 n w (repeated P) eps t i m); auto; lia.
   - assert (Z : share P (i + 1) = 0).
     { apply Rle_antisym; [|now apply share_nonneg]. apply share_le; [exact Hn|lra|]. intros; lia. }
-    rewrite Z. assert (0 < 2 * r)%nat by (destruct (own_position_bias.reach_spec n w ltac:(lia) Hw) as [Q _]; change (own_position_bias.reach n w) with r in Q; lia).
+    rewrite Z. assert (0 < 2 * r)%nat by (destruct (own_position_bias.reach_spec n w ltac:(lia) Hw) as [Q _];
+      change (own_position_bias.reach n w) with r in Q; lia).
     rewrite pow_i by lia. rewrite Rmult_0_l. now apply pow_le.
 Qed.
 
@@ -175,23 +190,27 @@ Proof.
     - rewrite !sum_const. apply Rmult_le_compat_r; [exact E0|]. apply le_INR. lia.
     - apply sum_le. intros j Hj. apply EL; lia. }
   apply share_le; [exact Hn|now apply pow_le|]. intros m Hm L. rewrite weight_repeated.
-  replace (Definitions.steps n (repeated P) 0 t) with (Definitions.steps n (repeated P) 0 (S (t - 1))) by (f_equal; lia).
+  replace (Definitions.steps n (repeated P) 0 t) with (Definitions.steps n (repeated P) 0 (S (t - 1))) by (f_equal;
+    lia).
   apply (wu2025.wu_4_1 n (repeated P) eps i (t - 1) m); auto; try lia.
   intros s a b Ha Hb Hab. destruct (RS s) as [RP _]. apply Rle_antisym; [|now apply RP].
   apply Rnot_lt_le. intro Q. apply (W' s a b Ha Hb) in Q. lia.
 Qed.
 
-Lemma prefixed_repeated t n (P : sequence t n) K : (0 < t)%nat -> prefixed P K -> forall s, own_position_bias.prefixed n K (repeated P s).
+Lemma prefixed_repeated t n (P : sequence t n) K : (0 < t)%nat -> prefixed P K ->
+  forall s, own_position_bias.prefixed n K (repeated P s).
 Proof. intros Ht H s a b Ha Hb. destruct (repeated_cases t n P s Ht) as [s' [Hs ->]]. now apply H. Qed.
 
 Theorem proved_own_position_bias_prefix : statement_own_position_bias_prefix.
 Proof.
   intros t n P K Ht Hn St eps HK HKn Pre.
-  destruct (own_position_bias.position_bias_prefix n K (repeated P) eps t (repeated_stochastic t n P Ht St) (prefixed_repeated t n P K Ht Pre)) as [A B].
+  destruct (own_position_bias.position_bias_prefix n K (repeated P) eps t (repeated_stochastic t n P Ht St)
+    (prefixed_repeated t n P K Ht Pre)) as [A B].
   { intros s a b Ha Hb H. now apply (least_lower P (fun a b => (b < Nat.max K (a + 1))%nat)). }
   split.
   - intros i Hi. apply tail_le; [exact Hn|]. intros m Hm. rewrite weight_repeated. rewrite <- plus_INR. now apply A.
-  - apply Rle_ge, inf_ge; [exists (weight P 0%nat 0%nat), 0%nat, 0%nat; split; [lia|split; [lia|split; [lia|reflexivity]]]|].
+  - apply Rle_ge, inf_ge; [exists (weight P 0%nat 0%nat), 0%nat, 0%nat; split; [lia|split; [lia|split;
+      [lia|reflexivity]]]|].
     intros x (m & j & Hm & Hj & HjK & ->). rewrite weight_repeated. now apply B.
 Qed.
 
@@ -204,11 +223,13 @@ Proof.
   { apply (inf_positive P (fun a b => (b < Nat.max K (a + 1))%nat)); [|exact Ht|exact Hn|lia|].
     - intros a b. apply lt_dec.
     - intros s a b Hs Ha Hb H. now apply (Pre s a b Hs Ha Hb). }
-  destruct (wu2025_masks.wu_4_3 n K (repeated P) eps t ltac:(lia) Ht (repeated_stochastic t n P Ht St) (prefixed_repeated t n P K Ht Pre) E0 EL) as [A B].
+  destruct (wu2025_masks.wu_4_3 n K (repeated P) eps t ltac:(lia) Ht (repeated_stochastic t n P Ht St)
+    (prefixed_repeated t n P K Ht Pre) E0 EL) as [A B].
   split.
   - intros i Hi. replace (INR i + 1) with (INR (i + 1)) by (rewrite plus_INR; simpl; ring).
     apply share_le; [exact Hn|apply pow_le, Rmax_l|]. intros m Hm L. rewrite weight_repeated. now apply A.
-  - destruct (least_attained n (fun m => least K (weight P m)) Hn) as [m [Hm Em]]. destruct (least_attained K (weight P m) ltac:(lia)) as [j [Hj Ej]].
+  - destruct (least_attained n (fun m => least K (weight P m)) Hn) as [m [Hm Em]].
+    destruct (least_attained K (weight P m) ltac:(lia)) as [j [Hj Ej]].
     apply Rlt_gt. apply Rlt_le_trans with (weight P m j); [rewrite weight_repeated; apply B; lia|].
     apply inf_ge; [exists (weight P 0%nat 0%nat), 0%nat, 0%nat; split; [lia|split; [lia|split; [lia|reflexivity]]]|].
     intros x (m' & j' & Hm' & Hj' & HjK' & ->). rewrite <- Ej, <- Em.
@@ -222,20 +243,26 @@ Proof. intros Ha. rewrite <- (Rpower_pow k a Ha). reflexivity. Qed.
 (** e^((k - j) m) for a = e^-m. *)
 Lemma decay_power a j k : 0 < a -> exp ((INR k - INR j) * - ln a) = a ^ (j - k) / a ^ (k - j).
 Proof.
-  intros Ha. assert (P : forall q, a ^ q <> 0) by (intro; apply pow_nonzero; lra). destruct (Nat.le_gt_cases k j) as [L|L].
-  - replace (k - j)%nat with 0%nat by lia. replace ((INR k - INR j) * - ln a) with (INR (j - k) * ln a) by (rewrite minus_INR by exact L; ring).
+  intros Ha. assert (P : forall q, a ^ q <> 0) by (intro; apply pow_nonzero; lra).
+  destruct (Nat.le_gt_cases k j) as [L|L].
+  - replace (k - j)%nat with 0%nat by lia. replace ((INR k - INR j) * - ln a) with (INR (j - k) * ln a) by (rewrite
+      minus_INR by exact L; ring).
     rewrite exp_ln_pow by exact Ha. simpl. field.
-  - replace (j - k)%nat with 0%nat by lia. replace ((INR k - INR j) * - ln a) with (- (INR (k - j) * ln a)) by (rewrite minus_INR by lia; ring).
+  - replace (j - k)%nat with 0%nat by lia. replace ((INR k - INR j) * - ln a) with (- (INR (k - j) * ln a)) by (rewrite
+      minus_INR by lia; ring).
     rewrite exp_Ropp, exp_ln_pow by exact Ha. simpl. field. apply P.
 Qed.
 
-Lemma decaying_is n (E : matrix n n) a i j : (forall i j, (i < n)%nat -> (j < n)%nat -> 0 < E i j) -> 0 < a -> (i < n)%nat -> (j < n)%nat ->
+Lemma decaying_is n (E : matrix n n) a i j : (forall i j, (i < n)%nat -> (j < n)%nat -> 0 < E i j) -> 0 < a ->
+  (i < n)%nat -> (j < n)%nat ->
   decaying E a i j = own_alibi_decay.decayed n (fun i j => ln (E i j)) (- ln a) i j.
 Proof.
   intros HE Ha Hi Hj. unfold decaying, own_alibi_decay.decayed, softmax, tilt.
-  assert (T : forall k, (k < n)%nat -> causal i k * exp (ln (E i k) - (INR i - INR k) * - ln a) = causal i k * E i k * a ^ (i - k)).
+  assert (T : forall k, (k < n)%nat -> causal i k * exp (ln (E i k) - (INR i - INR k) * - ln a) = causal i k * E i k *
+    a ^ (i - k)).
   { intros k Hk. unfold causal. destruct (Nat.leb_spec k i) as [L|L]; [|ring].
-    replace (ln (E i k) - (INR i - INR k) * - ln a) with (ln (E i k) + INR (i - k) * ln a) by (rewrite minus_INR by exact L; ring).
+    replace (ln (E i k) - (INR i - INR k) * - ln a) with (ln (E i k) + INR (i - k) * ln a) by (rewrite minus_INR by
+      exact L; ring).
     rewrite exp_plus, exp_ln by (now apply HE). rewrite exp_ln_pow by exact Ha. ring. }
   rewrite (T j Hj). f_equal. apply sum_ext; intros k Hk. now rewrite T.
 Qed.
@@ -248,7 +275,8 @@ Proof.
   assert (L0 : 0 < least n (fun i => least (S i) (E i))).
   { destruct (least_attained n (fun i => least (S i) (E i)) Hn) as [i [Hi ->]].
     destruct (least_attained (S i) (E i) ltac:(lia)) as [j [Hj ->]]. apply HE; lia. }
-  assert (B : forall a b, (a < n)%nat -> (b <= a)%nat -> least n (fun i => least (S i) (E i)) <= E a b <= largest n (fun i => largest (S i) (E i))).
+  assert (B : forall a b, (a < n)%nat -> (b <= a)%nat -> least n (fun i => least (S i) (E i)) <= E a b <= largest n
+    (fun i => largest (S i) (E i))).
   { intros a b Ha Hb. split.
     - eapply Rle_trans; [apply (least_lb n _ a Ha)|]. apply least_lb. lia.
     - eapply Rle_trans; [|apply (largest_ub n _ a Ha)]. apply largest_ub. lia. }
@@ -288,7 +316,8 @@ Proof.
   - intros x (i & j & Hi0 & Hi & Hj & ->). rewrite decaying_is by (auto; lia).
     assert (m0 : 0 < - ln a) by (assert (ln a < ln 1) by (apply ln_increasing; lra); rewrite ln_1 in *; lra).
     assert (Q := wu2025_masks.wu_4_4 n (fun i j => ln (E i j)) (- ln a) _ _ i j m0 B Hi0 Hi Hj).
-    rewrite decay_power in Q by exact A0. replace (j - i)%nat with 0%nat in Q by lia. rewrite Ropp_involutive, (exp_ln a A0) in Q.
+    rewrite decay_power in Q by exact A0. replace (j - i)%nat with 0%nat in Q by lia.
+    rewrite Ropp_involutive, (exp_ln a A0) in Q.
     unfold Rminus in Q. rewrite exp_plus, exp_Ropp, !exp_ln in Q by assumption.
     unfold Rdiv in *. rewrite pow_O, Rmult_1_l in Q. exact Q.
 Qed.
@@ -296,11 +325,15 @@ Qed.
 Theorem refuted_folk_alibi_theta : ~ statement_folk_alibi_theta.
 Proof.
   intro H. specialize (H (1/2) (1/2) ltac:(lra) ltac:(lra) ltac:(lra) ltac:(lra)).
-  assert (R : forall T, Definitions.steps 2 (fun _ => decaying ((fun _ _ => 1) : matrix 2 2) (1/2)) 0 T 1%nat 1%nat = (2/3) ^ T).
-  { assert (A : forall T, Definitions.steps 2 (fun _ => decaying ((fun _ _ => 1) : matrix 2 2) (1/2)) 0 T 0%nat 1%nat = 0
-      /\ Definitions.steps 2 (fun _ => decaying ((fun _ _ => 1) : matrix 2 2) (1/2)) 0 T 1%nat 1%nat = (2/3) ^ T); [|intro T; apply A].
+  assert (R : forall T, Definitions.steps 2 (fun _ => decaying ((fun _ _ => 1) : matrix 2 2) (1/2)) 0 T 1%nat 1%nat =
+    (2/3) ^ T).
+  { assert (A : forall T, Definitions.steps 2 (fun _ => decaying ((fun _ _ => 1) : matrix 2 2) (1/2)) 0 T 0%nat 1%nat =
+      0
+      /\ Definitions.steps 2 (fun _ => decaying ((fun _ _ => 1) : matrix 2 2) (1/2)) 0 T 1%nat 1%nat = (2/3) ^ T);
+        [|intro T; apply A].
     induction T as [|T [I0 I1]]; [unfold Definitions.steps, eye; simpl; split; ring|].
-    cbn [Definitions.steps]. unfold mmul, vmat. cbn [sum]. rewrite I0, I1. unfold decaying, causal. cbn [sum Nat.leb Nat.sub pow].
+    cbn [Definitions.steps]. unfold mmul, vmat. cbn [sum]. rewrite I0, I1. unfold decaying, causal.
+    cbn [sum Nat.leb Nat.sub pow].
     split; field. }
   assert (Q := H 1%nat). rewrite R in Q. lra.
 Qed.
@@ -308,16 +341,20 @@ Qed.
 (* ---------- the stationary mean ---------- *)
 Lemma dobrushin_is n (A : matrix n n) : wang2022_1_repaired.dobrushin n A = dobrushin_of A.
 Proof.
-  assert (T : forall i j, 0 <= / 2 * sum n (fun k => Rabs (A i k - A j k))) by (intros; apply Rmult_le_pos; [lra|]; apply sum_nonneg; intros; apply Rabs_pos).
+  assert (T : forall i j, 0 <= / 2 * sum n (fun k => Rabs (A i k - A j k))) by (intros; apply Rmult_le_pos; [lra|];
+    apply sum_nonneg; intros; apply Rabs_pos).
   unfold wang2022_1_repaired.dobrushin, dobrushin_of. rewrite largest_maxf.
   - f_equal. apply functional_extensionality; intro i. symmetry. apply largest_maxf. intros; apply T.
-  - intros i Hi. eapply Rle_trans; [apply (T i i)|]. apply (largest_ub n (fun j => / 2 * sum n (fun k => Rabs (A i k - A j k))) i Hi).
+  - intros i Hi. eapply Rle_trans; [apply (T i i)|]. apply (largest_ub n (fun j => / 2 * sum n (fun k => Rabs (A i k -
+      A j k))) i Hi).
 Qed.
 Lemma range_is n (z : vector n) : (0 < n)%nat -> wang2022_1_repaired.osc n z = range_of z.
 Proof.
   intros Hn. unfold range_of. apply Rle_antisym.
-  - apply maxf_lub; [apply (osc_nonneg n z Hn)|]. intros i Hi. apply maxf_lub; [apply (osc_nonneg n z Hn)|]. intros k Hk. now apply osc_spec.
-  - destruct (largest_attained n z Hn) as [i [Hi ->]]. destruct (least_attained n z Hn) as [k [Hk ->]]. now apply wang2022_1_repaired.osc_ub.
+  - apply maxf_lub; [apply (osc_nonneg n z Hn)|]. intros i Hi. apply maxf_lub; [apply (osc_nonneg n z Hn)|].
+    intros k Hk. now apply osc_spec.
+  - destruct (largest_attained n z Hn) as [i [Hi ->]]. destruct (least_attained n z Hn) as [k [Hk ->]].
+    now apply wang2022_1_repaired.osc_ub.
 Qed.
 Lemma power_is n (A : matrix n n) t z : wang2022_1.power n A t z = applied A t z.
 Proof. induction t as [|t IH]; [reflexivity|]. cbn. now rewrite IH. Qed.
@@ -325,46 +362,61 @@ Proof. induction t as [|t IH]; [reflexivity|]. cbn. now rewrite IH. Qed.
 (** Rows with positive entries overlap. *)
 Lemma dobrushin_below_one n (A : matrix n n) : (0 < n)%nat -> positive_stochastic A -> 0 <= dobrushin_of A < 1.
 Proof.
-  intros Hn [P0 P1]. assert (D0 : 0 <= dobrushin_of A) by (rewrite <- dobrushin_is; apply maxf_pos). split; [exact D0|]. unfold dobrushin_of.
-  destruct (largest_attained n (fun i => largest n (fun j => / 2 * sum n (fun k => Rabs (A i k - A j k)))) Hn) as [i [Hi ->]].
+  intros Hn [P0 P1]. assert (D0 : 0 <= dobrushin_of A) by (rewrite <- dobrushin_is; apply maxf_pos).
+  split; [exact D0|]. unfold dobrushin_of.
+  destruct (largest_attained n (fun i => largest n (fun j => / 2 * sum n (fun k => Rabs (A i k - A j k)))) Hn) as [i
+    [Hi ->]].
   destruct (largest_attained n (fun j => / 2 * sum n (fun k => Rabs (A i k - A j k))) Hn) as [j [Hj ->]].
   assert (E : sum n (fun k => Rabs (A i k - A j k)) = 2 - 2 * sum n (fun k => Rmin (A i k) (A j k))).
   { rewrite (sum_ext n _ (fun k => A i k + A j k - 2 * Rmin (A i k) (A j k))).
-    - rewrite sum_minus, sum_plus, sum_scal. change (sum n (fun k => A i k)) with (sum n (A i)). change (sum n (fun k => A j k)) with (sum n (A j)).
+    - rewrite sum_minus, sum_plus, sum_scal. change (sum n (fun k => A i k)) with (sum n (A i)).
+      change (sum n (fun k => A j k)) with (sum n (A j)).
       rewrite !P1 by assumption. ring.
     - intros k _. unfold Rmin. destruct Rle_dec; [rewrite Rabs_left1 by lra|rewrite Rabs_right by lra]; ring. }
-  rewrite E. assert (M : forall k, (k < n)%nat -> 0 < Rmin (A i k) (A j k)) by (intros k Hk; apply Rmin_glb_lt; now apply P0).
+  rewrite E. assert (M : forall k, (k < n)%nat -> 0 < Rmin (A i k) (A j k)) by (intros k Hk; apply Rmin_glb_lt;
+    now apply P0).
   assert (0 < sum n (fun k => Rmin (A i k) (A j k))); [|lra].
-  eapply Rlt_le_trans; [apply (M 0%nat Hn)|]. apply (sum_term_le n (fun k => Rmin (A i k) (A j k)) 0%nat); [intros; left; now apply M|exact Hn].
+  eapply Rlt_le_trans; [apply (M 0%nat Hn)|]. apply (sum_term_le n (fun k => Rmin (A i k) (A j k)) 0%nat); [intros;
+    left; now apply M|exact Hn].
 Qed.
 
 (** The stationary distribution gives one mean. *)
-Lemma stationary_unique n (A : matrix n n) (z : vector n) pi pi' : (0 < n)%nat -> positive_stochastic A -> stationary A pi -> stationary A pi' ->
+Lemma stationary_unique n (A : matrix n n) (z : vector n) pi pi' : (0 < n)%nat -> positive_stochastic A ->
+  stationary A pi -> stationary A pi' ->
   dot n pi z = dot n pi' z.
 Proof.
   intros Hn PA S S'. destruct (dobrushin_below_one n A Hn PA) as [d0 d1]. set (dl := dobrushin_of A) in *.
-  assert (RS : Definitions.row_stochastic n n A) by (destruct PA as [P0 P1]; split; [intros; left; now apply P0|exact P1]).
+  assert (RS : Definitions.row_stochastic n n A) by (destruct PA as [P0 P1]; split; [intros; left;
+    now apply P0|exact P1]).
   assert (Inv : forall p, stationary A p -> forall s, dot n p (applied A s z) = dot n p z).
-  { intros p [_ [_ Stat]] s. induction s as [|s IH]; [reflexivity|]. rewrite <- IH. cbn [applied]. set (w := applied A s z). unfold dot at 1 2.
-    rewrite (sum_ext n _ (fun i => sum n (fun j => p i * A i j * w j))) by (intros; rewrite <- sum_scal; apply sum_ext; intros; ring).
+  { intros p [_ [_ Stat]] s. induction s as [|s IH]; [reflexivity|]. rewrite <- IH. cbn [applied].
+    set (w := applied A s z). unfold dot at 1 2.
+    rewrite (sum_ext n _ (fun i => sum n (fun j => p i * A i j * w j))) by (intros; rewrite <- sum_scal; apply sum_ext;
+      intros; ring).
     rewrite sum_swap. apply sum_ext; intros j Hj. rewrite sum_scal_r. f_equal. now apply Stat. }
   assert (Near : forall s, Rabs (dot n pi z - dot n pi' z) <= 2 * (dl ^ s * range_of z)).
   { intro s. rewrite <- (Inv pi S s), <- (Inv pi' S' s). set (y := applied A s z).
     assert (O : forall i k, (i < n)%nat -> (k < n)%nat -> Rabs (y i - y k) <= dl ^ s * range_of z).
-    { intros i k Hi Hk. unfold y, dl. rewrite <- power_is, <- dobrushin_is, <- range_is by exact Hn. now apply wang2022_1_repaired.power_osc. }
+    { intros i k Hi Hk. unfold y, dl. rewrite <- power_is, <- dobrushin_is, <- range_is by exact Hn.
+      now apply wang2022_1_repaired.power_osc. }
     assert (G : forall p, stationary A p -> Rabs (dot n p y - y 0%nat) <= dl ^ s * range_of z).
     { intros p [p0 [p1 _]]. replace (dot n p y - y 0%nat) with (sum n (fun i => p i * (y i - y 0%nat))).
-      - eapply Rle_trans; [apply sum_abs|]. apply Rle_trans with (sum n (fun i => p i * (dl ^ s * range_of z))); [|rewrite sum_scal_r, p1; lra].
-        apply sum_le; intros i Hi. rewrite Rabs_mult, (Rabs_right (p i)) by (apply Rle_ge; auto). apply Rmult_le_compat_l; [auto|now apply O].
-      - rewrite (sum_ext n _ (fun i => p i * y i - p i * y 0%nat)) by (intros; ring). rewrite sum_minus, sum_scal_r, p1. unfold dot. ring. }
+      - eapply Rle_trans; [apply sum_abs|]. apply Rle_trans with (sum n (fun i => p i * (dl ^ s * range_of z)));
+          [|rewrite sum_scal_r, p1; lra].
+        apply sum_le; intros i Hi. rewrite Rabs_mult, (Rabs_right (p i)) by (apply Rle_ge; auto).
+        apply Rmult_le_compat_l; [auto|now apply O].
+      - rewrite (sum_ext n _ (fun i => p i * y i - p i * y 0%nat)) by (intros; ring).
+        rewrite sum_minus, sum_scal_r, p1. unfold dot. ring. }
     assert (A1 := G pi S). assert (A2 := G pi' S'). apply Rabs_le_between in A1, A2. apply Rabs_le. lra. }
   assert (R0 : 0 <= range_of z) by apply (osc_nonneg n z Hn).
   apply Rminus_diag_uniq. destruct (Req_dec (dot n pi z - dot n pi' z) 0) as [E|E]; [exact E|exfalso].
   assert (Pz := Rabs_pos_lt _ E). set (x := Rabs (dot n pi z - dot n pi' z)) in *.
-  destruct (pow_lt_1_zero dl ltac:(rewrite Rabs_right; lra) (x / (2 * range_of z + 1)) ltac:(apply Rdiv_lt_0_compat; lra)) as [m Hm].
+  destruct (pow_lt_1_zero dl ltac:(rewrite Rabs_right; lra) (x / (2 * range_of z + 1)) ltac:(apply Rdiv_lt_0_compat;
+    lra)) as [m Hm].
   specialize (Hm m (le_n m)). assert (D := pow_le dl m d0). rewrite Rabs_right in Hm by lra. specialize (Near m).
   assert (dl ^ m * (2 * range_of z + 1) < x).
-  { apply (Rmult_lt_compat_r (2 * range_of z + 1)) in Hm; [|lra]. replace (x / (2 * range_of z + 1) * (2 * range_of z + 1)) with x in Hm by (field; lra). exact Hm. }
+  { apply (Rmult_lt_compat_r (2 * range_of z + 1)) in Hm; [|lra].
+    replace (x / (2 * range_of z + 1) * (2 * range_of z + 1)) with x in Hm by (field; lra). exact Hm. }
   nra.
 Qed.
 
@@ -379,7 +431,8 @@ Proof.
   - assert (E : stationary_mean A z = dot n pi z).
     { apply sup_is; [now exists pi|]. intros y [p [Sp ->]]. right. now apply (stationary_unique n A). }
     rewrite E in *. destruct PA as [P0 P1]. destruct Hp as [p0 [p1 ps]].
-    assert (W := wang2022_1_repaired.wang_repaired n A z pi t Hn (conj (fun i j Hi Hj => Rlt_le _ _ (P0 i j Hi Hj)) P1) P0 p0 p1 ps).
+    assert (W := wang2022_1_repaired.wang_repaired n A z pi t Hn (conj (fun i j Hi Hj => Rlt_le _ _ (P0 i j Hi Hj)) P1)
+      P0 p0 p1 ps).
     cbv zeta in W. rewrite dobrushin_is, range_is, power_is in W by exact Hn. fold beta in W. exact (W Hb).
   - assert (E : stationary_mean A z = 0).
     { unfold stationary_mean, sup_of. rewrite (is_lub_Rbar_unique _ m_infty); [reflexivity|]. split.

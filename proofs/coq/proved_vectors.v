@@ -14,19 +14,23 @@ Proof.
   intros j k Hj Hk _ _. now apply osc_spec.
 Qed.
 
-Lemma gain_bound m (c E : vector m) b : (0 < m)%nat -> (forall j, (j < m)%nat -> tilt m (shares c) E j <= (1 + b) * shares c j) ->
+Lemma gain_bound m (c E : vector m) b : (0 < m)%nat -> (forall j, (j < m)%nat ->
+  tilt m (shares c) E j <= (1 + b) * shares c j) ->
   relative_gain c E <= b.
 Proof.
   intros Hm H. apply largest_lub; [exact Hm|]. intros j Hj. rewrite shares_tilt by exact Hm. specialize (H j Hj).
   assert (Q := shares_pos m c j Hm). apply Rmult_le_reg_r with (shares c j); [exact Q|].
-  replace ((tilt m (shares c) E j / shares c j - 1) * shares c j) with (tilt m (shares c) E j - shares c j) by (field; lra). lra.
+  replace ((tilt m (shares c) E j / shares c j - 1) * shares c j) with (tilt m (shares c) E j - shares c j) by (field;
+    lra). lra.
 Qed.
-Lemma loss_bound m (c E : vector m) b : (0 < m)%nat -> (forall j, (j < m)%nat -> (1 - b) * shares c j <= tilt m (shares c) E j) ->
+Lemma loss_bound m (c E : vector m) b : (0 < m)%nat -> (forall j, (j < m)%nat ->
+  (1 - b) * shares c j <= tilt m (shares c) E j) ->
   relative_loss c E <= b.
 Proof.
   intros Hm H. apply largest_lub; [exact Hm|]. intros j Hj. rewrite shares_tilt by exact Hm. specialize (H j Hj).
   assert (Q := shares_pos m c j Hm). apply Rmult_le_reg_r with (shares c j); [exact Q|].
-  replace ((1 - tilt m (shares c) E j / shares c j) * shares c j) with (shares c j - tilt m (shares c) E j) by (field; lra). lra.
+  replace ((1 - tilt m (shares c) E j / shares c j) * shares c j) with (shares c j - tilt m (shares c) E j) by (field;
+    lra). lra.
 Qed.
 
 (** e^D <= 1 + 2D up to the root x*. *)
@@ -67,14 +71,17 @@ Qed.
 Theorem proved_velickovic2024_2_2 : statement_velickovic2024_2_2.
 Proof.
   intros m c Hm. unfold largest_share, least_share, count, shares. split.
-  - apply largest_lub; [exact Hm|]. intros j Hj. apply velickovic2024.velickovic_2_2; [exact Hj|]. intros; now apply osc_spec.
-  - apply least_glb; [exact Hm|]. intros j Hj. apply velickovic2024.velickovic_2_2; [exact Hj|]. intros; now apply osc_spec.
+  - apply largest_lub; [exact Hm|]. intros j Hj. apply velickovic2024.velickovic_2_2; [exact Hj|].
+    intros; now apply osc_spec.
+  - apply least_glb; [exact Hm|]. intros j Hj. apply velickovic2024.velickovic_2_2; [exact Hj|].
+    intros; now apply osc_spec.
 Qed.
 
 Theorem proved_own_dispersion : statement_own_dispersion.
 Proof.
   intros m c Hm. unfold largest_share, least_share, count, shares. split.
-  - apply largest_lub; [exact Hm|]. intros j Hj. apply velickovic2024.dispersion; [exact Hj|]. intros; now apply osc_spec.
+  - apply largest_lub; [exact Hm|]. intros j Hj. apply velickovic2024.dispersion; [exact Hj|].
+    intros; now apply osc_spec.
   - apply least_glb; [exact Hm|]. intros j Hj. unfold Rdiv. rewrite Rmult_1_l.
     apply velickovic2024.dispersion; [exact Hj|]. intros; now apply osc_spec.
 Qed.
@@ -115,7 +122,8 @@ Theorem refuted_folk_entropy_order : ~ statement_folk_entropy_order.
 Proof.
   intro H. specialize (H 2 10 1 ltac:(lra) ltac:(lra) ltac:(lra) ltac:(interval with (i_prec 40))).
   unfold entropy_floor in H. replace (2 / (2 - 1)) with 2 in H by lra. replace (2 * (2 - 1)) with 2 in H by lra.
-  assert (ln (1 + (2 - 1) * exp (- (10 * sqrt 2))) + 10 * sqrt 2 * exp (- (10 * sqrt 2)) / (1 + (2 - 1) * exp (- (10 * sqrt 2))) < 0.0003)
+  assert (ln (1 + (2 - 1) * exp (- (10 * sqrt 2))) + 10 * sqrt 2 * exp (- (10 * sqrt 2)) / (1 + (2 - 1) * exp (- (10 *
+    sqrt 2))) < 0.0003)
     by interval with (i_prec 40).
   assert (0.0009 < 1 * 2 * 10 * exp (- (10))) by interval with (i_prec 40). lra.
 Qed.
@@ -128,7 +136,8 @@ Qed.
 Theorem proved_wu2024_L13_repaired : statement_wu2024_L13_repaired.
 Proof.
   intros d x w d2 w1 U [[S0 P] C]. set (u := fun a => - x a).
-  assert (A : forall a, (a < d - 1)%nat -> Rabs (x a) = u a) by (intros a Ha; unfold u; rewrite Rabs_left1; [reflexivity|auto]).
+  assert (A : forall a, (a < d - 1)%nat -> Rabs (x a) = u a) by (intros a Ha; unfold u; rewrite Rabs_left1;
+    [reflexivity|auto]).
   assert (u0 : forall a, (a < d - 1)%nat -> 0 <= u a) by (intros a Ha; unfold u; specialize (S0 a Ha); lra).
   assert (un : sum d (fun a => u a * u a) = 1).
   { assert (Q := own_hemisphere.l2_sq d x). unfold unit_vector in U. rewrite U, Rmult_1_l in Q. rewrite Q.

@@ -48,7 +48,8 @@ Lemma convex_stochastic n m A B t : 0 <= t <= 1 -> row_stochastic n m A -> row_s
   row_stochastic n m (fun i j => t * A i j + (1 - t) * B i j).
 Proof.
   intros Ht [PA SA] [PB SB]. split.
-  - intros i j Hi Hj. specialize (PA i j Hi Hj). specialize (PB i j Hi Hj). apply Rplus_le_le_0_compat; apply Rmult_le_pos; lra.
+  - intros i j Hi Hj. specialize (PA i j Hi Hj). specialize (PB i j Hi Hj).
+    apply Rplus_le_le_0_compat; apply Rmult_le_pos; lra.
   - intros i Hi. rewrite sum_plus, !sum_scal, SA, SB by exact Hi. ring.
 Qed.
 

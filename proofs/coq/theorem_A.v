@@ -1,4 +1,5 @@
-(** own:stable-causal-every-n (Theorem A).  Causal mask, every n: an attracting equilibrium of full rank, with its spectrum.
+(** own:stable-causal-every-n (Theorem A).  Causal mask, every n: an attracting equilibrium of full rank,
+  with its spectrum.
 
     n tokens in R^n, causal mask, LayerNorm on the sphere.  M = W_QK/sqrt(d_qk) has ones strictly above the
     diagonal and zeros elsewhere; row i of W_V is mu_i e_i - mu_{i-1} e_{i-1} (row 0: mu_0 e_0), where
@@ -60,18 +61,22 @@ Lemma dU_A i b p q : (i < n)%nat -> (b < n)%nat -> (p < n)%nat -> (q < n)%nat ->
 Proof.
   intros Hi Hb Hp Hq. unfold dU.
   rewrite (sum_ext n _ (fun j => causal i j * (eye j p * (W q b + W j b * above i q))
-    + (eye p i * m b * (causal i j * (eye j b * above q j)) - eye p i * m b * (causal i j * (eye j (S b) * above q j))))).
+    + (eye p i * m b * (causal i j * (eye j b * above q j)) - eye p i * m b * (causal i j * (eye j (S b) * above q
+        j))))).
   - rewrite sum_plus, sum_minus, !sum_scal.
-    rewrite (sum_causal i p (fun j => W q b + W j b * above i q) Hi), (sum_causal i b (fun j => above q j) Hi), (sum_causal i (S b) (fun j => above q j) Hi). ring.
+    rewrite (sum_causal i p (fun j => W q b + W j b * above i q) Hi), (sum_causal i b (fun j => above q j) Hi),
+      (sum_causal i (S b) (fun j => above q j) Hi). ring.
   - intros j Hj. rewrite Ex_A, vmat_eye_row by assumption. unfold dlogit.
     rewrite (sum_ext n (fun c => above q c * eye j c) (fun c => eye j c * above q c)) by (intros; ring).
-    rewrite (sum_eye_l n (fun c => above q c) j Hj), (sum_eye_l n (fun a => above a q) i Hi), (eye_sym p j). unfold telescope. ring.
+    rewrite (sum_eye_l n (fun c => above q c) j Hj), (sum_eye_l n (fun a => above a q) i Hi), (eye_sym p j).
+    unfold telescope. ring.
 Qed.
 
 Definition JA := dF n n above W causal eye.
 Definition ordA (i b : nat) : nat := (i * n + (n - 1 - b))%nat.
 
-Lemma JA_form i b p q : (i < n)%nat -> (b < n)%nat -> JA i b p q = if Nat.eqb b i then 0 else dU n n above W causal eye i b p q / m i.
+Lemma JA_form i b p q : (i < n)%nat -> (b < n)%nat -> JA i b p q = if Nat.eqb b i then 0 else dU n n above W causal eye
+  i b p q / m i.
 Proof.
   intros Hi Hb. assert (P := m_pos i Hi). unfold JA.
   rewrite (dF_coord n n above W causal n_pos (causal_proper n) eye i i b p q Hi Hi).
@@ -100,18 +105,22 @@ Proof.
   assert (Cs : (i < p)%nat \/ (p = i /\ q < b)%nat).
   { unfold ordA in Ho. destruct (Nat.lt_trichotomy p i) as [L|[E|L]]; [exfalso; nia| |left; exact L].
     right. subst p. split; [reflexivity|]. assert (q <> b) by congruence. lia. }
-  replace (causal i p * (W q b + W p b * above i q) + eye p i * m b * (causal i b * above q b - causal i (S b) * above q (S b))) with 0; [unfold Rdiv; ring|].
+  replace (causal i p * (W q b + W p b * above i q) + eye p i * m b * (causal i b * above q b - causal i (S b) * above
+    q (S b))) with 0; [unfold Rdiv; ring|].
   destruct Cs as [L|[-> L]].
   - unfold causal at 1. destruct (Nat.leb_spec p i); [lia|]. rewrite eye_diff by lia. ring.
   - unfold telescope, causal, above, eye.
     destruct (Nat.leb_spec i i); [|lia]. destruct (Nat.eqb_spec q b); [lia|]. destruct (Nat.eqb_spec q (S b)); [lia|].
-    destruct (Nat.eqb_spec i i); [|lia]. destruct (Nat.eqb_spec i b); [lia|]. destruct (Nat.ltb_spec q b); [|lia]. destruct (Nat.ltb_spec q (S b)); [|lia].
+    destruct (Nat.eqb_spec i i); [|lia]. destruct (Nat.eqb_spec i b); [lia|]. destruct (Nat.ltb_spec q b); [|lia].
+    destruct (Nat.ltb_spec q (S b)); [|lia].
     destruct (Nat.leb_spec b i), (Nat.leb_spec (S b) i), (Nat.eqb_spec i (S b)), (Nat.ltb_spec i q); try lia; ring.
 Qed.
 
-Lemma ordA_inj i b p q : (i < n)%nat -> (b < n)%nat -> (p < n)%nat -> (q < n)%nat -> ordA i b = ordA p q -> (p, q) = (i, b).
+Lemma ordA_inj i b p q : (i < n)%nat -> (b < n)%nat -> (p < n)%nat -> (q < n)%nat -> ordA i b = ordA p q ->
+  (p, q) = (i, b).
 Proof.
-  unfold ordA. intros Hi Hb Hp Hq E. assert (p = i) by (destruct (Nat.lt_trichotomy p i) as [L|[L|L]]; [exfalso; nia|exact L|exfalso; nia]).
+  unfold ordA. intros Hi Hb Hp Hq E. assert (p = i) by (destruct (Nat.lt_trichotomy p i) as [L|[L|L]]; [exfalso;
+    nia|exact L|exfalso; nia]).
   subst p. f_equal. lia.
 Qed.
 
@@ -144,13 +153,15 @@ Proof.
   - now apply fixed_A.
   - exists (JA n m). split; [now apply derivative_A|]. intro z.
     rewrite (triangular_spectrum n n (JA n m) (ordA n) (JA_tri n m Hn Pm) (ordA_inj n Hn)). split.
-    + intros [i [b [Hi [Hb ->]]]]. rewrite JA_diag by assumption. destruct (Nat.ltb_spec i b) as [L|L]; [right; eauto|now left].
+    + intros [i [b [Hi [Hb ->]]]]. rewrite JA_diag by assumption.
+      destruct (Nat.ltb_spec i b) as [L|L]; [right; eauto|now left].
     + intros [->|[i [k [L [Hk ->]]]]].
       * exists 0%nat, 0%nat. rewrite JA_diag by assumption. auto.
       * exists i, k. rewrite JA_diag by (auto; lia). destruct (Nat.ltb_spec i k); [|lia]. repeat split; auto; lia.
   - assert (Bd : forall i b, (i < n)%nat -> (b < n)%nat -> 0 <= JA n m i b i b < 1).
     { intros i b Hi Hb. rewrite JA_diag by assumption. destruct (Nat.ltb_spec i b) as [L|L]; [|lra].
-      assert (P1 := Pm i Hi). assert (P2 := Pm b Hb). assert (D := Dm i b L Hb). split; [apply Rlt_le, Rdiv_lt_0_compat; lra|].
+      assert (P1 := Pm i Hi). assert (P2 := Pm b Hb). assert (D := Dm i b L Hb).
+      split; [apply Rlt_le, Rdiv_lt_0_compat; lra|].
       apply Rmult_lt_reg_r with (m i); [lra|]. replace (m b / m i * m i) with (m b) by (field; lra). lra. }
     destruct (common_delta2 n n (fun i b r => r <= 1 - JA n m i b i b)) as [dl [D1 D2]].
     { intros i b Hi Hb. exists (1 - JA n m i b i b). specialize (Bd i b Hi Hb). split; [lra|auto]. }
@@ -160,5 +171,6 @@ Proof.
     + now apply derivative_A.
     + lra.
     + now apply JA_tri.
-    + intros i b Hi Hb. specialize (Bd i b Hi Hb). specialize (D2 i b (Rmin dl 1) Hi Hb M1). rewrite Rabs_right by lra. lra.
+    + intros i b Hi Hb. specialize (Bd i b Hi Hb). specialize (D2 i b (Rmin dl 1) Hi Hb M1). rewrite Rabs_right by lra.
+      lra.
 Qed.

@@ -38,7 +38,8 @@ Proof.
   { intros Ht. destruct (St 0%nat Ht) as [P0 P1]. destruct Hc as [Hc _]. rewrite <- (P1 c Hc).
     eapply Rle_trans; [apply (HA 0%nat c c); auto|]. apply (sum_term_le n (plain_attention n d Ly X 0 c) c); auto. }
   change X with (plain_orbit n d Ly X 0) at 2.
-  apply (mu_contracts n d (plain_attention n d Ly X) (layer_value Ly) (fun s => bout (Ly s)) (plain_orbit n d Ly X) t K _ Hn K0); auto.
+  apply (mu_contracts n d (plain_attention n d Ly X) (layer_value Ly) (fun s => bout (Ly s)) (plain_orbit n d Ly X) t K
+    _ Hn K0); auto.
   - destruct t as [|t]; [rewrite Nat.div_0_l by lia; simpl; lra|]. apply pow_le.
     assert (eps ^ r <= 1) by (rewrite <- (pow1 r); apply pow_incr; specialize (E1 ltac:(lia)); lra). lra.
   - intros s i a Hs _ _. apply orbit_step. now apply HL.
@@ -63,17 +64,22 @@ Proof.
   { assert (T : sum n (fun k => m k * exp (l k) - (if Nat.eqb k j then exp (l j) else 0))
               <= sum n (fun k => (m k - (if Nat.eqb k j then 1 else 0)) * (exp (l j) * exp (2 * c)))).
     { apply sum_le; intros k Hk. destruct (Nat.eqb_spec k j) as [->|Hne]; [rewrite Mj; lra|]. rewrite !Rminus_0_r.
-      destruct (Hm k Hk) as [E|E]; rewrite E; [lra|]. rewrite !Rmult_1_l, <- exp_plus. apply exp_le. specialize (Hl k Hk E). lra. }
+      destruct (Hm k Hk) as [E|E]; rewrite E; [lra|]. rewrite !Rmult_1_l, <- exp_plus. apply exp_le.
+      specialize (Hl k Hk E). lra. }
     rewrite sum_minus, sum_scal_r, sum_minus in T. fold Z in T.
-    rewrite (sum_single n (fun k => if Nat.eqb k j then exp (l j) else 0) j Hj) in T by (intros k _ Hk; destruct (Nat.eqb_spec k j); [lia|reflexivity]).
-    rewrite (sum_single n (fun k => if Nat.eqb k j then 1 else 0) j Hj) in T by (intros k _ Hk; destruct (Nat.eqb_spec k j); [lia|reflexivity]).
+    rewrite (sum_single n (fun k => if Nat.eqb k j then exp (l j) else 0) j Hj) in T by (intros k _ Hk;
+      destruct (Nat.eqb_spec k j); [lia|reflexivity]).
+    rewrite (sum_single n (fun k => if Nat.eqb k j then 1 else 0) j Hj) in T by (intros k _ Hk;
+      destruct (Nat.eqb_spec k j); [lia|reflexivity]).
     rewrite Nat.eqb_refl in T.
     assert ((sum n m - 1) * (exp (l j) * exp (2 * c)) <= (INR Delta - 1) * (exp (l j) * exp (2 * c)))
       by (apply Rmult_le_compat_r; [apply Rmult_le_pos; lra|lra]). lra. }
-  assert (P : 0 < 1 + (INR Delta - 1) * exp (2 * c)) by (assert (0 <= (INR Delta - 1) * exp (2 * c)) by (apply Rmult_le_pos; lra); lra).
+  assert (P : 0 < 1 + (INR Delta - 1) * exp (2 * c)) by (assert (0 <= (INR Delta - 1) * exp (2 * c)) by (apply
+    Rmult_le_pos; lra); lra).
   assert (ZP : 0 < Z).
   { apply Rlt_le_trans with (m j * exp (l j)); [rewrite Mj; lra|].
-    apply (sum_term_le n (fun k => m k * exp (l k)) j); [|exact Hj]. intros k Hk. apply Rmult_le_pos; [now apply m0|left; apply exp_pos]. }
+    apply (sum_term_le n (fun k => m k * exp (l k)) j); [|exact Hj]. intros k Hk.
+    apply Rmult_le_pos; [now apply m0|left; apply exp_pos]. }
   apply Rmult_le_reg_r with (Z * (1 + (INR Delta - 1) * exp (2 * c))); [now apply Rmult_lt_0_compat|].
   field_simplify; lra.
 Qed.
@@ -94,9 +100,11 @@ Proof.
   intros Hn Hr Hc K0 HL G0 G1 GD Hz HA HK.
   apply (masked_collapse n d Ly G z r); auto.
   - assert (1 <= INR Delta).
-    { eapply Rle_trans; [|apply (GD 0%nat Hn)]. rewrite <- (G1 0%nat Hn). apply (sum_term_le n (G 0%nat) 0%nat); [|exact Hn].
+    { eapply Rle_trans; [|apply (GD 0%nat Hn)]. rewrite <- (G1 0%nat Hn).
+      apply (sum_term_le n (G 0%nat) 0%nat); [|exact Hn].
       intros j Hj. destruct (G0 0%nat j Hn Hj); lra. }
-    left. apply Rdiv_lt_0_compat; [lra|]. assert (0 <= (INR Delta - 1) * exp (2 * c)) by (apply Rmult_le_pos; [lra|left; apply exp_pos]). lra.
+    left. apply Rdiv_lt_0_compat; [lra|]. assert (0 <= (INR Delta - 1) * exp (2 * c)) by (apply Rmult_le_pos;
+      [lra|left; apply exp_pos]). lra.
   - intros i j Hi Hj. destruct (G0 i j Hi Hj); lra.
   - intros i Hi. rewrite (G1 i Hi). lra.
   - intros s i j Hs Hi Hj Gp. assert (Gj : G i j = 1) by (destruct (G0 i j Hi Hj); lra).
@@ -114,9 +122,11 @@ Proof.
   assert (St : forall s, (s < T m)%nat -> row_stochastic n n (plain_attention n d Ly X s)).
   { intros s Hs. apply attn_stochastic. now apply HL. }
   assert (TM : forall j k, (j <= k)%nat -> (k <= m)%nat -> (T j <= T k)%nat).
-  { intros j k H. induction H as [|k H IH]; intros Hk; [lia|]. specialize (TS k ltac:(lia)). specialize (IH ltac:(lia)). lia. }
+  { intros j k H. induction H as [|k H IH]; intros Hk; [lia|]. specialize (TS k ltac:(lia)).
+    specialize (IH ltac:(lia)). lia. }
   assert (P : forall k, (k <= m)%nat ->
-    contracts n (steps n (plain_attention n d Ly X) 0 (T k)) (prodf k (fun k => 1 - doeblin n (steps n (plain_attention n d Ly X) (T k) (T (S k) - T k)))) /\
+    contracts n (steps n (plain_attention n d Ly X) 0 (T k)) (prodf k (fun k => 1 - doeblin n (steps n (plain_attention
+      n d Ly X) (T k) (T (S k) - T k)))) /\
     0 <= prodf k (fun k => 1 - doeblin n (steps n (plain_attention n d Ly X) (T k) (T (S k) - T k)))).
   { induction k; intros Hk.
     - rewrite T0. simpl. split; [|lra]. replace 1 with (1 - sum n (fun _ => 0)) by (rewrite sum_zero; ring).
@@ -130,11 +140,14 @@ Proof.
       assert (D1 : doeblin n B <= 1).
       { destruct SB as [_ B1]. rewrite <- (B1 0%nat Hn). apply sum_le; intros; now apply Mn. }
       split; [|apply Rmult_le_pos; lra]. rewrite Rmult_comm.
-      apply (contracts_ext n (mmul n (steps n (plain_attention n d Ly X) (0 + T k) (T (S k) - T k)) (steps n (plain_attention n d Ly X) 0 (T k)))).
+      apply (contracts_ext n (mmul n (steps n (plain_attention n d Ly X) (0 + T k) (T (S k) - T k)) (steps n
+        (plain_attention n d Ly X) 0 (T k)))).
       + intros i j Hi Hj. rewrite steps_split by assumption. f_equal. specialize (TS k ltac:(lia)). lia.
-      + apply contracts_mul; [exact C0| |exact C]. simpl. fold B. now apply (contracts_doeblin n B (fun c => minf (n - 1) (fun i => B i c))). }
+      + apply contracts_mul; [exact C0| |exact C]. simpl. fold B.
+        now apply (contracts_doeblin n B (fun c => minf (n - 1) (fun i => B i c))). }
   destruct (P m (le_n m)) as [C C0].
   change X with (plain_orbit n d Ly X 0) at 3.
-  apply (mu_contracts n d (plain_attention n d Ly X) (layer_value Ly) (fun s => bout (Ly s)) (plain_orbit n d Ly X) (T m) K _ Hn K0); auto.
+  apply (mu_contracts n d (plain_attention n d Ly X) (layer_value Ly) (fun s => bout (Ly s)) (plain_orbit n d Ly X) (T
+    m) K _ Hn K0); auto.
   intros s i a Hs _ _. apply orbit_step. now apply HL.
 Qed.

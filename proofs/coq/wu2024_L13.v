@@ -24,7 +24,8 @@ Theorem L13_refuted : ~ L13.
 Proof.
   intro H. specialize (H 4%nat 2 x13 ltac:(lia) ltac:(lra)).
   assert (U : l2 4 x13 = 1) .
-  { unfold l2, dot. cbn [sum x13].  replace (0 + - (4/7) * - (4/7) + - (1/7) * - (1/7) + - (4/7) * - (4/7) + - (4/7) * - (4/7)) with 1 by lra. apply sqrt_1. }
+  { unfold l2, dot. cbn [sum x13].  replace (0 + - (4/7) * - (4/7) + - (1/7) * - (1/7) + - (4/7) * - (4/7) + - (4/7) *
+      - (4/7)) with 1 by lra. apply sqrt_1. }
   assert (S3 : 17/16 <= sqrt (2 ^ 2 - 1)).
   { apply Rsqr_incr_0_var; [|apply sqrt_pos]. rewrite Rsqr_sqrt by lra. unfold Rsqr. lra. }
   assert (Y : l2 4 (shift_step 4 2 x13) = sqrt (158/49)).
@@ -36,10 +37,12 @@ Proof.
     - cbn [x13]. lra.
     - eapply Rle_trans; [|exact S3]. right. cbn [sum x13]. field. }
   unfold sphere in L. rewrite Y in L.
-  assert (E : shift_step 4 2 x13 2%nat = - (6/7)) by (unfold shift_step; cbn [Nat.eqb Nat.sub x13]; lra). rewrite E in L.
+  assert (E : shift_step 4 2 x13 2%nat = - (6/7)) by (unfold shift_step; cbn [Nat.eqb Nat.sub x13]; lra).
+  rewrite E in L.
   assert (P : 0 < sqrt (158/49)) by (apply sqrt_lt_R0; lra).
   assert (Q : sqrt (158/49) * sqrt (158/49) = 158/49) by (apply sqrt_sqrt; lra).
   assert (sqrt (158/49) <= 12/7).
-  { apply (Rmult_le_compat_r (sqrt (158/49))) in L; [|lra]. replace (- (6 / 7) / sqrt (158 / 49) * sqrt (158 / 49)) with (- (6/7)) in L by (field; lra). lra. }
+  { apply (Rmult_le_compat_r (sqrt (158/49))) in L; [|lra]. replace (- (6 / 7) / sqrt (158 / 49) * sqrt (158 / 49))
+      with (- (6/7)) in L by (field; lra). lra. }
   nra.
 Qed.

@@ -1,7 +1,9 @@
 (** wu2024:L13-repaired.  A repaired version of Lemma 13 is true in every dimension.
 
-    Setting of wu2024:L13.  For w > 1, d >= 2 the unit vectors x with x_1, ..., x_{d-1} <= 0 and x_{d-1} <= -1/w, x_d of any
-    sign, stay such if |x_1|, ..., |x_{d-1}| is log-concave (u_b u_{c+1} <= u_{b+1} u_c for b < c), and it stays so; and if it is
+    Setting of wu2024:L13.  For w > 1, d >= 2 the unit vectors x with x_1, ..., x_{d-1} <= 0 and x_{d-1} <= -1/w,
+      x_d of any
+    sign, stay such if |x_1|, ..., |x_{d-1}| is log-concave (u_b u_{c+1} <= u_{b+1} u_c for b < c), and it stays so;
+      and if it is
     graded (w u_b <= sqrt(w^2-1) u_{b+1}), and it stays so.  For d <= 3 log-concavity asks for nothing.
     (In Coq coordinates are 0, ..., d-1: the special one is d-2.) *)
 Require Import Reals Lra Lia Psatz.
@@ -38,14 +40,16 @@ Section LogConcave.
 Hypothesis lc : log_concave d u.
 Lemma lc_before b c : (b < c)%nat -> (c < d - 1)%nat -> before b * u c <= u b * before c.
 Proof.
-  intros H H'. destruct b as [|b]; simpl; [rewrite Rmult_0_l; apply Rmult_le_pos; [apply u0; lia|apply before_pos; lia]|].
+  intros H H'. destruct b as [|b]; simpl; [rewrite Rmult_0_l; apply Rmult_le_pos; [apply u0; lia|apply before_pos;
+    lia]|].
   destruct c as [|c]; [lia|]. simpl. apply lc; lia.
 Qed.
 
 Lemma v_lc : log_concave d v.
 Proof.
   intros b c H H'. unfold v.
-  destruct (Nat.eqb_spec b (d - 1)); [lia|]. destruct (Nat.eqb_spec c (d - 1)); [lia|]. destruct (Nat.eqb_spec (S b) (d - 1)); [lia|]. destruct (Nat.eqb_spec (S c) (d - 1)); [lia|].
+  destruct (Nat.eqb_spec b (d - 1)); [lia|]. destruct (Nat.eqb_spec c (d - 1)); [lia|].
+  destruct (Nat.eqb_spec (S b) (d - 1)); [lia|]. destruct (Nat.eqb_spec (S c) (d - 1)); [lia|].
   simpl before. assert (A := lc b c H H').
   assert (C := lc_before b c H ltac:(lia)).
   assert (B : before b * u (S c) <= u (S b) * before c).
@@ -57,7 +61,8 @@ Proof.
   assert (w * w * (before b * u c) <= w * w * (u b * before c)) by (apply Rmult_le_compat_l; nra). nra.
 Qed.
 
-(** What both conditions give: sum_{a<f} u_a^2 and sum_{a<f} u_a u_{a+1} are small against the two special coordinates. *)
+(** What both conditions give: sum_{a<f} u_a^2 and sum_{a<f} u_a u_{a+1} are small against the two special coordinates.
+*)
 Definition small_sums : Prop := forall f, d = S (S (S f)) ->
   sum f (fun a => u a * u a) <= (w * w - 1) * (u f * u f) /\
   sum f (fun a => u a * u (S a)) <= (w * w - 1) * (u (S f) * u f).
@@ -109,7 +114,8 @@ Proof.
   destruct (Nat.eqb_spec b (d - 1)); [lia|]. destruct (Nat.eqb_spec (S b) (d - 1)); [lia|].
   cbn [before]. assert (A := gr b H).
   assert (B : w * before b <= sqrt (w ^ 2 - 1) * u b).
-  { destruct b as [|c]; cbn [before]; [|apply gr; lia]. rewrite Rmult_0_r. apply Rmult_le_pos; [exact s0|apply u0; lia]. }
+  { destruct b as [|c]; cbn [before]; [|apply gr; lia]. rewrite Rmult_0_r.
+    apply Rmult_le_pos; [exact s0|apply u0; lia]. }
   assert (w * (w * before b) <= w * (sqrt (w ^ 2 - 1) * u b)) by (apply Rmult_le_compat_l; lra). lra.
 Qed.
 
@@ -197,7 +203,8 @@ Proof.
   intros d2 w1 N S0 P SS. set (u := fun a => - x a) in *.
   assert (u0 : forall a, (a < d - 1)%nat -> 0 <= u a) by (intros a Ha; unfold u; specialize (S0 a Ha); lra).
   assert (un : sum d (fun a => u a * u a) = 1).
-  { assert (Q := l2_sq d x). rewrite N in Q. rewrite Rmult_1_l in Q. rewrite Q. unfold dot, u. apply sum_ext; intros; ring. }
+  { assert (Q := l2_sq d x). rewrite N in Q. rewrite Rmult_1_l in Q. rewrite Q. unfold dot, u.
+    apply sum_ext; intros; ring. }
   assert (up : / w <= u (d - 2)%nat) by (unfold u; lra).
   assert (Y : forall b, (b < d)%nat -> shift_step d w x b = - v d w u b).
   { intros b Hb. unfold shift_step, v, u. destruct b as [|a]; simpl before.

@@ -5,7 +5,8 @@
     such that X* = (e_0, e_1), of rank two, is an exact fixed point of the layer, and every X whose first two columns
     are within 1/10000 of X* (the other columns are arbitrary, tokens need not be normalised) satisfies
     |F^{k+1}(X) - X*| <= 8/1000 (4/5)^k entrywise, with leading minor > 1/2: F^k(X) -> X*, no collapse to rank one.
-    Method: with t = (x01/x00, x10/x11) the norm max(|t1|, |t2|/8) shrinks by 4/5 a layer, by the mean value theorem with the
+    Method: with t = (x01/x00, x10/x11) the norm max(|t1|, |t2|/8) shrinks by 4/5 a layer,
+      by the mean value theorem with the
     partial derivatives enclosed by interval arithmetic. *)
 Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
@@ -13,7 +14,8 @@ From Rankmath Require Import Definitions Norms Softmax Jets SphereLayer Interval
 Local Open Scope R_scope.
 
 (** The first two rows and columns, padded with zeros. *)
-Definition M2 : mat := fun a b => match a, b with O, O => 0 | O, 1%nat => -2 | 1%nat, O => 3 | 1%nat, 1%nat => 3 | _, _ => 0 end.
+Definition M2 : mat := fun a b => match a, b with O, O => 0 | O, 1%nat => -2 | 1%nat, O => 3 | 1%nat, 1%nat => 3 | _,
+  _ => 0 end.
 Definition W2 : mat := fun a b => match a, b with
   | O, O => (1 + e2) / (1 - e2) | O, 1%nat => - e2 / (2 * (1 - e2))
   | 1%nat, O => - (1 + e2) / (1 - e2) | 1%nat, 1%nat => 1 / (2 * (1 - e2)) | _, _ => 0 end.
@@ -35,15 +37,20 @@ Notation U := (Ux 2 d M2 W2 nomask).
 Lemma bil_2 x y : bil d x M2 y = mf (x 0%nat) (x 1%nat) (y 0%nat) (y 1%nat).
 Proof.
   unfold bil, mf. rewrite sum_low; [|exact Hd|].
-  - rewrite !sum_low; [cbn [M2]; ring|exact Hd| |exact Hd|]; intros a Ha; destruct a as [|[|a]]; try lia; cbn [M2]; ring.
-  - intros a Ha. rewrite (sum_ext d _ (fun _ => 0)); [apply sum_zero|]. intros b _. destruct a as [|[|a]]; try lia. cbn [M2]. ring.
+  - rewrite !sum_low; [cbn [M2]; ring|exact Hd| |exact Hd|]; intros a Ha; destruct a as [|[|a]]; try lia; cbn [M2];
+      ring.
+  - intros a Ha. rewrite (sum_ext d _ (fun _ => 0)); [apply sum_zero|]. intros b _. destruct a as [|[|a]]; try lia.
+    cbn [M2]. ring.
 Qed.
 Lemma vmat_2 x b : vmat d x W2 b = x 0%nat * W2 0%nat b + x 1%nat * W2 1%nat b.
-Proof. unfold vmat. rewrite sum_low; [reflexivity|exact Hd|]. intros a Ha. destruct a as [|[|a]]; try lia. cbn [W2]. ring. Qed.
+Proof. unfold vmat. rewrite sum_low; [reflexivity|exact Hd|]. intros a Ha. destruct a as [|[|a]]; try lia. cbn [W2].
+ring. Qed.
 
 Lemma U_2 X i b : U X i b =
-  exp (mf (X i 0%nat) (X i 1%nat) (X 0%nat 0%nat) (X 0%nat 1%nat)) * (X 0%nat 0%nat * W2 0%nat b + X 0%nat 1%nat * W2 1%nat b)
-  + exp (mf (X i 0%nat) (X i 1%nat) (X 1%nat 0%nat) (X 1%nat 1%nat)) * (X 1%nat 0%nat * W2 0%nat b + X 1%nat 1%nat * W2 1%nat b).
+  exp (mf (X i 0%nat) (X i 1%nat) (X 0%nat 0%nat) (X 0%nat 1%nat)) * (X 0%nat 0%nat * W2 0%nat b + X 0%nat 1%nat * W2
+    1%nat b)
+  + exp (mf (X i 0%nat) (X i 1%nat) (X 1%nat 0%nat) (X 1%nat 1%nat)) * (X 1%nat 0%nat * W2 0%nat b + X 1%nat 1%nat * W2
+      1%nat b).
 Proof. unfold Ux, Ex, nomask. cbn [sum]. rewrite !bil_2, !vmat_2. ring. Qed.
 
 (** Row 0 with weights 1, rho1; row 1 with weights rho2, 1; the other columns vanish. *)
@@ -92,8 +99,10 @@ Proof.
   assert (E := e2_b). assert (S0 : st eye 1 0 0 1) by (unfold st, eye; simpl; auto).
   assert (HG : good 1 0 0 1) by (unfold good, p1, p2; rewrite rho1_I, rho2_I; lra).
   assert (S := step _ _ _ _ _ S0 HG).
-  assert (Z1 : G1 1 0 0 1 = 0). { unfold G1, n1. rewrite rho1_I. unfold Rdiv. replace (0 + e2 * 1 - e2 * (1 + e2 * 0)) with 0 by ring. ring. }
-  assert (Z2 : G2 1 0 0 1 = 0). { unfold G2, n2. rewrite rho2_I. unfold Rdiv. replace (0 + 1 * 1 - (1 + 1 * 0)) with 0 by ring. ring. }
+  assert (Z1 : G1 1 0 0 1 = 0). { unfold G1, n1. rewrite rho1_I. unfold Rdiv.
+  replace (0 + e2 * 1 - e2 * (1 + e2 * 0)) with 0 by ring. ring. }
+  assert (Z2 : G2 1 0 0 1 = 0). { unfold G2, n2. rewrite rho2_I. unfold Rdiv.
+  replace (0 + 1 * 1 - (1 + 1 * 0)) with 0 by ring. ring. }
   rewrite Z1, Z2, cc0, Rmult_0_l in S. destruct S as [S1 [S2 [S3 S4]]].
   intros i a Hi Ha. destruct (Nat.lt_ge_cases a 2) as [La|La].
   - destruct i as [|[|i]]; [| |lia]; (destruct a as [|[|a]]; [| |lia]); assumption.
@@ -138,12 +147,15 @@ Proof.
   intros Hd. exists M2, W2. intro F. split; [now apply fixed_2|]. intros X H.
   assert (P : forall k, 0 <= (4/5) ^ k <= 1)
     by (intro; split; [apply pow_le; lra|rewrite <- (pow1 k); apply pow_incr; lra]).
-  assert (R : forall k i a, (i < 2)%nat -> (a < d)%nat -> Rabs (Nat.iter (S k) F X i a - eye i a) <= 8/1000 * (4/5) ^ k).
+  assert (R : forall k i a, (i < 2)%nat -> (a < d)%nat -> Rabs (Nat.iter (S k) F X i a - eye i a) <= 8/1000 * (4/5) ^
+    k).
   { intros k i a Hi Ha. destruct (orbit_t d Hd X H k) as [t1 [t2 [[Sa [Sb [Sc Sd]]] [H1 H2]]]]. specialize (P k).
     destruct (cc_near t1) as [N1 N2]; [lra|]. destruct (cc_near t2) as [N3 N4]; [lra|]. fold F in Sa, Sb, Sc, Sd.
     destruct (Nat.lt_ge_cases a 2) as [La|La].
-    - destruct i as [|[|i]]; [| |lia]; (destruct a as [|[|a]]; [| |lia]); unfold eye; cbn [Nat.eqb]; rewrite ?Sa, ?Sb, ?Sc, ?Sd, ?Rminus_0_r; lra.
-    - simpl Nat.iter. unfold F at 1. rewrite F_high by assumption. rewrite eye_diff by lia. rewrite Rminus_0_r, Rabs_R0. lra. }
+    - destruct i as [|[|i]]; [| |lia]; (destruct a as [|[|a]]; [| |lia]); unfold eye; cbn [Nat.eqb];
+        rewrite ?Sa, ?Sb, ?Sc, ?Sd, ?Rminus_0_r; lra.
+    - simpl Nat.iter. unfold F at 1. rewrite F_high by assumption. rewrite eye_diff by lia.
+      rewrite Rminus_0_r, Rabs_R0. lra. }
   split.
   - intros k Y. split; [|intros i a Hi Ha; now apply R].
     destruct (orbit_t d Hd X H k) as [t1 [t2 [[Sa [Sb [Sc Sd]]] [H1 H2]]]]. specialize (P k).
@@ -153,8 +165,10 @@ Proof.
   - intros i a Hi Ha. apply is_lim_seq_incr_1.
     assert (L : forall s, is_lim_seq (fun k => eye i a + s * (8/1000 * (4/5) ^ k)) (eye i a)).
     { intro s. evar_last. { apply is_lim_seq_plus'; [apply is_lim_seq_const|]. apply (is_lim_seq_scal_l _ s 0).
-        evar_last. { apply (is_lim_seq_scal_l _ (8/1000) 0). apply is_lim_seq_geom. rewrite Rabs_right; lra. } simpl. f_equal. ring. }
+        evar_last. { apply (is_lim_seq_scal_l _ (8/1000) 0). apply is_lim_seq_geom. rewrite Rabs_right; lra. } simpl.
+        f_equal. ring. }
       simpl. f_equal. ring. }
-    apply is_lim_seq_le_le with (u := fun k => eye i a + -1 * (8/1000 * (4/5) ^ k)) (w := fun k => eye i a + 1 * (8/1000 * (4/5) ^ k)); [|apply L|apply L].
+    apply is_lim_seq_le_le with (u := fun k => eye i a + -1 * (8/1000 * (4/5) ^ k)) (w := fun k => eye i a + 1 *
+      (8/1000 * (4/5) ^ k)); [|apply L|apply L].
     intro k. specialize (R k i a Hi Ha). box R. lra.
 Qed.

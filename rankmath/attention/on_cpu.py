@@ -7,6 +7,7 @@ and a center that cancels. `attention_step` makes such a layer from arrays.
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,21 +21,30 @@ from rankmath.linalg.masks import Mask
 from rankmath.model.network import Network
 from rankmath.validation import Array, Floats
 
+if TYPE_CHECKING:
+    from rankmath.kernels.compiled_network import LayerPlan
+
 #: Multiply-adds of a call of several layers, some tenths of a second, because nobody can interrupt it.
 AT_ONCE = 2**32
 _NOTHING = np.empty((0, 3))
 
 
+def _without_layers(A: Float64, X: Array) -> LayerPlan | None:
+    """The plan of a run of no layers, which centres or measures tokens."""
+    whole = isinstance(X, np.ndarray) and X.ndim == 2 and X.flags.c_contiguous
+    return layer_plan(A, X.shape[0], X.shape[1], 1, 0) if whole else None
+
+
 def centre_on_cpu(A: Float64, X: Array) -> Tokens | None:
-    """`centre` as a run of no layers, or None where it needs a closer look."""
-    plan = layer_plan(A, X.shape[0], X.shape[1], 1, 0) if X.ndim == 2 and X.flags.c_contiguous else None
+    """`centre` in one call, or None where it needs a closer look."""
+    plan = _without_layers(A, X)
     run = None if plan is None else plan.run(None, X, (), (), _NOTHING, LIMITS)
     return None if run is None or math.isnan(run.log[0, 0, 0]) else tokens_of(run)
 
 
 def measured_on_cpu(A: Float64, x: Array, R: Array) -> Floats | None:
-    """‖R‖_F, the largest distance of two rows, ‖x‖, by a run of no layers; None where it does not pay."""
-    plan = layer_plan(A, R.shape[0], R.shape[1], 1, 0) if R.ndim == 2 and R.flags.c_contiguous else None
+    """‖R‖_F, the largest distance of two rows, ‖x‖, in one call; None where that does not pay."""
+    plan = _without_layers(A, R)
     if plan is None or not plan.measures:
         return None
     return plan.run(np.ascontiguousarray(x), R, (0.0,) * 4, (), _NOTHING, LIMITS, measure=True).log[0, 0, 4:]

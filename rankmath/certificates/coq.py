@@ -17,7 +17,7 @@ from rankmath.arithmetic.balls import precision
 from rankmath.certificates.coq_claim import network
 from rankmath.certificates.coq_rest import rest
 from rankmath.certificates.coq_statement import statement
-from rankmath.certificates.coq_terms import Undecided, Untranslatable
+from rankmath.certificates.coq_terms import TooNear, Untranslatable
 from rankmath.checker.statements import STATEMENTS
 from rankmath.files import proofs_folder
 
@@ -51,7 +51,7 @@ def to_coq(content: Mapping[str, Any]) -> tuple[str, list[str]]:
                 else:
                     raise Untranslatable(f"statement {key!r} is not written in Coq")
             break
-        except Undecided:
+        except TooNear:
             if bits == PRECISIONS[-1]:
                 raise
     said = [f"{key}: {content.get('claim', '')}", *(f"given {text}" for text in content.get("given", []))]

@@ -14,7 +14,7 @@ from flint import arb
 from rankmath.arithmetic.balls import ball
 from rankmath.certificates.coq_network import Network, euclid, largest, product, softmax, total, transpose
 from rankmath.certificates.coq_statement import Reader
-from rankmath.certificates.coq_terms import SIGNS, Term, Undecided, Untranslatable, Writer, constant, fold, relation
+from rankmath.certificates.coq_terms import SIGNS, Term, TooNear, Untranslatable, Writer, constant, fold, relation
 from rankmath.definitions.entries import ENTRIES
 
 SWITCHES = ("mask", "layernorm", "mlp", "bias", "query_bias")
@@ -72,7 +72,7 @@ class Claim:
                 for p in ("1", "2", "inf"):
                     try:
                         found += self.relations(body, {**at, "p": p})
-                    except Undecided:
+                    except TooNear:
                         raise
                     except Untranslatable as why:
                         self.left_out.append(f"p = {p}: {why}")
@@ -297,7 +297,7 @@ class Claim:
         found = Reader.over(self.out, {**held, "edges": [[int(x) for x in row] for row in net.edges]})
         try:
             value = found.apply(name, values)
-        except Undecided:
+        except TooNear:
             raise
         except Untranslatable as why:
             raise Untranslatable(f"{name}(…) is not written in Coq: {why}") from None
@@ -465,8 +465,8 @@ def network(content: Mapping[str, Any], bits: int) -> tuple[Writer, list[tuple[s
             try:
                 found.append(relation(out, *r, holds=False))
                 break
-            except Undecided:
+            except TooNear:
                 continue
         else:
-            raise Undecided("no relation of the claim is certainly violated")
+            raise TooNear("no relation of the claim is certainly violated")
     return out, [*claim.extra.items(), *found], claim.left_out

@@ -380,7 +380,7 @@ class DerivationPrinter:
         return (
             f"pose proof (chain_power (fun t : nat => {q}) {factor} {k} (layers N) {exponent} "
             f"ltac:(nonneg) ltac:(intros; nonneg) ltac:(lia) ltac:(lia) ltac:(intros l Bl; {layer}) "
-            "ltac:(simpl INR; field)) as C. cbv beta in C. same C."
+            f"ltac:(replace (INR {k}) with {k} by (simpl; ring); field)) as C. cbv beta in C. same C."
         )
 
     # -- the claim

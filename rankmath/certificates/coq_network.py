@@ -13,7 +13,7 @@ from flint import arb
 from rankmath.arithmetic.balls import ball
 from rankmath.certificates.coq_terms import (
     Term,
-    Undecided,
+    TooNear,
     Untranslatable,
     Writer,
     constant,
@@ -230,7 +230,7 @@ class Network:
         about = [[x - ball(c) for x, c in zip(row, centre, strict=True)] for row in X]
         lines = [line for line in (self.line(index, *one) for one in hinted) if line[3] > 0]
         if not lines:
-            raise Undecided(f"residual(X[{index}], {kind}): no weights show that it is not 0")
+            raise TooNear(f"residual(X[{index}], {kind}): no weights show that it is not 0")
         coq, at = literal(centre), f"p {n} {d} {name}_i {name}"
         inf = largest([total([abs(x) for x in row]) for row in about])
         if kind == "inf":

@@ -19,7 +19,7 @@ from rankmath.certificates.coq_network import softmax, spectral
 from rankmath.certificates.coq_terms import (
     SIGNS,
     Term,
-    Undecided,
+    TooNear,
     Untranslatable,
     Writer,
     constant,
@@ -323,7 +323,7 @@ class Reader:
     def joined(self, parts: Sequence[Callable[[], Found]], *, every: bool) -> Found:
         if every:
             return [one for part in parts for one in part()]
-        why: Untranslatable = Undecided("nothing of the claim is certainly decided")
+        why: Untranslatable = TooNear("nothing of the claim is certainly decided")
         for part in parts:
             try:
                 return part()
@@ -337,7 +337,7 @@ class Reader:
             return self.joined(parts, every=holds)
         if not isinstance(a, Term) and not isinstance(b, Term):
             if _exactly(a, sign, b) != holds:
-                raise Undecided(f"{a} {sign} {b}")
+                raise TooNear(f"{a} {sign} {b}")
             return []  # about sizes and indices
         return [relation(self.out, term(a), sign, term(b), holds=holds)]
 
@@ -353,7 +353,7 @@ class Reader:
             if value.exact:
                 text, proof = relation(self.out, value, "==", constant(0), holds=False)
                 return [(text, proof)]
-        raise Undecided("no minor of order two is certainly not 0")
+        raise TooNear("no minor of order two is certainly not 0")
 
 
 def term(x: Any) -> Term:

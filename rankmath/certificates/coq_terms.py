@@ -24,7 +24,7 @@ class Untranslatable(InvalidArgument):
     """A certificate that no Coq file is written for, with the reason."""
 
 
-class Undecided(Untranslatable):
+class TooNear(Untranslatable):
     """A relation that intervals of this precision do not decide."""
 
 
@@ -176,12 +176,12 @@ def relation(out: Writer, left: Term, sign: str, right: Term, *, holds: bool) ->
     if exact:
         a, b = left.exact, right.exact
         if {"<=": a <= b, "<": a < b, ">=": a >= b, ">": a > b, "==": a == b}[sign] != holds:  # type: ignore[operator]
-            raise Undecided(f"{statement} is {not holds}")
+            raise TooNear(f"{statement} is {not holds}")
         if sign == "==" and not holds:
             return f"~ {statement}", f"apply {'Rlt_not_eq' if a < b else 'Rgt_not_eq; apply Rlt_gt'}. ratio."  # type: ignore[operator]
         return (statement, f"{turn}ratio.") if holds else (f"~ {statement}", f"apply {refute}. ratio.")
     if sign == "==":
-        raise Undecided(f"{statement}: equality of numbers that are not rational is not decided")
+        raise TooNear(f"{statement}: equality of numbers that are not rational is not decided")
     if not (small.ball < large.ball if holds else large.ball < small.ball):
-        raise Undecided(f"{statement} is too near to equality for intervals")
+        raise TooNear(f"{statement} is too near to equality for intervals")
     return (statement, f"{turn}less {out.at}.") if holds else (f"~ {statement}", f"apply {refute}. less {out.at}.")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -53,7 +54,7 @@ _OF_TOKENS = [
     "participation_ratio",
 ]
 _OF_ATTENTION = ["dobrushin", "entropy", "top_shares", "second_modulus"]
-_OF_ARRAY = frozenset([*_OF_TOKENS, *_OF_ATTENTION, "least_singular", "definiteness"])
+_OF_ARRAY = frozenset([*_OF_TOKENS, *_OF_ATTENTION, "least_singular", "definiteness", "rank"])
 _WITH_EXPONENT = frozenset(["diameter", "operator_norm", "form_norm"])
 _WITH_NAME = frozenset(["norm", "residual"])
 _OF_PLACE = frozenset(["epsilon", "logit_range"])
@@ -281,6 +282,12 @@ _PROOFS = {
         for name in ("entropy-causal", "attention-max-causal")
     },
     "contraction-blocks": "by_blocks.",
+    **{
+        name: "intros N Hp l Bl H1 S A M K. in_words. rewrite (X_next N Hp l A (M l)). "
+        f"apply (Lemmas_spread.lemma_{name.replace('-', '_')} (tokens N) (dim N) (block_of N l) (X N l)); "
+        "[intros; reflexivity|intros; apply K|exact S|apply INR_eq; exact H1]."
+        for name in ("layer-rank", "layer-rank-values")
+    },
     "degree-causal": "intros N Hp C. in_words. unfold mask_causal in C. rewrite C. apply lemma_degree_causal.",
 }
 
@@ -324,7 +331,9 @@ def lemmas_file() -> str:
         f"From Rankmath Require Import {' '.join(files)} Network.\n"
         "Local Open Scope R_scope."
     )
-    return "\n\n".join((first, *printed)) + "\n"
+    wrapper = textwrap.TextWrapper(118, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    lines = "\n\n".join((first, *printed)).splitlines()
+    return "\n".join(piece for line in lines for piece in wrapper.wrap(line) or [""]) + "\n"
 
 
 if __name__ == "__main__":

@@ -330,7 +330,8 @@ def demand_not_known_before(texts: Sequence[str], kind: str, work: Evaluator) ->
             otherwise, met = bool(otherwise or other), met + meets
             if met >= 64:
                 break
-    said = "its hypotheses alone decide it" if otherwise else "any arrays of these sizes would, as far as is seen"
+    always = "arrays of these sizes always decide it so, as far as is seen"
+    said = "its hypotheses alone decide it" if otherwise else always
     asked = {relation for text in texts[:-1] for relation in _relations(formula(text), True)}
     told = _relations(formula(texts[-1]), kind == "holds")
     demand(otherwise and met < 4 and not told <= asked, f"claim: it says nothing of the network: {said}")

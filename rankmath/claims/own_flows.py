@@ -3,13 +3,15 @@ the mean field, on which circles, beside which frozen tokens, and between which 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from rankmath.claims.karagodin2024 import form_size
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Scalar
 from rankmath.formula.language import quantity
+from rankmath.formula.run import unbox
 from rankmath.validation import Array, Number
 from rankmath.verification.draws import Rng
 from rankmath.verification.instance import ArrayInstance
@@ -283,3 +285,91 @@ own_off_grid = Statement(
     "sin(η/2) ≥ η/2 − η³/48, more than the rate with any C where η is small. At the times of the layers such a "
     "head keeps the rate: there the angles differ by η − arctan η ≤ η³/3 a layer.",
 )
+
+assert form_size.__name__ == "form_size"  # a word of claims about flows
+
+# -- words for claims about any flow -----------------------------------------------------------------------
+
+#: x_i' = P_{x_i}Σ_j a_ij V x_j, a the softmax of x_iᵀBx_j over the j with G_ij = 1; rows of X are divided by their
+#: lengths.
+FLOW = {"V": "d d", "B": "d d", "G": "n n", "X": "n d, no zero row"}
+
+
+@quantity(
+    "speed(V: array, B: array, G: array, X: array)",
+    text="u = [[X[i][a]/sqrt(sum(X[i][b]**2 for b in range(len(X[0])))) for a in range(len(X[0]))] for i in "
+    "range(len(X))]; L = u @ B @ T(u); y = [[G[i][j]*exp(L[i][j])/sum(G[i][k]*exp(L[i][k]) for k in range(len(X))) "
+    "for j in range(len(X))] for i in range(len(X))] @ u @ T(V); max(sqrt(sum((y[i][a] - sum(y[i][b]*u[i][b] for "
+    "b in range(len(X[0])))*u[i][a])**2 for a in range(len(X[0])))) for i in range(len(X)))",
+    by_name=True,
+    example="speed(V, B, G, X) >= 0",
+)
+def speed(run: ArrayRun, V: str, B: str, G: str, X: str) -> Scalar:
+    """largest length of a velocity P_{x_i}Σ_j a_ij V x_j, a the softmax of x_iᵀBx_j over the j with G_ij = 1; rows
+    of X are divided by their lengths"""
+    A, rows, seen = run.A, run.array(X), run.array(G)
+    u = rows / A.sqrt(A.sum(rows * rows, axis=-1))
+    e = seen * A.exp(A.matmul(A.matmul(u, run.array(B)), A.transpose(u)))
+    y = A.matmul(e / A.sum(e, axis=-1), A.matmul(u, A.transpose(run.array(V))))
+    across = y - A.sum(y * u, axis=-1) * u
+    return run.number(unbox(A.sqrt(A.max(A.sum(across * across, axis=-1), axis=-2))))
+
+
+@quantity(
+    "growth(V: array, B: array, G: array, X: array)",
+    latex=r"\max\operatorname{{Re}}\operatorname{{spec}}\text{{ near }}{3}",
+    because="an equilibrium that is sought near X",
+    example="growth(V, B, G, X) <= 1",
+)
+def growth(run: ArrayRun, V: str, B: str, G: str, X: str) -> Scalar:
+    """largest real part of an eigenvalue of the flow's linearisation, on the tangent space, at the one equilibrium
+    within 0.001 of the rows of X, divided by their lengths: negative at a sink; not decided where balls do not
+    show that there is one"""
+    from rankmath.equilibria.flow import Flow
+    from rankmath.equilibria.flow_proof import NotProved, polished
+
+    arrays, found = [np.asarray(run[name]) for name in (V, B, G, X)], []
+    for value, form, seen, rows in zip(*arrays, strict=True) if run.instance.is_batch else [arrays]:
+        flow, unit = Flow(value, query=form.T, mask=seen.astype(float) > 0), rows.astype(float)
+        unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+        if run.A.unbounded:
+            try:
+                return max((real for real, _ in flow.certify(unit).eigenvalues), key=float)
+            except NotProved:
+                return run.A.constant(np.nan)
+        rest = polished(flow, unit)
+        at_rest = abs(flow.velocity(rest)).max() < 1e-9
+        found.append(flow.spectrum(rest).real.max() if at_rest else np.nan)
+    return run.number(np.array(found) if run.instance.is_batch else np.asarray(found[0]))
+
+
+def draw_flows(rng: Rng, size: int) -> ArrayInstance:
+    """Random flows, complete or causal, and tokens."""
+    n, d = int(rng.integers(1, 5)), int(rng.integers(2, 4))
+    seen = np.tril(np.ones((n, n))) if rng.random() < 0.5 else np.ones((n, n))
+    V, B = rng.standard_normal((2, size, d, d)) * 10.0 ** rng.uniform(-1, 0.5, (2, size, 1, 1))
+    X = rng.standard_normal((size, n, d))
+    return ArrayInstance({"V": V, "B": B, "G": np.tile(seen, (size, 1, 1)), "X": X}, "random flows", is_batch=True)
+
+
+def draw_equilibria(rng: Rng, size: int) -> ArrayInstance:
+    """Two tokens at rest, wherever they are found in some random flows in the plane."""
+    from rankmath.equilibria.flow import Flow
+
+    found: list[dict[str, Array]] = []
+    while len(found) < min(size, 24):
+        V, B = np.round(4 * rng.standard_normal((2, 2, 2))) / 4
+        flow = Flow(V, query=B.T, mask="causal" if rng.random() < 0.5 else "complete")
+        seen = flow.mask_for(2).allowed.astype(float)
+        rests = flow.equilibria(2, starts=6, seed=int(rng.integers(2**31)))
+        found += [{"V": V, "B": B, "G": seen, "X": one.tokens} for one in rests if one.kind != "degenerate"]
+    stacked = {name: np.array([one[name] for one in found[:size]]) for name in FLOW}
+    return ArrayInstance(stacked, "at rest", is_batch=True)
+
+
+def flow_claim(key: str, claim: str, given: Sequence[str] = ()) -> Statement:
+    """A claim of one's own about flows: `speed(V, B, G, X)` for any tokens, `growth(V, B, G, X)` at equilibria."""
+    draws = (draw_equilibria,) if "growth(" in claim + "".join(given) else (draw_flows,)
+    return Statement(
+        key, claim, tuple(given), arrays=FLOW, draws=draws, share=0.02 if draws[0] is draw_equilibria else 0.3
+    )

@@ -41,7 +41,8 @@ own_order = Statement(
     source=OWN,
     status="proved",
     draws=(draw_definite,),
-    notes="Where besides the values are invertible, the tokens are not all equal and ‖W_l‖₂‖W_QK,l‖₂Δ² < 4√d_qk "
-    "for all l at the start, collapse is exactly cubic: for layers repeated for ever log‖R_{l+1}‖/log‖R_l‖ → 3 "
-    "follows, and the last hypothesis holds from some layer on.",
+    notes="Where besides the values are invertible, the tokens are not all equal and the spectral norms of values "
+    "and W_QK have a product below 4√d_qk/Δ² in every layer, Δ the diameter at the start, collapse is exactly cubic: "
+    "for layers repeated for ever log‖R_{l+1}‖/log‖R_l‖ → 3 follows, and the last hypothesis holds from some layer "
+    "on.",
 )

@@ -21,6 +21,7 @@ def statements_of(
     claims: tuple[str, ...], given: tuple[str, ...], files: list[str], letter: str | None
 ) -> list[Statement]:
     """The claims typed and those in files."""
+    from rankmath.claims.own_flows import flow_claim
     from rankmath.decide.conjecture import claims_in, hypotheses_in
     from rankmath.files import read_text
     from rankmath.validation import InvalidArgument
@@ -32,7 +33,10 @@ def statements_of(
     for number, claim in enumerate(claims, 1):
         key = "mine:claim" if len(claims) == 1 else f"mine:claim-{number}"
         try:
-            found.append(Statement(key, claim, hypotheses, where))
+            about_flows = re.search(r"\b(speed|growth)\(V, *B, *G, *X\)", " ".join((claim, *hypotheses)))
+            found.append(
+                flow_claim(key, claim, hypotheses) if about_flows else Statement(key, claim, hypotheses, where)
+            )
         except InvalidArgument as error:
             # Of several claims the message names which.
             which = f"claim {number}" if len(claims) > 1 else "claim"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rankmath.decide.bounds_for import LayerBound
     from rankmath.model.blocks import Source
     from rankmath.model.checkpoint import Model
-    from rankmath.validation import Floats, Json, Number
+    from rankmath.validation import Floats, Json
 
 #: The numbers of each layer, by name.
 Rows: TypeAlias = "list[dict[str, str | float | None]]"
@@ -136,7 +136,8 @@ def model(
                     if key in columns.logs:
                         row[f"log {key}"] = number(columns.logs[key][l])
                     if arithmetic == "balls":
-                        row[f"{key} enclosure"] = _enclosure(columns.balls[key][l])
+                        ball = columns.balls[key][l]
+                        row[f"{key} enclosure"] = None if ball is None else str(ball.str(20))
                 rows.append(row)
             result: dict[str, Json] = {"variant": name, "layers": rows}
             curves.append(Curve.of("log of the residual", name, range(net.layers + 1), run.log_residual))
@@ -215,10 +216,6 @@ def _input(chosen: Model, text: str | None, ids: str | None, tokens: int, seed: 
                 f"--ids: {ids[:60]!r} given; whole numbers separated by commas are needed"
             ) from None
     return chosen.embed(chosen.random_ids(tokens, seed))
-
-
-def _enclosure(ball: Number) -> str | None:
-    return None if ball is None else str(ball.str(20))
 
 
 def _print(variant: str, rows: Rows, bounds: Sequence[LayerBound]) -> None:

@@ -131,6 +131,8 @@ class Answer:
             )
             if isinstance(instance, NetworkInstance):
                 said += [f"  {line}" for line in in_words(instance)]
+            else:
+                said += [f"  {name} = {np.asarray(array).tolist()}" for name, array in instance.arrays.items()]
             return said
         if battery.proof is not None:
             verdict_of = "PROVED" if self.sought is None else "REFUTED: there is none"

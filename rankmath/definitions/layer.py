@@ -46,6 +46,7 @@ def add_norm(name: str, term: str) -> None:
     SWITCHES["layernorm"][name] = f"LayerNorm {name.replace('_', ' ')}"
 
 
+SWITCHES["layernorm"] |= {name: f"LayerNorm {name}" for name in LAYERNORMS if name not in SWITCHES["layernorm"]}
 SWITCHES["mlp"] |= {name: f"per-token MLPs with {name}" for name in ACTIVATIONS}
 SWITCHES["softcap"] |= {name: f"logits x capped to {term}, c > 0" for name, term in CAPS.items()}
 

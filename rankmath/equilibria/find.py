@@ -64,7 +64,8 @@ def find_equilibria(
         for one in (X, -X):
             if not any(np.abs(one - known).max() < 1e-7 for known in found):
                 found.append(one)
-    return [replace(frame, X=X, rank=_numerical_rank(X), exact=None, design=None) for X in found]
+    ranks = [int((np.linalg.svd(X, compute_uv=False) > _RANK).sum()) for X in found]
+    return [replace(frame, X=X, rank=k, exact=None, design=None) for X, k in zip(found, ranks, strict=True)]
 
 
 def frame_of(net: Network | Equilibrium, *, tokens: int | None = None) -> Equilibrium:
@@ -117,7 +118,3 @@ def escaping(equilibrium: Equilibrium) -> tuple[int, int]:
     """
     moduli = np.abs(np.linalg.eigvals(jacobian(equilibrium.X, *equilibrium.system)))
     return int((moduli > 1 + 1e-6).sum()), int((np.abs(moduli - 1) <= 1e-6).sum())
-
-
-def _numerical_rank(X: Floats) -> int:
-    return int((np.linalg.svd(X, compute_uv=False) > _RANK).sum())

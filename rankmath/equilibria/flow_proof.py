@@ -110,7 +110,7 @@ class FlowProof(Shows):
 
 def prove(flow: Flow, X: Floats) -> FlowProof:
     """One equilibrium near X, by Krawczyk's test in balls; `NotProved` says why there is no proof."""
-    X = _polished(flow, X)
+    X = polished(flow, X)
     inward = flow.inward(X)
     inverse = np.linalg.pinv(flow.derivative(X, inward=inward))
     with precision(_BITS):
@@ -169,7 +169,7 @@ def _discs(M: acb_mat) -> list[acb]:
     return [moved[i, i] + acb(arb(0, r), arb(0, r)) for i, r in enumerate(radii)]
 
 
-def _polished(flow: Flow, X: Floats) -> Floats:
+def polished(flow: Flow, X: Floats) -> Floats:
     """A few steps of Newton's method, as long as they stay near X."""
     best = X
     for _ in range(4):

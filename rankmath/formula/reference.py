@@ -145,7 +145,7 @@ def _digits_needed(net: Network, X: Array) -> tuple[float, int]:
 def _refuse_beyond(net: Network, X: Array, digits: float, layer: int | None, budget: float) -> None:
     why = "" if layer is None else f" to see the residual of layer {layer}"
     memory = _numbers_held(net, X) * (digits * math.log2(10) / 8 + 200)
-    allowed = _memory_allowed()
+    allowed = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 4  # a quarter of the machine's memory
     if memory > allowed:
         raise InvalidArgument(
             f"digits: about {digits:.3g} are needed{why}; {memory:.3g} bytes at least, allowed are {allowed:.3g}"
@@ -166,11 +166,6 @@ def _numbers_held(net: Network, X: Array) -> int:
 def _hidden_widths(net: Network) -> list[int]:
     maps = [f for layer in net.sublayers for s in layer for f in s.maps if isinstance(f, MLP)]
     return [int(f.W_in.shape[1]) * (1 if f.W_gate is None else 2) for f in maps]
-
-
-def _memory_allowed() -> float:
-    """A quarter of the machine's memory, in bytes."""
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 4
 
 
 def _seconds_needed(net: Network, X: Array, digits: float) -> float:

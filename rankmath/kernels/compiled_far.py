@@ -96,13 +96,9 @@ class FarWriter(LayerWriter):
 
 def functions(shape: Shape) -> list[list[str]]:
     """`chosen`, and what it calls."""
-    floats = Writer(_in_floats(shape), "float")
+    # Registers hold twice as many floats as doubles.
+    floats = Writer(Shape(2 * shape.lanes, shape.rows, shape.vectors), "float")
     return [floats.declared()[:-1], floats.pairs("pairs_of_floats"), FarWriter(shape).chosen()]
-
-
-def _in_floats(shape: Shape) -> Shape:
-    """Registers hold twice as many floats as doubles."""
-    return Shape(2 * shape.lanes, shape.rows, shape.vectors)
 
 
 class Memory:

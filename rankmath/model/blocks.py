@@ -203,15 +203,12 @@ def redrawn(block: Block, source: Source, rng: np.random.Generator, spread: floa
     if source == "redrawn":
         return block
     names = ("attention_norm", "mlp_norm", "behind_attention", "behind_mlp")
-    norms: dict[str, Any] = {name: _fresh_or_none(getattr(block, name)) for name in names}
+    given = {name: getattr(block, name) for name in names}
+    norms: dict[str, Any] = {name: None if norm is None else fresh(norm) for name, norm in given.items()}
     if block.qk_norm is not None:
         of_queries, of_keys, eps = block.qk_norm
         norms["qk_norm"] = (np.ones_like(of_queries), np.ones_like(of_keys), eps)
     return replace(block, **norms)
-
-
-def _fresh_or_none(norm: LayerNorm | None) -> LayerNorm | None:
-    return None if norm is None else fresh(norm)
 
 
 def fresh(norm: LayerNorm) -> LayerNorm:

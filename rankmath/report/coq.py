@@ -124,6 +124,8 @@ DATA: Mapping[str, Data] = {
     "karagodin2024:two-clusters-symmetric": _CAUSAL_FLOW,
     "own:l2-lower": Data("(m : R)"),
     "own:circle-three": Data("(beta u : R)"),
+    "own:hardmax-steps": Data("(t : nat) (g : vector t)", _positive("t")),
+    "alcalde2025:4.2": Data("(a q : R)"),
     "own:mask-rate": Data("(n : nat) (G : matrix n n)"),
     "own:mask-rate-symmetric": Data("(n : nat) (K : matrix n n)"),
     "own:mean-field-rate": Data("(v tau a : R)"),

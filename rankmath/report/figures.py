@@ -14,7 +14,6 @@ from rankmath.claims import statement
 from rankmath.decide.campaigns.crews import shared
 from rankmath.decide.campaigns.curves import (
     Curve,
-    PathCurve,
     Rates,
     antipodal_skip,
     collapsing_network,
@@ -459,12 +458,13 @@ def paths(subject: Subject) -> Figure:
         axes.set_ylabel(r"$\binom{L}{k} H^k$")
 
     small, large = curves[-1][0], curves[0][0]
+    per_head = math.exp((small.log_residual[-1] - small.log_residual[0]) / (len(small.counts) - 1))
     k = int(np.argmax(large.log_residual))
     caption = (
         "An attention network with skip connections is the sum of its paths (dong2021:2.1-skip); here they are "
         "summed exactly by the number of heads they pass, the rest of the layers being skipped. Few paths are "
         "short, yet with small tokens the short ones are nearly all that remains: every head on the way "
-        f"multiplies the residual by a small factor ({_per_head(small):.1e} in the mean for size "
+        f"multiplies the residual by a small factor ({per_head:.1e} in the mean for size "
         f"{small.scale:g}). With tokens of size 1 paths through {k} heads weigh most. Dotted: the residual of "
         "the network, the sum of all."
     )
@@ -486,10 +486,6 @@ def paths(subject: Subject) -> Figure:
 
 
 _PATHS = ("dong2021:2.1-skip",)
-
-
-def _per_head(curve: PathCurve) -> float:
-    return math.exp((curve.log_residual[-1] - curve.log_residual[0]) / (len(curve.counts) - 1))
 
 
 # -- masks -------------------------------------------------------------------------------------------------

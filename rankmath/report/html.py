@@ -41,7 +41,8 @@ _VERDICTS = {"HOLDS": "holds", "HELD": "held", "PROVED": "proved", "REFUTED": "r
 def page(subject: Subject, figures: list[Figure], omitted: list[str]) -> str:
     """The whole page as text; what it is made of alone decides every byte."""
     environment = _jinja()
-    style, script = (_asset(name) for name in ("report.css", "report.js"))
+    assets = (_TEMPLATES / name for name in ("report.css", "report.js"))
+    style, script = (path.read_text(encoding="utf-8").strip() for path in assets)
     shown = [
         (figure, list(zip(figure.panels, map(_trusted, panel_svgs(figure)), strict=True))) for figure in figures
     ]
@@ -180,10 +181,6 @@ def _trusted(text: str) -> Any:
     import markupsafe
 
     return markupsafe.Markup(text)
-
-
-def _asset(name: str) -> str:
-    return (_TEMPLATES / name).read_text(encoding="utf-8").strip()
 
 
 def _number(x: float | None) -> str:

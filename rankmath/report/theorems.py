@@ -392,17 +392,13 @@ def _sublayers(l: int, layer: Sequence[Mapping[str, Data]]) -> Iterator[str]:
     yield from exact_data(rest, f"layer {l}: ")
 
 
-def _is_network(data: Mapping[str, Data]) -> bool:
-    return "layers" in data and "X" in data
-
-
 def _is_zero(value: Data) -> bool:
     return all(number(entry) == 0 for entry in value)
 
 
 def data_shown(data: Mapping[str, Data]) -> str:
     """The data of a certificate as displayed mathematics, or where they are if they are long."""
-    lines = list(network_data(data)) if _is_network(data) else list(exact_data(data))
+    lines = list(network_data(data)) if {"layers", "X"} <= set(data) else list(exact_data(data))
     if len(lines) > _MOST_LINES or sum(map(len, lines)) > 6000:
         return "Its data are those of the certificate, too long to be printed."
     return displayed(lines)

@@ -60,7 +60,11 @@ class Declared:
         axes, *conditions = (part.strip() for part in self.arrays[name].partition(" = ")[0].split(","))
         letters = axes.split()
         if "mask" in letters:
-            return as_mask(value, lengths[letters[-1]]).allowed
+            count = lengths.get(letters[-1])
+            if count is None and np.ndim(value) != 2:
+                raise InvalidArgument(f"{name}: {value!r} given; a square matrix of 0 and 1 is needed")
+            matrix = np.asarray(value) != 0 if isinstance(value, (list, tuple, np.ndarray)) else value
+            return as_mask(matrix, count or len(value)).allowed
         shape = tuple(int(letter) if letter.isdigit() else lengths.get(letter) for letter in letters)
         if not self.exact or "double" in conditions:
             array = as_array(name, value, ndim=len(shape), shape=shape)

@@ -10,6 +10,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import rankmath as rm
+from rankmath.claims.own_flows import flow_claim
 from rankmath.verification.verdict import Outcome
 
 
@@ -112,3 +113,28 @@ def test_refusals() -> None:
         with pytest.raises(rm.InvalidArgument, match=f"^{name}: "):
             rm.verify(key, *given)
     assert rm.verify("own:until-collapse", 1.0, 0.5, 0.1).outcome == Outcome.NOT_APPLICABLE
+
+
+def test_claims_of_ones_own_about_flows() -> None:
+    """The words are the flow's own field and spectrum; a true claim holds, half of it is refuted."""
+    V, B, G = [[2, -2], [0, 1]], [[0, 1], [0, 0.5]], [[1, 0], [1, 1]]
+    flow = rm.Flow(V, query=np.transpose(B), mask="causal")
+    X = [[0.6, 0.8], [1, 0]]
+    fast = np.linalg.norm(flow.field(X), axis=1).max()
+    claim = flow_claim("mine:speed", "speed(V, B, G, X) <= form_size(V)")
+    for name in ("float64", "mpmath", "balls"):
+        verdict = rm.verify(claim, V, B, G, X, arithmetic=name)
+        assert (verdict.outcome, math.exp(verdict.log_lhs)) == (Outcome.HOLDS, pytest.approx(fast, rel=1e-12))
+    assert rm.verify_statement(claim, instances=40, search=0).outcome == "HELD"
+    halved = flow_claim("mine:half", "speed(V, B, G, X) <= form_size(V)/2")
+    assert rm.verify_statement(halved, instances=40, search=0).outcome == "REFUTED"
+
+
+def test_claims_of_ones_own_about_equilibria() -> None:
+    none = flow_claim("mine:no-sinks", "growth(V, B, G, X) >= -3/10")
+    stronger = flow_claim("mine:stronger", "growth(V, B, G, X) >= -0.29")
+    sink = [[2, -2], [0, 1]], [[0, 0], [0, 0]], [[1, 0], [1, 1]], [[1, 0], [-0.8, 0.6]]
+    for given, outcome in ((none, Outcome.UNDECIDED), (stronger, Outcome.VIOLATED)):
+        assert rm.verify(given, *sink, arithmetic="balls").outcome == outcome
+    elsewhere = (*sink[:3], [[0.6, 0.8], [0, 1]])
+    assert rm.verify(none, *elsewhere, arithmetic="balls").outcome == Outcome.UNDECIDED

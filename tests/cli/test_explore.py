@@ -121,6 +121,33 @@ def test_a_layer_with_positions_is_a_layer_of_rankmath_without_a_browser(mask: s
     np.testing.assert_allclose(json.loads(said.stdout), rm.forward(net, X), rtol=0, atol=1e-12)
 
 
+@pytest.mark.needs("node")
+def test_a_step_of_the_page_in_continuous_time_is_that_of_the_flow() -> None:
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((3, 2))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    V, B = rng.standard_normal((2, 2, 2))
+    state = {"W_V": V.tolist(), "W_QK": B.tolist(), "beta": 1.5, "skip": 0, "mask": "causal", "norm": "flow"}
+    script = (Path(rm.__file__).parent / "cli/page/templates/explore.js").read_text(encoding="utf-8")
+    script = script[script.index("const dot =") : script.index("// ---- bounds")]
+    ran = subprocess.run(
+        ["node", "-e", MATHEMATICS, script, json.dumps([X.tolist(), state])], capture_output=True, check=True
+    )
+    flow = rm.Flow(V.T, query=B.T, beta=1.5, mask="causal")
+    assert np.array(json.loads(ran.stdout)) == pytest.approx(flow.trajectory(X, 0.125).tokens[-1], abs=1e-4)
+
+
+def test_a_sink_of_a_flow_is_certified_and_a_moving_one_is_not(tmp_path: Path) -> None:
+    """The page's matrices act on rows: this is the third sink of two causal tokens."""
+    state = example(X=[[1, 0], [-0.6, 0.8]], W_V=[[2, 0], [-2, 1]], W_QK=[[0, 0], [0, 0]], mask="causal")
+    answer = certificate_of({**state, "norm": "flow"}, tmp_path)
+    assert answer["proved"]
+    assert answer["claims"][0] == "A sink of the flow, proved"
+    turning = {**state, "norm": "flow", "W_V": [[0, 1], [-1, 0]]}
+    with pytest.raises(rm.InvalidArgument, match=r"^X: after the time 60, no proof"):
+        certificate_of(turning, tmp_path)
+
+
 # -- the server --------------------------------------------------------------------------------------------
 
 

@@ -5,12 +5,17 @@ from __future__ import annotations
 import fcntl
 import re
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
 import rankmath as rm
+
+sys.path[:0] = [str(Path(__file__).parents[2] / "benchmarks")]
+
+import coq_assumptions  # noqa: E402
 
 COQ = Path(__file__).parents[2] / "proofs" / "coq"
 TABLE = tomllib.loads((COQ / "theorems.toml").read_text())["theorem"]
@@ -125,7 +130,7 @@ def test_the_page_prints_the_definitions_as_they_are() -> None:
 @needs_coq
 def test_assumptions(compiled: Path, tmp_path: Path) -> None:
     """All theorems of the table, and their unfolded forms, rest on the reals' axioms and on nothing else."""
-    names = {row["name"] for row in TABLE} | {f"Rankmath.unfolded.{name}" for name, _ in UNFOLDED}
+    names = {f"Rankmath.{name}" for name in coq_assumptions.theorems()}
     modules = sorted({name.split(".")[1] for name in names})
     together = ", ".join(f"@{name}" for name in sorted(names))
     text = f"From Rankmath Require {' '.join(modules)}.\nDefinition all := ({together}).\nPrint Assumptions all.\n"
@@ -176,3 +181,11 @@ def test_unfolded_statements_need_the_standard_library_alone(tmp_path: Path) -> 
     command = ["coqc", "-q", "-w", "none", "Stated.v"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_file_of_assumptions_names_every_theorem_and_no_axiom_but_the_four() -> None:
+    lines = coq_assumptions.FILE.read_text(encoding="utf-8").splitlines()[1:]
+    named = [line for line in lines if line and not line.startswith("[")]
+    assert sorted(named) == coq_assumptions.theorems()
+    axioms = {axiom for line in lines if line.startswith("[") for axiom in line[1:-1].split(", ")}
+    assert axioms - {"no axiom"} <= ALLOWED

@@ -46,6 +46,16 @@ TRUE = {
     "an equation": ("residual(X[0], frobenius) == mu(X[0])", ()),
     "all exponents": ("all_p(diameter(X[1], p) <= operator_norm(W[0,0], p)*diameter(X[0], p))", ONE),
     "the least attention": ("epsilon(P[0,0]) <= 1/n", ONE),
+    "Jung's ball": ("residual(X[2], inf) <= sqrt(d)*norm(W[0,0], 2)*norm(W[1,0], 2)*mu(X[0])", ONE),
+    "what is 0 under a causal mask": ("entropy(P[0,0]) <= logit_range(P[0,0])", (*ONE, "mask == causal")),
+    "a sum of logarithms": ("sum_h(entropy(P[0,h])) <= H*log(n)", ()),
+    "ranks": ("stable_rank(X[1]) <= min(n, rank(X[0]))", (*ONE, "bias == none")),
+    "an exponential that falls": ("second_modulus(P[0,0]) <= exp(-n*epsilon(P[0,0]))", ONE),
+    "a sign that is unknown": ("definiteness(W[0,0]) <= sqrt(d)*norm(W[0,0], inf)", ONE),
+    "two heads, other norms": (
+        "diameter(X[1], inf) <= sum_h(norm(W[0,h], frobenius))*diameter(X[0], 2)",
+        ("H == 2",),
+    ),
 }
 FALSE = {
     "half of it": ("diameter(X[1], 1) <= norm(W[0,0], inf)*diameter(X[0], 1)/2", ONE),
@@ -68,6 +78,12 @@ FALSE = {
     "a quotient of zeros": ("diameter(X[0], 2)/diameter(X[0], 2) >= 1", ()),
     "a root of a square": ("sqrt(skip**2) <= skip", ()),
     "a sum of cases": ("max_h(norm(W[0,h], 2)) <= norm(W[0,0], 2)", ()),
+    "a ball that is too small": ("residual(X[0], inf) <= sqrt(d)*diameter(X[0], 2)/2", ()),
+    "a rank that a bias raises": ("rank(X[1]) <= rank(X[0])", ONE),
+    "a ratio of zeros": ("1 <= participation_ratio(X[0])", ()),
+    "a ratio the other way": ("participation_ratio(X[0]) <= stable_rank(X[0])", ()),
+    "strict for two tokens alone": ("n*epsilon(P[0,0]) < 1", ONE),
+    "entropy under other masks": ("entropy(P[0,0]) <= logit_range(P[0,0])", (*ONE, "mask == any")),
     "a mean in the place of a sum": ("diameter(X[1], 2) <= sum_h(norm(W[0,h], 2))*diameter(X[0], 2)/H", ()),
 }
 

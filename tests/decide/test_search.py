@@ -427,6 +427,19 @@ def test_rooms_have_the_sizes_and_layers_that_a_claim_asks_for() -> None:
         assert ((found < -1e5) == excluded).all()
 
 
+@pytest.mark.parametrize(
+    ("claim", "drawn"), [("rank(X[1]) <= rank(X[0])", True), ("diameter(X[1], 2) <= 3*diameter(X[0], 2)", False)]
+)
+def test_a_bias_is_drawn_where_the_quantity_sees_a_shift(claim: str, drawn: bool) -> None:
+    """One layer with a bias of its output breaks the first: X = [1 −1; −1 1], W = [0 0; −1 0], b = (0, −1)."""
+    found = rooms(Statement("mine", claim, "heads == 1"))
+    assert any(room.bias for room in found) == drawn
+    net = rm.Network.from_arrays(np.eye(2)[None, None], [[[[0, 0], [-1, 0]]]], bias=[[0, -1]])
+    tokens = NetworkInstance(net, np.array([[1.0, -1.0], [-1.0, 1.0]]))
+    verdict = judge(Statement("mine", claim, "heads == 1"), tokens, "balls")
+    assert (verdict.outcome == Outcome.VIOLATED) == drawn
+
+
 def test_the_best_of_many_starts_are_kept() -> None:
     entry = Statement("mine:claim", "mu(X[1]) <= norm(W[0,0], 2)*mu(X[0])", ["H == 1", "n == 3", "d == 2"])
     [room, *_] = rooms(entry)
@@ -542,20 +555,21 @@ def test_sharpening_finds_the_constant_of_own_diameter() -> None:
     assert answer.factor == "1/4"  # from the other side: what is proved
     assert answer.proof is not None
     assert answer.proof.certificate().check().accepted
-    assert "c = 1/4 is PROVED, in 1 line:" in answer.lines()
+    assert f"c = 1/4 is PROVED, in {len(answer.proof.lines)} lines:" in answer.lines()
     assert not answer.refuted
     with pytest.raises(rm.InvalidArgument, match=r"^letter: 'b' given"):
         sharpen(Statement("mine:claim", claim, "heads == 1", where={"c": "1"}), "b")
 
 
-def test_a_claim_that_follows_from_a_theorem_is_proved_and_names_it() -> None:
+def test_a_claim_that_follows_from_lemmas_is_proved_and_names_them() -> None:
     claim = "diameter(X[1], 1) <= norm(W[0,0], inf)*norm(W_QK[0,0], max)*diameter(X[0], 1)**3/(4*sqrt(d_qk))"
     answer = examine(Statement("mine:claim", claim, ["heads == 1", "layers == 1"]), seconds=5, instances=20)
     assert answer.battery.outcome == "PROVED"
     assert answer.battery.derivation is not None
     assert answer.battery.derivation.check().accepted
     said = "\n".join(answer.lines())
-    assert "own:diameter" in said
+    assert "dobrushin-tanh[1]" in said
+    assert "layer-dobrushin[1]" in said
     battery = answer.battery
     assert battery.instances == battery.holds + battery.undecided + battery.not_applicable
 

@@ -41,6 +41,10 @@ EXEMPT = {
         "it needs a cluster; tests/decide/campaigns/test_dask.py runs one on a single machine.",
         "it needs a cluster.",
     ],
+    "flows.md": [
+        "some seconds; they enclose a shorter path.",
+        "the search takes some seconds; they examine such claims elsewhere.",
+    ],
     "gpu.md": ["it needs a CUDA device.", "it needs a CUDA device."],
     "index.md": ["they run where this has been done."],
     "models.md": ["it needs weights, which are not committed.", "it needs weights, which are not committed."],

@@ -18,7 +18,7 @@ from rankmath.formula.reader import read_term
 from rankmath.formula.run import Run
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import Network
-from rankmath.validation import Array, ArrayLike, Floats, InvalidArgument
+from rankmath.validation import ArrayLike, Floats, InvalidArgument
 from rankmath.verification.instance import network_instance
 
 
@@ -41,11 +41,8 @@ def first_layers(net: Network, count: int) -> Network:
     2
     """
     names = ("query", "key", "value", "output", "key_bias", "bias", "mlp")
-    return net.replace(**{name: _head(getattr(net, name), count) for name in names})
-
-
-def _head(stack: Array, count: int) -> Array:
-    return None if stack is None else stack[:count]
+    stacks = {name: getattr(net, name) for name in names}
+    return net.replace(**{name: None if a is None else a[:count] for name, a in stacks.items()})
 
 
 def sides_by_depth(key: str, net: Network, X: ArrayLike, depths: Iterable[int], *, side: int = 0) -> Curve:

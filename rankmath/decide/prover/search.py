@@ -472,6 +472,8 @@ class Search:
                 yield from self.lemma(name, {"x": poly_text(u)})
             if atom.name == "log":
                 yield from self.lemma("log-e", {"x": f"sqrt({poly_text(u)})"})
+            if atom.name == "exp":
+                yield from self.lemma("exp-line", {"x": f"-({poly_text(u)})"})
         elif atom.kind in ("max", "min") and len(atom.args) <= 3:
             for order in permutations(atom.args):
                 if order[1:] == tuple(sorted(order[1:], key=lambda p: poly_text(dict(p)))):
@@ -540,7 +542,7 @@ class Search:
                         x, y = dict(a.args[0]), dict(b.args[0])
                         out += self._compared(name, x, y, depth)
         sums = [atom for atom in pool if atom.kind == "sum"]
-        for s in [atom for atom in sums if atom in goal] if len(sums) <= 40 else ():
+        for s in [atom for atom in sums if atom in goal] if len(sums) <= 90 else ():
             for other in sums:
                 if other == s or not _arrays_of(other) & _arrays_of(s):
                     continue
@@ -1143,6 +1145,11 @@ class Search:
             }.get(atom.name, ())
             for name in names:
                 out += self.lemma(name, {"x": poly_text(u)})
+            if atom.name == "exp":
+                out += self.lemma("exp-line", {"x": f"-({poly_text(u)})"})
+            for base in as_product(u)[1]:
+                if isinstance(base, Atom) and base.kind == "quantity" and not self.work.positive(base):
+                    self._settle_positive(base)
             for other in logs:
                 if other != atom and other.name == atom.name and atom.name in ("log", "exp", "tanh"):
                     step = self.le(u, dict(other.args[0]), 2)

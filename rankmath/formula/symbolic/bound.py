@@ -76,7 +76,8 @@ class Bound(Shows):
 
     def latex(self) -> str:
         """The expression as LaTeX, in the letters of the theorem."""
-        return str(sp.latex(self.expression, symbol_names=self._names()))
+        names = {q.symbol.label if q.per_head else q.symbol: q.latex for q in self.quantities}
+        return str(sp.latex(self.expression, symbol_names=names))
 
     def subs(self, **values: Number) -> Expr:
         """The expression with some letters replaced: by numbers (taken exactly) or by sympy expressions.
@@ -180,9 +181,6 @@ class Bound(Shows):
         for name in values:
             if name not in known:
                 raise InvalidArgument(f"{name}: no letter of {self.key}; its letters are {', '.join(known)}")
-
-    def _names(self) -> dict[Expr, str]:
-        return {q.symbol.label if q.per_head else q.symbol: q.latex for q in self.quantities}
 
 
 def _ball(sign: int, ball: Ball, working: int, *, log: bool) -> arb:

@@ -6,7 +6,9 @@ Nothing here knows a theorem. From the expression of a bound and the letter it s
 - from one layer to L layers: the bound at L = 1 is a map f; f increases, and L + 1 layers are one more f;
 - the threshold below which a layer lowers the bound, and the closed form about it;
 - or the factor by which every layer (or block of r layers) multiplies it;
-- its limit as the number of tokens grows.
+- its limit as the number of tokens grows;
+- where there is none of these, what each letter does to it: the power that it is
+  proportional to, or that it grows or falls with the letter.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ from rankmath.formula.symbolic.proof import Expr, Proof, Step, has_sign, is_zero
 _n = sp.Symbol("n", integer=True, positive=True)
 _r = sp.Symbol("r", integer=True, positive=True)
 _k = sp.Symbol("k", integer=True, nonnegative=True)
+# Operations of a bound beyond which signs of its derivatives take sympy too long.
+_LONG = 14
 
 
 def derivation(claim: str, expression: Expr, start: Expr | None) -> Proof | None:
@@ -37,6 +41,7 @@ def derivation(claim: str, expression: Expr, start: Expr | None) -> Proof | None
     and lowers what is smaller: the bound falls if a < 1/sqrt(c)
     """
     steps = (*_linear(expression), *_from_layer_to_layer(expression, start), *_many_tokens(expression))
+    steps = steps or tuple(_letters(expression))
     return Proof(claim, (), steps).check() if steps else None
 
 
@@ -117,6 +122,26 @@ def _many_tokens(expression: Expr) -> Iterator[Step]:
         return
     if not limit.has(sp.Limit, sp.AccumBounds, sp.sign, sp.oo, sp.zoo, sp.nan, -sp.oo):
         yield Step("as the number n of tokens grows it tends to", sp.Limit(expression, _n, sp.oo), "=", limit)
+
+
+def _letters(expression: Expr) -> Iterator[Step]:
+    """The power of each letter that the bound is proportional to, or whether it grows or falls with the letter."""
+    if expression.is_Symbol or expression.has(sp.Sum, sp.floor, sp.Piecewise) or expression.count_ops() > _LONG:
+        return
+    s = sp.Symbol("s", positive=True)
+    heads = {base.label for base in expression.atoms(sp.IndexedBase)}
+    for letter in sorted(expression.free_symbols - heads - {L}, key=str):
+        if not (isinstance(letter, sp.Symbol) and letter.is_positive):
+            continue
+        slope, scaled = sp.diff(expression, letter), expression.subs(letter, s * letter)
+        power = sp.cancel(sp.powsimp(letter * slope / expression))
+        if power.is_number and is_zero(scaled - s**power * expression):
+            yield Step(f"s times {letter} makes it s**({power}) times as large", scaled, "=", s**power * expression)
+            continue
+        for word, sign in (("grows", 1), ("falls", -1)):
+            if not expression.has(sp.Min, sp.Max) and has_sign(sign * slope):
+                yield Step(f"it {word} with {letter}", 0, "<=", sign * sp.Derivative(expression, letter))
+                break
 
 
 __all__ = ["derivation"]

@@ -36,8 +36,24 @@ function attention(X, s) {
   });
 }
 
+// A flow on the sphere: x' = y - <x, y>x with y = P X W_V, over the time STEP by Runge and Kutta's method.
+const STEP = 1 / 8;
+function velocity(X, s) {
+  const P = attention(X, s), V = X.map((x) => times(x, s.W_V));
+  return X.map((x, i) => {
+    const y = x.map((_, k) => P[i].reduce((sum, p, j) => sum + p * V[j][k], 0)), along = dot(x, y);
+    return y.map((v, k) => v - along * x[k]);
+  });
+}
+function flowed(X, s) {
+  const ahead = (F, h) => X.map((x, i) => { const y = x.map((v, k) => v + h * F[i][k]), c = size(y); return y.map((v) => v / c); });
+  const a = velocity(X, s), b = velocity(ahead(a, STEP / 2), s), c = velocity(ahead(b, STEP / 2), s), d = velocity(ahead(c, STEP), s);
+  return ahead(a.map((x, i) => x.map((v, k) => (v + 2 * b[i][k] + 2 * c[i][k] + d[i][k]) / 6)), STEP);
+}
+
 // One layer: N(lambda X + P X W_V).
 function layer(X, s) {
+  if (s.norm === "flow") return flowed(X, s);
   const P = attention(X, s), V = X.map((x) => times(x, s.W_V));
   return X.map((x, i) => {
     const y = x.map((v, k) => s.skip * v + P[i].reduce((sum, p, j) => sum + p * V[j][k], 0));
@@ -164,7 +180,7 @@ function bounds(path, s) {
     if (against.length) fail.push({ key, words: against.join(" and ") });
     else apply.push({ key, of, side, values: values() });
   };
-  const norm = s.norm !== "none" && "LayerNorm", skip = s.skip !== 0 && "a skip connection", mask = s.mask !== "complete" && "a mask", placed = hasPositions(s) && "positions";
+  const norm = s.norm !== "none" && (s.norm === "flow" ? "a flow" : "LayerNorm"), skip = s.skip !== 0 && "a skip connection", mask = s.mask !== "complete" && "a mask", placed = hasPositions(s) && "positions";
   theorem("own:diameter", "diameter", "upper", [norm, skip, mask, placed], () => running(D[0], (d) => d * gain(d)));
   // Any logits and any mask: the largest total variation of two rows.
   const spread = path.slice(0, -1).map((Y) => { const P = attention(Y, s); return v * Math.max(...P.flatMap((p) => P.map((q) => p.reduce((t, x, j) => t + Math.abs(x - q[j]) / 2, 0)))); });
@@ -180,7 +196,7 @@ function bounds(path, s) {
     });
   });
   const values = !isOrthogonal(s.W_V) && "a W_V that is not orthogonal", wide = D[0] ** 2 > 2 && "a right angle between tokens, or more";
-  theorem("wu2024:cor1", "residual", "upper", [!norm && "no LayerNorm", skip, values, wide], () =>
+  theorem("wu2024:cor1", "residual", "upper", [s.norm !== "sphere" && "no LayerNorm", skip, values, wide], () =>
     path.map((_, l) => Math.sqrt(((n - 1) * D[0] ** 2) / 2) * (1 - (least[l - 1] ?? 1) ** (2 * r)) ** (Math.floor(l / r) / 2)));
   return { apply, fail };
 }
@@ -210,6 +226,7 @@ const PRESETS = {
   collapse: (d) => [identity(d), identity(d)],
   repel: (d) => [identity(d), identity(d, -1)],
   minus: (d) => [identity(d, -1), identity(d)],
+  third: (d) => [block([[2, 0], [-2, 1]], d), identity(d, 0)],
   turn: (d) => { const W = identity(d), a = (40 * Math.PI) / 180; W[0][0] = W[1][1] = Math.cos(a); W[0][1] = Math.sin(a); W[1][0] = -Math.sin(a); return [W, identity(d)]; },
 };
 const written = (W) => W.map((row) => row.map((v) => +v.toPrecision(6)).join(" ")).join(" ; ");
@@ -282,7 +299,7 @@ function draw() {
   if (active !== undefined) { const again = svg.querySelector(`[data-token="${active}"]`); if (again) again.focus(); }
   const r = residual(state.X);
   $("residual").textContent = r < 1e-15 ? "below rounding; rankmath trace sees further" : r.toPrecision(4);
-  $("where").textContent = `Layer ${history.length - 1}.`;
+  $("where").textContent = state.norm === "flow" ? `Time ${(STEP * (history.length - 1)).toFixed(2)}.` : `Layer ${history.length - 1}.`;
   chart();
 }
 
@@ -496,12 +513,12 @@ for (const id of ["wv", "wqk"]) $(id).addEventListener("change", entries);
 for (const id of ["beta", "skip", "turn", "slope"]) $(id).addEventListener("input", () => { state[id] = Number($(id).value); $(`${id}-value`).textContent = $(id).value; restart(); });
 for (const id of ["mask", "norm"]) $(id).addEventListener("change", () => {
   state[id] = $(id).value;
-  if (id === "norm" && state.norm === "sphere") begin(start.map((x) => x.map((v) => v / (size(x) || 1))));
+  if (id === "norm" && state.norm !== "none") begin(start.map((x) => x.map((v) => v / (size(x) || 1))));
   else restart();
 });
 
 preset();
 begin(regular(3, 2));
 if (!matchMedia("(prefers-reduced-motion: reduce)").matches) play();
-window.rankmathExplore = { state, layer, attention, settle, spectralRadius, residual, diameter, bounds, rank, begin, spectral, matrix };
+window.rankmathExplore = { state, layer, velocity, attention, settle, spectralRadius, residual, diameter, bounds, rank, begin, spectral, matrix };
 })();
