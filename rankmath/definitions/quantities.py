@@ -474,7 +474,7 @@ define(
     gained(l, 0) == gained(l, 0)[0][0]*identity(d) for l in range(L))""",
     "diag(g)W[l, 0] is a multiple ≥ 0 of the identity in every layer, g the gain of the RMSNorm before attention,"
     " which has no offset",
-    latex=r"\operatorname{{diag}}(g)W^{{l,0}}=w_l1\text{{ with }}w_l\ge0\text{{, and RMSNorm has no offset}}",
+    latex=r"\operatorname{{diag}}(g)W^{{l,0}}=w_lI\text{{ with }}w_l\ge0\text{{, and RMSNorm has no offset}}",
     truth=True,
 )
 define(

@@ -122,8 +122,11 @@ class Written:
 
     def made(self, X: Any) -> Any:
         """What a layer makes of tokens before a map and a LayerNorm."""
-        Y, b = self.read(X), self.biases
-        made = self.skip * X + np.asarray(b.get("b_O", 0.0))
+        return self.skip * X + self.attended(self.read(X))
+
+    def attended(self, Y: Any) -> Any:
+        b = self.biases
+        made = np.asarray(b.get("b_O", 0.0))
         for h in range(self.heads):
             values = Y @ self.weights["W_V"][h] + (b["b_V"][h] if "b_V" in b else 0.0)
             made = made + self.shares(Y, h) @ values @ self.weights["W_O"][h]
@@ -376,6 +379,30 @@ def contraction(w: Written, k: int) -> float:
     return 1 - float(B.min(axis=0).sum())
 
 
+def across(X: Any) -> float:
+    if len(X) < 2:
+        return 0.0
+    if not X[0].any():
+        raise Close
+    return frobenius(X[1] - X[1] @ X[0] / (X[0] @ X[0]) * X[0])
+
+
+def linear_gap(w: Written, l: int) -> float:
+    Y, Z = w.read(w.X_[l]), w.agreed(l)
+    linear = sum(w.shares(Z, h) @ (Y - Z) @ w.W(h) for h in range(w.heads))
+    return float(np.linalg.norm(w.attended(Y) - w.attended(Z) - linear, axis=1).max())
+
+
+def roots(w: Written, l: int) -> list[float]:
+    return [math.sqrt((x**2).mean() + w.EPS) for x in w.X_[l]]
+
+
+def root_growth(w: Written) -> float:
+    if w.layers < 2:
+        raise NotMet
+    return min((min(roots(w, l)) - min(roots(w, 0))) / l for l in range(1, w.layers))
+
+
 def second(w: Written, l: int) -> Any:
     return sum(w.P(l, h)[1, 1] * w.W(h) for h in range(w.heads))
 
@@ -411,6 +438,7 @@ _ONE, _MEAN = f"{_LESS}one that minimises ‖R‖_{{1,∞}}", f"{_LESS}their mea
 _SHARE = "entry of q, the softmax of (x W_QK + kᵀ)Rᵀ/√d_qk, "
 _D = "largest D_ii = max_j E_ij − min_j E_ij, E = R W_QK Rᵀ/√d_qk, "
 _SQUARES = "root of the largest column sum times the largest row sum of absolute values"
+_TURNED = "‖W_Q‖₂‖W_K‖₂/√d_qk, times the largest c² + s² of a rotation, at least 1"
 _OF_SECOND = "of Σ_h P^{l,h}_11 W^{l,h}, P_11 what the second token, number 1 counted from 0, attends to itself"
 #: Sentences, the signs they are printed with, and what these are: <X> tokens of layer l, <P> attention and <W> a
 #: weight by layer and head, <M> any matrix, <i> a number, <p> an exponent.
@@ -494,6 +522,38 @@ SIGNS: dict[str, tuple[str, Callable[..., Any]]] = dict(
         r"\gamma(<X>)",
         lambda w, l: gram_height(w.X_[l]),
     ),
+    "largest ℓ₂ distance of a token from the first one": (
+        r"\max_i\|<X>_i-<X>_0\|_2",
+        lambda w, l, _: max(frobenius(x - w.X_[l][0]) for x in w.X_[l]),
+    ),
+    "ℓ₂ distance of the second token from the line through 0 and the first": (
+        r"\operatorname{dist}(<X>_1,\mathbb{R}<X>_0)",
+        lambda w, l, _: across(w.X_[l]),
+    ),
+    "largest share of its attention that a token other than the first gives itself; 0 where there is none": (
+        r"\max_{i\ge1}(<M>)_{ii}",
+        lambda w, P: max(np.diagonal(P)[1:], default=0.0),
+    ),
+    "largest ℓ₂ norm of a row of F(X) − F(X*) − Σ_h P0 (X − X*)W, F what the attention of layer l makes of X, X*"
+    " the tokens if all were the first of X": (
+        r"\max_i\Bigl\|\bigl(F_{<i>}(X)-F_{<i>}(X^*)-\sum_hP_0^{<i>,h}(X-X^*)W^{<i>,h}\bigr)_i\Bigr\|_2",
+        lambda w, l, *_: linear_gap(w, l),
+    ),
+    f"{_TURNED}; where only W_QK is given, W_K is 1": (
+        r"c(<P>)",
+        lambda w, l, h: math.prod(spectral(w.weights[f"W_{s}"][h]) for s in "QK") / math.sqrt(w.d_qk),
+    ),
+    "k-th largest modulus of an eigenvalue of the attention, each as often as it occurs, the first, which is 1, has"
+    " k = 1; not defined beyond n, nor where the one before is 0": (
+        r"|\lambda_{<i>}(<M>)|",
+        lambda w, k, P: float(np.sort(abs(np.linalg.eigvals(P)))[-k]),
+    ),
+    "largest √(‖x‖₂²/d + ε) of a token x that layer l norms before its attention, ε that of the RMSNorm": (
+        r"\bar\rho_{<i>}",
+        lambda w, l: max(roots(w, l)),
+    ),
+    "least (ρ_l − ρ_0)/l of layers l = 1, …, L − 1, ρ_l the least √(‖x‖₂²/d + ε) of a token x that layer l norms"
+    " before its attention, ε that of the RMSNorm": ("c", lambda w: root_growth(w)),
     "ℓ₂ distance of the first two tokens": (
         r"\|<X>_1-<X>_0\|_2",
         lambda w, l, _: frobenius(w.X_[l][1] - w.X_[l][0]),
@@ -576,7 +636,7 @@ SIGNS: dict[str, tuple[str, Callable[..., Any]]] = dict(
     ),
     "least √(‖x‖₂²/d + ε) of a token x that layer l norms before its attention, ε that of the RMSNorm": (
         r"\rho_{<i>}",
-        lambda w, l: min(math.sqrt((x**2).mean() + w.EPS) for x in w.X_[l]),
+        lambda w, l: min(roots(w, l)),
     ),
     "spectral norm of diag(g)W, g the gain of the RMSNorm before the attention of layer l": (
         r"\|\operatorname{diag}(g)<W>\|_2",
@@ -667,6 +727,9 @@ TRUTHS: dict[str, Callable[..., bool]] = {
     r"\text{the mask is quasi-strongly connected}": lambda w: bool(centers(w)),
     r"\text{the mask is strongly connected}": lambda w: len(centers(w)) == w.tokens,
     r"\text{no head takes values where a head or a bias writes, and the input is zero there}": disjoint,
+    r"\operatorname{diag}(g)W^{l,0}=w_lI\text{ with }w_l\ge0\text{, and RMSNorm has no offset}": lambda w: (
+        w.W(0)[0, 0] >= 0 and np.array_equal(w.W(0), w.W(0)[0, 0] * np.eye(w.dim))
+    ),
     r"\operatorname{sym}W^{0,0}\text{ is definite}": lambda w: definiteness(w.W(0)) > 0,
     r"W^{0,0}\text{ is invertible}": lambda w: least(w.W(0)) > 1e-12,
     r"\operatorname{sym}W_{QK}^{l,0}\text{ is definite}\quad\text{for all }l": lambda w: (
@@ -679,7 +742,7 @@ TRUTHS: dict[str, Callable[..., bool]] = {
 # -- the reader ----------------------------------------------------------------------------------------------
 
 _EXPONENTS = {"1": 1.0, "2": 2.0, r"\infty": math.inf}
-_ENDS = re.compile(r"\s*(\\le(?![a-z])|\\ge|[-+<>=,)}|\]]|\\(Big|big)r|\\quad|\\ |\\rfloor|/)")
+_ENDS = re.compile(r"\s*(\\le(?![a-z])|\\ge|[-+<>=,)}\]]|\|(?!\\lambda)|\\(Big|big)r|\\quad|\\ |\\rfloor|/)")
 
 
 def spaced(tex: str) -> str:
@@ -908,10 +971,10 @@ def compared(a: float, sign: str, b: float) -> bool:
 
 #: What may be done to queries, keys and logits, where a hypothesis says so.
 ALLOWED = {
-    "position": "any positions",
-    "rotary": "any positions",
-    "softcap": "logits capped or not",
-    "qk_norm": "norms of queries and keys or none",
+    "position": ("any positions", "relative positions", "ALiBi positions"),
+    "rotary": ("any positions", "rotary positions"),
+    "softcap": ("logits capped or not",),
+    "qk_norm": ("norms of queries and keys or none",),
 }
 
 
@@ -921,7 +984,8 @@ def bilinear(statement: Statement, w: Written) -> bool:
     if w.before != ("$Z^{l}$ is $X^{l}$ with" in shown):
         return False
     named = r"\langle q_i,k_j\rangle" in shown
-    return all(named and ALLOWED[choice] in statement.premises for choice in w.choices)
+    said = [any(part.startswith(ALLOWED[choice]) for part in statement.premises) for choice in w.choices]
+    return all(said) and (named or not said)
 
 
 def meets_words(statement: Statement, w: Written) -> bool:
@@ -949,15 +1013,18 @@ def holds(tex: str, w: Written, statement: Statement) -> bool:
     """One relation; for all of an index, or for p = 1, 2, ∞; a recursion from b_0 on."""
     found = True
     exponents = list(_EXPONENTS) if tex.endswith(r"\quad(p=1,2,\infty)") else [""]
-    body, _, index = tex.removesuffix(r"\quad(p=1,2,\infty)").partition(r"\quad\text{for all }")
+    body, *indices = tex.removesuffix(r"\quad(p=1,2,\infty)").split(r"\quad\text{for all }")
+    parts = [body] if "b_0=" in body else body.split(r",\quad ")
     for exponent in exponents:
         reader = Reader(statement, w, exponent)
         for letter in statement.letters:
             name, _, meaning = letter.partition("=")
             reader.letters[name] = reader.read(meaning)
-        for k in range(reader.ends[index]) if index else [0]:
-            reader.index = {index: k} if index else {}
-            found &= related(body, reader)
+        # What is said last reaches over all before it.
+        for places in itertools.product(*(range(reader.ends[index]) for index in reversed(indices))):
+            for part in parts:
+                reader.index = dict(zip(reversed(indices), places, strict=True))
+                found &= related(part, reader)
     return found
 
 
@@ -1019,7 +1086,7 @@ def networks() -> Iterator[tuple[str, Written]]:
         W = weights(heads, d, "any")
         X = 1 + rng.integers(0, 9, (n, d)) / 16.0
         for strength in (0.0, 0.25, 1.0, 64.0):
-            W |= {"W_K": strength * W["W_Q"], "W_V": np.broadcast_to(0.5 * np.eye(d), W["W_V"].shape)}
+            W = W | {"W_K": strength * W["W_Q"], "W_V": np.broadcast_to(0.5 * np.eye(d), W["W_V"].shape)}
             yield f"close {n} {d} {heads} {skip} {strength}", Written(X, W, 2, skip)
     for n in (1, 3):
         W = weights(2, 2, "any")
@@ -1030,18 +1097,20 @@ def networks() -> Iterator[tuple[str, Written]]:
     choices: dict[str, dict[str, Any]] = {
         "turned": {"rotary": TURNS},
         "moved": {"position": added},
+        "relative": {"position": PositionTable([[[(i - j) / 4 for j in range(3)] for i in range(3)]])},
         "capped": {"softcap": 0.5},
         "even": {"qk_norm": (np.ones(2), np.full(2, 0.5), 0.5)},
     }
     for n, (what, choice), mask in itertools.product((2, 3), choices.items(), ("none", "causal", "padding")):
-        if n == 2 and what == "moved":
+        if n == 2 and "position" in choice:
             continue
         W, X = weights(1, 2, "small"), rng.integers(1, 17, (n, 2)) / 8.0
-        for norm, skip in ((None, 0.0), (None, 1.0), ("rms", 2.0), ("rms", -1.0)):
-            yield (
-                f"{n} {what} {mask} {norm} {skip}",
-                Written(X, W, 2, skip, MASKS[mask](n), norm, {"b_Q": np.ones((1, 2))}, norm == "rms", choice),
-            )
+        for norm, skip in ((None, 0.0), (None, 1.0), ("rms", 2.0), ("rms", 1.0), ("rms", -1.0)):
+            for biases in ({}, {"b_Q": np.ones((1, 2))}):
+                yield (
+                    f"{n} {what} {mask} {norm} {skip} {len(biases)}",
+                    Written(X, W, 2, skip, MASKS[mask](n), norm, biases, norm == "rms", choice),
+                )
     for n, d, a, w in itertools.product((1, 2, 3), (1, 2), (0.0, 1.0, -1.0), (1.0, -1.0, 0.0)):
         X, one = 1 + rng.integers(0, 9, (n, d)) / 8.0, np.eye(d)
         yield (
@@ -1052,7 +1121,15 @@ def networks() -> Iterator[tuple[str, Written]]:
             yield f"columns {n} {d} {a}", Written(X, weights(2, d, "any"), 1, norm="column")
 
 
-NETWORKS = dict(networks())
+def exists(w: Written) -> bool:
+    """Whether no token is zero where it is to have a direction."""
+    try:
+        return len(w.X_) > 0
+    except Close:
+        return False
+
+
+NETWORKS = {name: w for name, w in networks() if exists(w)}
 ENTRIES = {key: entry for key, entry in statements().items() if not entry.arrays}
 #: So many networks are read of each claim, and so many of each outcome judged.
 READ, JUDGED = 72, {"HOLDS": 9, "VIOLATED": 5, "NOT_APPLICABLE": 4}
@@ -1113,7 +1190,7 @@ def as_float(x: Any) -> float:
     ("key", "part", "right", "wrong"),
     [
         ("own:composite", "premises", r"\le x^*", r"\le 100"),
-        ("own:order", "premises", "W^{l,0}", r"9\,W^{l,0}"),
+        ("own:order", "premises", r"> 0\quad", r"< 9\quad"),
         ("own:hemisphere", "conclusion", r"\lfloor \frac{L}{r}\rfloor", "1"),
         ("own:influence", "premises", "no query biases (b_Q = 0)", "one head"),
         ("own:lambda-skip-sphere", "premises", r"2\,\|W", r"\|W"),
@@ -1159,6 +1236,9 @@ _ARGUMENTS = {"tokens": "X[L]", "weight": "W[0, 0]", "attention": "P[0, 0]", "ma
 ONLY: dict[str, Callable[[Written], bool]] = {
     "gained_norm": lambda w: w.before,
     "least_root": lambda w: w.before,
+    "largest_root": lambda w: w.before,
+    "root_growth": lambda w: w.before,
+    "scaling_values": lambda w: w.before,
     "lipschitz": lambda w: not w.before,
     **dict.fromkeys(
         ("repeat_gap", "repeat_reach", "repeat_share"),
@@ -1169,7 +1249,12 @@ ONLY: dict[str, Callable[[Written], bool]] = {
 CALLS = [
     (name, f"{name}({', '.join(arguments)})", entry.truth)
     for name, entry in ENTRIES_OF_LANGUAGE.items()
-    for arguments in itertools.product(*(p.words or (_ARGUMENTS[p.kind],) for p in entry.parameters))
+    for arguments in itertools.product(
+        *(
+            p.words or ("2" if name == "modulus_of" and p.name == "k" else _ARGUMENTS[p.kind],)
+            for p in entry.parameters
+        )
+    )
 ]
 
 
