@@ -437,7 +437,7 @@ def _certificate_table(
         for certificate in group:
             checked = accepted.get(certificate.id) or _checked(certificate)
             name = rf"\phantomsection\label{{cert:{certificate.id}}}\texttt{{{certificate.id}}}"
-            rows.append((name, certificate.kind, findings(checked[-1:])[0]))
+            rows.append((name, certificate.kind, findings(checked)[-1]))
         if group:
             rows[-1] = (*rows[-1][:-1], rows[-1][-1] + r"\smallskip")
     table = _longtable(

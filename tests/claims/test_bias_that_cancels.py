@@ -27,7 +27,7 @@ def undone(a: Attention, rng: np.random.Generator, off: float = 0.0) -> Attentio
     eye = np.broadcast_to(np.eye(a.dim), np.shape(a.value))
     b_V = rng.integers(1, 9, (a.heads, a.dim)) / 8.0
     made = Attention.from_qkvo(a.query, eye, a.value, eye, b_V=b_V, b_O=off - b_V.sum(axis=0), d_qk=a.d_qk)
-    return replace(made, mask=a.mask, key_bias=a.key_bias)
+    return replace(made, mask=a.mask, key_bias=a.key_bias, rotary=a.rotary, position=a.position)
 
 
 def with_biases(net: Network, rng: np.random.Generator, off: float = 0.0) -> Network:
@@ -54,7 +54,7 @@ def drawn(key: str) -> NetworkInstance:
 
 
 def test_the_claims_that_say_so_are_these() -> None:
-    assert len(KEYS) == 9
+    assert len(KEYS) == 11
     assert {"own:hemisphere", "own:full-rank", "wu2024:2", "wu2024:cor1", "alman2025:one-layer"} <= set(KEYS)
 
 

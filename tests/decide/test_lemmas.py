@@ -76,7 +76,11 @@ def test_a_lemma_about_networks_holds_from_one_token_on(name: str) -> None:
             at = {"l": "0", "h": str(H - 1)}
             text = re.sub(r"\[l\+1\]", "[1]", re.sub(r"\[l\]", "[0]", text))
             if "_l(" not in text and "_h(" not in text:
-                text = text.replace("[l, h]", f"[{at['l']}, {at['h']}]").replace("(l)", "(0)")
+                text = (
+                    text.replace("[l, h]", f"[{at['l']}, {at['h']}]")
+                    .replace("(l)", "(0)")
+                    .replace("[l, 0]", "[0, 0]")
+                )
             elif "_l(" not in text:
                 text = text.replace("[l, h]", "[0, h]")
             extra = ["bias == any", "query_bias == any"]

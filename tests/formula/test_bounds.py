@@ -19,6 +19,7 @@ from rankmath.claims import bound, statements
 from rankmath.formula.symbolic import letters
 from rankmath.formula.symbolic.from_formula import symbol
 from rankmath.formula.terms import relations
+from rankmath.validation import InvalidArgument
 
 #: Statements whose bound is an expression in letters of its own.
 KEYS = [
@@ -27,6 +28,7 @@ KEYS = [
     if not entry.exact
     and relations(entry.formula)
     and not set(entry.functions) & {"prod_l", "prod_k", "max", "min", "recursion"}
+    and "all_h" not in entry.claim_text
 ]
 
 # Letters that are whole, or bounded by another one; every other letter has a number between 1/4 and 1 of its own.
@@ -40,6 +42,7 @@ POINT |= {
     "epsilon": 0.25,
     "diameter": 0.25,
     "residual": 0.3,
+    "least_root": 1.5,
 }
 
 
@@ -310,3 +313,8 @@ def test_precision_is_left_as_it_was():
         with pytest.raises(ValueError, match="osc"):
             bound("own:tv").evaluate(arithmetic=arithmetic, osc=-1)
     assert (ctx.prec, mpmath.mp.prec) == before
+
+
+def test_a_bound_of_one_head_at_a_time_has_no_value_of_its_letters():
+    with pytest.raises(InvalidArgument, match="of one head at a time"):
+        bound("own:consensus-spectrum").evaluate(**point("own:consensus-spectrum"))

@@ -85,6 +85,10 @@ class Walk:
     def value(self, e: Expr) -> Ball:
         """The number itself."""
         if e.is_Symbol or isinstance(e, sp.Indexed):
+            if e not in self.values:
+                raise InvalidArgument(
+                    f"bound: it has {e}, of one head at a time; values of its letters do not decide it"
+                )
             given = self.values[e]
             return self.numbers.exact(given) if isinstance(given, Fraction) else given
         if e.is_Rational:
@@ -124,6 +128,10 @@ class Walk:
         if e.is_Rational:
             return Fraction(int(e.p), int(e.q))
         if e.is_Symbol and e.is_integer:
+            if e not in self.values:
+                raise InvalidArgument(
+                    f"bound: it has {e}, of one head at a time; values of its letters do not decide it"
+                )
             given = self.values[e]
             return given if isinstance(given, Fraction) else None
         if isinstance(e, sp.floor):
