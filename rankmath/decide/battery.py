@@ -319,7 +319,7 @@ def _pursue(statement: Statement, battery: Battery, seconds: float = 20.0) -> No
     """
     until, refused = time.perf_counter() + seconds, 0
     smallest = battery.violations[0][0]
-    others = [found for found in battery.violations[1:] if found[0] is not smallest]
+    others = battery.violations[1:]
     assert isinstance(smallest, NetworkInstance)
     scaled = ((other, None) for other in rescaled(smallest))
     for instance, verdict in (battery.violations[0], *others[:3], *scaled):
@@ -329,8 +329,10 @@ def _pursue(statement: Statement, battery: Battery, seconds: float = 20.0) -> No
             found = judge(statement, instance, "balls", 512) if verdict is None else verdict
             if found.outcome == Outcome.VIOLATED and found.certified:
                 battery.certificates.append(statement.certified(instance, found))
-                if instance is not smallest:
-                    battery.violations.insert(0, (instance, found))
+                if verdict is None:
+                    battery.violations[0] = instance, found
+                else:
+                    battery.violations.sort(key=lambda other: other[0] is not instance)
                 battery.trouble = ""
                 return
         except (ArithmeticError, InvalidArgument) as failure:
@@ -393,9 +395,10 @@ def _hunt(statement: Statement, battery: Battery, seed: int, seconds: float, tel
             verdict = judge(statement, found.instance, "balls", bits) if found.verdict is None else found.verdict
             battery.take(found.instance, verdict)
     if battery.violations:
-        instance, verdict = min(battery.violations, key=lambda found: found[0].vector().size)
+        # The smallest stands first, and what it shrinks to in its place: so the counts add up.
+        battery.violations.sort(key=lambda found: found[0].vector().size)
+        instance, _ = battery.violations[0]
         assert isinstance(instance, NetworkInstance)
-        battery.violations.insert(0, (instance, verdict))
         left = max(10.0, seconds - (time.perf_counter() - began))
         try:
             for smaller in shrinking(statement, instance, seconds=0 if battery.interrupted else min(30.0, left)):
