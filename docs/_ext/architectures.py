@@ -73,8 +73,7 @@ def allowing(key: str, part: str) -> Statement:
 def is_said(key: str, part: str) -> bool:
     """Whether the theorem speaks of such networks as it is registered."""
     given = rm.statements()[key].given_texts
-    other = {"gain": "layernorm == rms", "rotary": "positions == rotary"}.get(part)
-    return all(text in given for text in PARTS[part][1]) or other in given
+    return all(text in given for text in PARTS[part][1]) or (part == "rotary" and "positions == rotary" in given)
 
 
 def with_part(found: NetworkInstance, part: str) -> NetworkInstance:

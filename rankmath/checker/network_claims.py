@@ -191,8 +191,8 @@ own:second-token | Under a causal mask the distance of the first two tokens is a
     prod_l(second_norm(l))*first_gap(X[0])
     | mask == causal; n >= 2; positions == any; softcap == any; qk_norm == any; layernorm == none; mlp == none; skip
     == 0
-own:shrinking-values | Rotary positions, no mask, values that shrink: the diameter's logarithm falls like the
-    squared depth
+own:shrinking-values | Rotary positions, no mask, values that shrink: log of the diameter falls at least like depth
+    squared
     | diameter(X[L], 2) <= max_l(sum_h(norm(W[l, h], 2)))**(L**2)*(max_l(max_h(lengthening(P[l,
     h])))*longest(X[0])**2)**L*diameter(X[0], 2)
     | mask == padding; positions == rotary; bias == none; query_bias == none; layernorm == none; mlp == none; skip

@@ -279,7 +279,7 @@ own_shrinking_values = Statement(
     "diameter(X[L], 2) <= s**(L**2)*(c*longest(X[0])**2)**L*diameter(X[0], 2)",
     given=("mask == padding", "positions == rotary", "bias == none", "query_bias == none"),
     where={"s": "max_l(sum_h(norm(W[l,h], 2)))", "c": "max_l(max_h(lengthening(P[l,h])))"},
-    title="Rotary positions, no mask, values that shrink: the diameter's logarithm falls like the squared depth",
+    title="Rotary positions, no mask, values that shrink: log of the diameter falls at least like depth squared",
     **_PROVED | {"share": 0.1},
     draws=_draws(PLAIN[:1]),
     notes="For s < 1 the bound is neither exponential nor doubly exponential in L.",
