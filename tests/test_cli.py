@@ -47,6 +47,7 @@ def test_the_list_is_the_registry() -> None:
 def test_the_language_is_listed_in_eighty_columns_with_examples_that_say_something() -> None:
     shown = rankmath("quantities").output
     assert max(map(len, shown.splitlines())) <= 80
+    assert "window(k), causal_window(k), prefix(k), star(k)" in " ".join(shown.split())
     for entry in ENTRIES.values():
         assert f"example: {entry.example}" in " ".join(shown.split())
         assert entry.truth or entry.name.startswith("consensus") or not entry.example.endswith(">= 0"), entry.name

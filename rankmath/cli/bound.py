@@ -63,7 +63,7 @@ def bound(
     from rankmath.validation import InvalidArgument
 
     if len(keys) + (claim is not None) != 1:
-        raise InvalidArgument(f"key: {len(keys)} given; one is needed, or --claim, or --network FILE")
+        raise InvalidArgument(f"KEY: {len(keys) or 'none'} given; one is needed, or --claim, or --network FILE")
     if claim is None:
         (key,) = keys
         found = bound_of(key)

@@ -18,6 +18,7 @@ def quantities(as_json: bool) -> None:
     """
     import textwrap
 
+    from rankmath.definitions.hypotheses import MASKS
     from rankmath.formula.arrays import ArrayRun  # noqa: F401  (registers what the language has)
     from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS, LETTERS, SWITCHES
     from rankmath.formula.quantities import diameter  # noqa: F401
@@ -40,8 +41,13 @@ def quantities(as_json: bool) -> None:
         (f"{name}[{', '.join('lh'[:k])}]", _ARRAYS[name], f"norm({name}[{', '.join('00'[:k])}], max) <= 1")
         for name, k in ARRAYS.items()
     ]
+    numbered = [f"{name}(k)" for name, (seen, _) in MASKS.items() if "k" in seen]
     rows += [
-        (name, f"a switch, for hypotheses: {', '.join(words)}", f"{name} == {[*words][-1]}")
+        (
+            name,
+            f"a switch, for hypotheses: {', '.join([*words, *(numbered if name == 'mask' else ())])}",
+            f"{name} == {[*words][-1]}",
+        )
         for name, words in SWITCHES.items()
     ]
     rows += [(name, entry.meaning, entry.example) for name, entry in functions.items()]
