@@ -97,9 +97,9 @@ def define(
 
     Examples
     --------
-    >>> define("reach(X) = max(length(x, 1) for x in X)", "largest norm", latex="R({0})").places
+    >>> define("tallest(X) = max(length(x, 1) for x in X)", "largest norm", latex="R({0})").places
     ('X',)
-    >>> del ENTRIES["reach"]
+    >>> del ENTRIES["tallest"]
     """
     [(name, _, body)] = lines(line.strip() + "\n")
     inside = line.partition("(")[2].partition(") =")[0]
