@@ -162,7 +162,8 @@ class _Signs(_Walk):
             return power in (2, 4) or self.of(node.left, at)
         if isinstance(node.op, ast.Sub):  # max(v) - min(v)
             high, low = (ast.unparse(side).partition("(") for side in (node.left, node.right))
-            return (high[0], low[0]) == ("max", "min") and high[2] == low[2]
+            alone = isinstance(node.left, ast.Call) and isinstance(node.right, ast.Call)  # and not times a number
+            return alone and (high[0], low[0]) == ("max", "min") and high[2] == low[2]
         return self.of(node.left, at) and self.of(node.right, at)
 
     def _defined(self, name: str, values: Sequence[bool]) -> bool:

@@ -97,3 +97,12 @@ def test_what_may_be_negative_is_not_called_so() -> None:
     assert shape_nonnegative(Atom("quantity", "diameter"))
     assert shape_positive(Atom("quantity", "epsilon"))
     assert not shape_positive(Atom("quantity", "diameter"))
+
+
+def test_a_difference_times_a_negative_number_is_not_called_never_negative() -> None:
+    made = define("swapped(X) = max(X[0])*(0 - 1) - min(X[0])*(0 - 1)", "a difference", latex="D({0})")
+    try:
+        assert measured(made, [[1.0, 3.0]], "") == -2.0
+        assert not never_negative(made)
+    finally:
+        del ENTRIES["swapped"]
