@@ -179,3 +179,11 @@ def test_sharpening_that_is_interrupted_keeps_the_best(monkeypatch: pytest.Monke
     assert any(line.startswith("the best c seen is 0.76159") for line in answer.lines())
     assert "c = 1" in str(claim)  # where the search starts: no answer
     assert not any("c = 1" in line for line in answer.lines())
+
+
+def test_a_violation_that_was_shrunk_is_counted_once() -> None:
+    claim = "diameter(X[1], 1) <= norm(W[0,0], inf)*diameter(X[0], 1)/2"
+    battery = examine(Statement("mine:halves", claim, "heads == 1"), seconds=2).battery
+    assert battery.outcome == "REFUTED"
+    counted = battery.holds + len(battery.violations) + battery.undecided + battery.not_applicable
+    assert battery.instances == counted
