@@ -637,7 +637,8 @@ Proof.
   assert (small : INR n * INR n * eps s <= 1/2).
   { rewrite Ey. fold N. apply Rle_trans with (Cb * y ^ S (n * n) * exp (- y)); [|lra]. rewrite <- Rmult_assoc.
     apply Rmult_le_compat_r; [lra|].
-    assert (N * E * 1 <= N * E * c) by (apply Rmult_le_compat_l; [apply Rmult_le_pos|]; lra). assert (Cb * 1 <= Cb * y ^ S (n * n)) by (apply Rmult_le_compat_l; lra). lra. }
+    assert (N * E * 1 <= N * E * c) by (apply Rmult_le_compat_l; [apply Rmult_le_pos|]; lra).
+    assert (Cb * 1 <= Cb * y ^ S (n * n)) by (apply Rmult_le_compat_l; lra). lra. }
   destruct (linear_fixed n (Qm n G s) (path_values lam)) as [W HW].
   { intros i _. apply Qm_rows; auto. }
   assert (l01 : 0 < lam <= 1) by lra.
