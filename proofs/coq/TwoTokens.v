@@ -177,7 +177,7 @@ Proof.
   - apply (slope2_is cc (fun t => t * cc t) (fun _ => t2 * cc t2) (fun _ => cc t2) x);
       [apply cc_slope|apply tcc_slope|apply @is_derive_const|apply @is_derive_const|].
     apply Rgt_not_eq. unf. interval with (i_prec 24).
-  - unfold zero. simpl. unfold slope2. unf. interval with (i_prec 24).
+  - unfold zero. simpl. unfold slope2. unf. interval with (i_prec 24, i_bisect x, i_bisect t2, i_depth 12).
 Qed.
 Lemma d22 x : Rabs x <= 8/1000 ->
   exists l : R, is_derive (fun t => g2 0 t) x l /\ Rabs l <= 12/100.
