@@ -609,7 +609,7 @@ Proof.
   assert (2 / 3 <= ln 2).
   { rewrite <- (ln_exp (2 / 3)). left. apply ln_increasing; [apply exp_pos|]. apply Rle_lt_trans with 1.95; [|lra].
     replace (2 / 3) with (2 * (2 * (1 / 6))) by lra. assert (Near := exp_near (1 / 6) ltac:(lra)).
-    apply (exp_double_high _ 1.3957); [|lra]. apply (exp_double_high _ 1.1814); [|lra]. lra. }
+    apply (exp_double_high _ 1.3958); [|lra]. apply (exp_double_high _ 1.1814); [|lra]. lra. }
   lra.
 Qed.
 Theorem lemma_dobrushin_log : dobrushin n P <= 3 / 2 * ln (INR n).
