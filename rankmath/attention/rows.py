@@ -243,7 +243,7 @@ def capped(A: System, t: float, base: Array, delta: Array, c: Array, g: Array) -
 
 
 def _step(A: System, a: Array, b: Array) -> Array:
-    """tanh(a + b) − tanh(a), that is tanh(b) · 2e^{|b| − |a| − |a + b|} f(b)/(f(a) f(a + b)) with f(x) = 1 + e^{−2|x|}.
+    """tanh(a + b) − tanh(a), that is tanh(b) · 2e^{|b| − |a| − |a + b|} f(b)/(f(a) f(a + b)), f(x) = 1 + e^{−2|x|}.
 
     The exponent is at most 0, and no denominator is below 1.
     """
