@@ -24,7 +24,7 @@ from rankmath.claims.own_mask_rate import FORGETFUL
 from rankmath.claims.own_positions import quarter_turn
 from rankmath.cli import main
 from rankmath.equilibria.certify import certify_design
-from rankmath.equilibria.designs import causal_design, path_design
+from rankmath.equilibria.designs import causal_design, path_design, scale_factors
 from rankmath.model.sublayers import Attention, Sublayer
 from rankmath.report.cite import citation
 from rankmath.verification.papers import FIELD
@@ -455,7 +455,92 @@ def more_than_half_of_x() -> bool:
     return abs((1 / u) / (2 / x + 1 / (beta * u)) - x / (1 + u)) < 1e-12 and x / (1 + u) > 1.3 * x / 2
 
 
+def close_tokens_meet() -> bool:
+    """β = −5: three tokens on the circle that are close fall towards each other all the same."""
+    angle = np.asarray([0.0, 0.1, 0.25])
+    gap = angle[None] - angle[:, None]
+    speed = (np.exp(-5 * np.cos(gap)) * np.sin(gap)).sum(axis=1)
+    return bool(speed[0] > 0 > speed[2])
+
+
+def tenfold() -> bool:
+    """Every token sees itself alone, W = 10: total variation 1, and the diameter grows tenfold."""
+    net = rm.Network.from_arrays([[[[0.0]]]], [[[[10.0]]]], mask=np.eye(2, dtype=bool))
+    return bool(np.ptp(rm.forward(net, [[0.0], [1.0]])) == 10)
+
+
+def moved_by_a_bias() -> bool:
+    """W = 1 and a bias move the first token; with rotary positions its share at consensus changes with it."""
+
+    def share(x: float) -> float:
+        return 1 / (1 + math.exp(x * x * (math.cos(1) - 1)))
+
+    return abs(share(1.0) - share(2.0)) > 0.1
+
+
+def falls_faster() -> bool:
+    """d = 2, the density 1 + cos θ/2: W₂ falls like e^{−t/2}, and (d − 1)/4 is 1/4."""
+    angle = (np.arange(400_000) + 0.5) * np.pi / 200_000
+    v, weight = (1 + np.cos(angle)) / 2, 1 + np.cos(angle) / 2
+    far = [math.sqrt(np.mean(weight * 2 * (1 - v) / (1 + math.expm1(2 * tau) * v))) for tau in (6.0, 7.0)]
+    return far[1] / far[0] < math.exp(-0.45)
+
+
+def half_a_step() -> bool:
+    return math.sin(0.01 / 2) < 0.51 * 0.01
+
+
+def without_logits() -> bool:
+    """W_QK = 0: both bounds of the derivative are ‖W‖₂‖P‖₂, so both tend to ‖W‖₂ as tokens come together."""
+    net = rm.Network.from_arrays(np.zeros((1, 1, 2, 2)), np.eye(2)[None, None])
+    X = [[1.0, 0.0], [1.0, 2.0**-20]]
+    bounds = [rm.verify(key, net, X).log_rhs for key in ("own:attention-shares", "yudin2025:attention")]
+    return abs(bounds[0]) < 1e-9 and bounds[0] == bounds[1]
+
+
+def far_from_the_others() -> bool:
+    x = 1e-9
+    return 1 / (1 + 99 * x) + 99 * x / (1 + x + 98 * x**2) < 2
+
+
+def edges_the_other_way() -> bool:
+    """Token 2 sees 0 and 1, which see themselves alone: edges from who sees lead from 2 to all; 0 and 1 stay."""
+    seen = np.asarray([[1, 0, 0], [0, 1, 0], [1, 1, 1]], dtype=bool)
+    net = rm.Network.from_arrays([[[[0.0]]]], [[[[1.0]]]], mask=seen)
+    made = rm.forward(net, [[0.0], [1.0], [5.0]])
+    excluded = rm.verify("wu2024:1", net, [[0.0], [1.0], [5.0]]).outcome
+    return bool(made[0, 0] == 0 and made[1, 0] == 1) and excluded == Outcome.NOT_APPLICABLE
+
+
+def rounded_away() -> bool:
+    """A ratio so near 1 that its powers, rounded to 24 bits, are all 1: nothing is claimed there."""
+    near = 1 - 2.0**-40
+    verdict = rm.verify("own:stable-complete-every-n", np.ones((2, 2), dtype=int), near)
+    return bool((scale_factors(3, near) == 1).all()) and verdict.outcome == Outcome.UNDECIDED
+
+
+def slower_with_2048_tokens() -> bool:
+    text = (ROOT / "docs/performance.md").read_text(encoding="utf-8")
+    return "| `trace` of one layer, with all that it measures | H200 | 1 | 2048 |" in text
+
+
 FALSE: list[tuple[str, str, Callable[[], bool]]] = [
+    ("rankmath/claims/own_flows.py", "if β > −2/3, and do not", close_tokens_meet),
+    ("rankmath/claims/own_positions.py", "multiplies the diameter by the attention's total variation", tenfold),
+    ("rankmath/claims/own_positions.py", "diameter is multiplied by the total variation", tenfold),
+    ("rankmath/claims/own_positions.py", "Under a causal mask collapse is exponential", grows),
+    ("rankmath/claims/own_positions.py", "W = 1 and logits that are Lipschitz is repeated", moved_by_a_bias),
+    ("rankmath/claims/own_flows.py", "β(1 − u)/2, and the factor", more_than_half_of_x),
+    ("rankmath/claims/own_flows.py", "from densities in L², and no faster", falls_faster),
+    ("rankmath/claims/own_flows.py", "continuous time as a step is long", half_a_step),
+    ("rankmath/claims/yudin2025.py", 'attention does " "not, unless', without_logits),
+    ("rankmath/claims/own_skip_lower.py", "answers a question", undone),
+    ("rankmath/claims/kim2021.py", "directions receives about", far_from_the_others),
+    ("rankmath/definitions/quantities.py", "reaches every other along its edges", edges_the_other_way),
+    ("rankmath/claims/stable_every_n.py", "these weights, ν_j the j-th power", rounded_away),
+    ("SECURITY.md", "shares no code with what issues", definitions_are_shared),
+    ("CLAIMS.md", "both sides: with invertible values, unequal tokens", at_once),
+    ("CLAIMS.md", "is slower below some 1000 tokens", slower_with_2048_tokens),
     ("docs/findings.md", "for large x smaller by about x/2", more_than_half_of_x),
     ("docs/positions.md", "the factor ρ at 0, for one head", heads_that_cancel),
     ("docs/tutorial.md", "without a key, all statements", all_must_be_asked_for),
