@@ -827,8 +827,8 @@ Definition orthogonal_rest {n d} (X : matrix n d) (W_V : matrix d d) (allowed : 
 (** collapsing_neighbours: arbitrarily near X there are tokens of full row rank,
   which collapse (own:hemisphere) with LN the
     division of every token by its norm and A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, whatever W_QK: det
-    of the Gram matrix of X + t(B − X) is a polynomial in t that is not zero at t = 1, so not zero for small t but at
-    finitely many; here: as near to X as one likes are starts that collapse, for every W_QK and all orthogonal W_V and
+    of the Gram matrix of X + t(B − X), B the first n unit vectors, is a polynomial in t that is not zero at t = 1,
+    so not zero for small t but at finitely many; here: as near to X as one likes are starts that collapse, for every W_QK and all orthogonal W_V and
     masks as above *)
 Definition collapsing_neighbours {n d} (X : matrix n d) : Prop :=
   forall (W_QK W_V : matrix d d) (allowed : matrix n n), is_mask allowed -> orthogonal_rest X W_V allowed ->

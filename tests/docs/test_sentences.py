@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from generated import write_field
+from scipy.special import lambertw
 
 import rankmath as rm
 from rankmath.checker.checker import FORMATS, KINDS
@@ -638,6 +639,37 @@ def test_the_rates_of_the_flow_are_those_that_are_printed() -> None:
         found, bound = rate(equal(n, 0.0), 1.0)
         assert found == pytest.approx(bound, rel=1e-12)
         assert f"{found:.{len(printed) - 2}f}" == printed
+
+
+def erank(sigma: np.ndarray) -> float:
+    share = sigma / sigma.sum()
+    return math.exp(-(share * np.log(share)).sum())
+
+
+def test_numbers_of_the_findings_are_computed() -> None:
+    text = page("docs/findings.md")
+    sigma = np.asarray([7 / 5, 1 / 2])
+    assert f"takes it from {erank(sigma):.2f} to {erank(sigma * (2 - sigma**2)):.2f}" in text
+    A, z = np.asarray([[2 / 3, 1 / 3], [1 / 2, 1 / 2]]), np.asarray([2.0, -3.0])
+    assert np.allclose(A @ z, z / 6)
+    assert f"keep a ratio of {abs(np.ptp(z) / z.sum()):.0f} for ever" in text
+    # own:cluster-speed with two tokens, the worst case: δ < 1/400, β√(2δ) < √2/20.
+    w = math.sqrt(2) / 20
+    low, high = 2 * (1 - 3 / 800 - math.expm1(w)), 2 * math.exp(w)
+    said = re.search(r"−Var′ is between ([\d.]+) and ([\d.]+) times Var/s", text)
+    assert said is not None
+    assert low - 0.1 < float(said[1]) <= low < high <= float(said[2]) < high + 0.01
+    assert f"1 against {math.exp(2 / 3) / 2:.3f}" in text
+    turns = np.linalg.eigvals([[0.1, 0.8, 0.1], [0.1, 0.1, 0.8], [0.8, 0.1, 0.1]])
+    eigenvalue = turns[turns.imag.argmax()]
+    assert f"−{-eigenvalue.real:.2f} ± {eigenvalue.imag:.3f}i" in text
+    root = math.floor(1000 * float(lambertw(1 / math.e).real)) / 1000
+    assert f"the smaller of {root}…(n − 1)" in text
+    p = math.sqrt(2) - 1
+    assert abs(p * (1 - p) / (1 + p) - (3 - 2 * math.sqrt(2))) < 1e-15
+    left = np.prod(1 - 0.5 ** np.arange(1, 60))
+    assert left > 1 / 4
+    assert "more than a quarter of the distance is left for ever" in text
 
 
 def test_where_the_bound_of_2021_is_true_for_any_number_of_tokens() -> None:
