@@ -704,6 +704,12 @@ def test_the_captions_have_the_numbers_of_the_run() -> None:
     assert min(stored["order"][2:]) > 3  # "from layer 3 on … a factor of three and more a layer"
 
 
+def test_the_readme_names_every_notebook() -> None:
+    names = [path.stem.replace("-", " ") for path in (ROOT / "docs/notebooks").glob("*.ipynb")]
+    assert names
+    assert [name for name in names if name not in page("README.md")] == []
+
+
 def test_the_shares_of_the_fall_are_those_of_the_run() -> None:
     stored = json.loads((ROOT / "docs" / "minilm.json").read_text(encoding="utf-8"))["shares"]
     text = (ROOT / "docs/models.md").read_text(encoding="utf-8")
