@@ -9,7 +9,6 @@ import inspect
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Protocol
 
 from rankmath.certificates.certificate import Certificate, Data, number
 from rankmath.claims import statements
@@ -19,7 +18,8 @@ from rankmath.formula import read_formula
 from rankmath.formula.language import LETTERS
 from rankmath.formula.printed import latex_letter
 from rankmath.formula.printing import latex, text, words
-from rankmath.report.fragments import ENVIRONMENT, notation, written_out
+from rankmath.report.derivations import derived
+from rankmath.report.fragments import ENVIRONMENT, LOOSE, label, notation, written_out
 from rankmath.report.latex import (
     breakable,
     code,
@@ -29,14 +29,13 @@ from rankmath.report.latex import (
     exact_matrix,
     exact_rows,
     exact_scalar,
-    formulas,
     identifier,
     matrix,
     shown_value,
 )
 from rankmath.report.sources import cited_by, preamble
+from rankmath.report.stated import in_words, of_its_own, stated
 from rankmath.validation import InvalidArgument
-from rankmath.verification.statement import Statement
 
 #: Certificates of equilibria of self-attention with LayerNorm.
 EQUILIBRIUM = "own:layernorm-equilibrium"
@@ -71,6 +70,8 @@ def theorem(certificate: Certificate) -> str:
     result = certificate.check()
     if not result.accepted:
         raise InvalidArgument(f"certificate: {certificate.id} given; the checker rejects it: {result.reason}")
+    if certificate.kind == "derivation":
+        return derived(certificate)
     if certificate.statement in (EQUILIBRIUM, CONTRACTION):
         boxed = certificate.statement == CONTRACTION
         argument = _CONTRACTION_ARGUMENT if boxed else _EQUILIBRIUM_ARGUMENT
@@ -82,10 +83,10 @@ def theorem(certificate: Certificate) -> str:
         registered = certificate.statement in statements()
         title = f"Instance of {certificate.statement}" if registered else _TITLES[certificate.kind]
     checked = "\n".join(rf"  \item {line}" for line in findings(result.checked))
-    tex = rf"""\begin{{theorem}}[{escape(title)}]\label{{{certificate.id}}}
+    tex = rf"""\begin{{theorem}}[{escape(title)}]{label(certificate.id)}{LOOSE}
 {statement}
 \end{{theorem}}
-\begin{{proof}}
+\begin{{proof}}{LOOSE}
 {argument}
 All numbers are in certificate {identifier(certificate.id)}, as integers and fractions.  The checker, which trusts
 nothing in the file and shares no code with the program that wrote it, finds:
@@ -183,7 +184,7 @@ def _readable(part: str) -> str:
     except InvalidArgument:
         return ""
     said = words(formula)
-    return escape(said) if said and said != text(formula) else f"${latex(formula)}$"
+    return escape(said) if said and said != text(formula) else breakable(latex(formula))
 
 
 def document(certificates: Sequence[Certificate]) -> str:
@@ -296,38 +297,6 @@ _VERBS = {"holds": "satisfies", "violates": "violates", "exists": "is one that t
 _MOST_LINES = 40
 
 
-class Stated(Protocol):
-    """A statement, or what is quoted of one: hypotheses, conclusions, letters of its own, quantities in words."""
-
-    @property
-    def premises(self) -> tuple[str, ...]: ...
-    @property
-    def conclusion(self) -> tuple[str, ...]: ...
-    @property
-    def letters(self) -> tuple[str, ...]: ...
-    @property
-    def meanings(self) -> tuple[tuple[str, str], ...]: ...
-
-
-def stated(entry: Stated) -> list[str]:
-    """Hypotheses, conclusion and what its letters stand for, as LaTeX whose lines may be broken anywhere."""
-    lines = []
-    if entry.premises:
-        given = (breakable(part.strip("$")) if part.startswith("$") else escape(part) for part in entry.premises)
-        lines.append(rf"Suppose: {'; '.join(given)}.  Then\\*[3pt]")
-    return [*lines, r",\\*[3pt] ".join(map(breakable, (*entry.conclusion, *entry.letters))) + "."]
-
-
-def in_words(entry: Stated) -> list[str]:
-    """What each quantity of it is, as LaTeX."""
-    return [
-        f"In words: {formulas(said)}."
-        if shown in entry.conclusion
-        else f"Here {breakable(shown)}: {formulas(said)}."
-        for shown, said in entry.meanings
-    ]
-
-
 def _instance_statement(certificate: Certificate) -> str:
     entry = statements().get(certificate.statement) or of_its_own(certificate)
     before, source, claim, meanings = "", "", code(certificate.claim), ""
@@ -343,14 +312,6 @@ def _instance_statement(certificate: Certificate) -> str:
     explained = f"{escape(' '.join(meaning))}\n" if meaning else ""
     data = data_shown(certificate.data)
     return f"{before}The following instance {verb} the claim{source}\n{claim}\n{meanings}{explained}{data}"
-
-
-def of_its_own(certificate: Certificate) -> Statement | None:
-    """A claim that the certificate alone carries, where it is one about networks."""
-    try:
-        return Statement(certificate.statement, certificate.claim, tuple(certificate.given))
-    except InvalidArgument:
-        return None
 
 
 #: How the arrays of a layer are printed: those of every head, then those of the whole layer.
@@ -431,13 +392,13 @@ def data_shown(data: Mapping[str, Data]) -> str:
 def displayed(lines: Iterable[str]) -> str:
     """Lines of mathematics, displayed; rows of matrices stand apart so that their fractions do not touch."""
     body = " \\\\\n".join(f"  &{line}" for line in lines)
-    return f"{{\\renewcommand{{\\arraystretch}}{{1.35}}%\n\\begin{{align*}}\n{body}\n\\end{{align*}}}}"
+    spaced = r"\allowdisplaybreaks\renewcommand{\arraystretch}{1.35}%"
+    return f"{{{spaced}\n\\begin{{align*}}\n{body}\n\\end{{align*}}}}"
 
 
 __all__ = [
     "CONTRACTION",
     "EQUILIBRIUM",
-    "Stated",
     "data_shown",
     "displayed",
     "document",
