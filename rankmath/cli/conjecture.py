@@ -123,7 +123,7 @@ def saved(answer: Answer, output: str, *, coq: bool = False) -> list[str]:
         refusal = str(failure)
     lines = handed_over(instance, certificate, folder, name, statement)
     if certificate is None:
-        path = write(folder / f"{name}.json", json.dumps(encode(instance), indent=1))
+        path = write(folder / f"{name}.json", encode(instance))
         return [*lines, f"json: {path}", f"no certificate: {refusal}"]
     path = certificate.save(folder / f"{name}.json")
     return [*lines, f"certificate: {path} ({certificate.id}, accepted by the checker)"]
