@@ -29,6 +29,7 @@ from rankmath.report.latex import (
     exact_matrix,
     exact_rows,
     exact_scalar,
+    formulas,
     identifier,
     matrix,
     shown_value,
@@ -155,26 +156,12 @@ def _lies(shown: str) -> str:
     return f"{'lies in' if shown.startswith('[') else 'is'} ${shown}$"
 
 
-#: What the checker's own hypotheses on the data mean.
-_MEANT = {
-    "binary(mask)": "every entry of the mask is $0$ or $1$",
-    "all(sum(row) > 0 for row in mask)": "every token sees a token",
-    "all(m == 1 for row in mask for m in row)": "every token sees all tokens",
-    "all(mask[i][j] == (1 if j <= i else 0) for i in range(n) for j in range(n))": "the mask is causal",
-    "radius > 0": "the bound on the distance of tokens and fixed point is positive",
-    "ball > 0": "the bound on the distance of tokens and starts is positive",
-    "norm_kind == sphere": "the LayerNorm is the sphere's",
-    "stochastic(A)": "the rows of $A$ are non-negative, and each sums to $1$",
-    "all(w > 0 for w in weights)": "every weight is positive",
-    "C == T(C)": "$C$ is symmetric",
-}
 _SIGNS = {"<=": r"\le", ">=": r"\ge", "==": "=", "<": "<", ">": ">"}
 
 
 def _readable(part: str) -> str:
-    """A hypothesis as the checker words it: in words where it has some, else as a formula; "" for program text."""
-    if part in _MEANT:
-        return _MEANT[part]
+    """A hypothesis as the checker words it: as a formula of the language where it is one, else its words; "" where
+    they are those of a program."""
     if compared := re.fullmatch(r"([A-Za-z_]+) (<=|>=|==|<|>) (-?\d+)", part):
         name, sign, number = compared.groups()
         shown = latex_letter(name) if len(name) == 1 or name in LETTERS else rf"\mathrm{{{escape(name)}}}"
@@ -182,7 +169,9 @@ def _readable(part: str) -> str:
     try:
         formula = read_formula(part)
     except InvalidArgument:
-        return ""
+        return (
+            "" if re.search(r"[\[@]|==|\bif\b|\w\(", part) else formulas(part.replace("<=", "≤").replace(">=", "≥"))
+        )
     said = words(formula)
     return escape(said) if said and said != text(formula) else breakable(latex(formula))
 
