@@ -217,7 +217,7 @@ class Search:
         elif every_head or not heads:
             heads.add("h")
         arrays = self._arrays(polys)
-        if arrays == {"X"}:
+        if arrays == frozenset("X"):
             times_ = {place for poly in (*polys, *self._assumed) for _, (place, *_) in _items(poly)}
         kept = tuple(sorted(t for t in times_ if not t.isdigit() or int(t) <= self.work.layers))
         return Places(kept, tuple(sorted(layers)), tuple(sorted(heads)), arrays)
@@ -639,7 +639,7 @@ class Search:
         facts = facts + self._lifted(facts, goal_atoms)
         if depth == 0 and "L" in where.times:
             below = not any("X[L]" in x.text for x in a if isinstance(x, Atom))
-            facts = facts + self._inductions(goal_atoms, below=below)
+            facts = facts + self._inductions(goal_atoms, a if below else b, below=below)
         facts = self._with_signs(facts)
         return self._solve(left, right, facts, tight)
 
@@ -692,14 +692,15 @@ class Search:
                 )
         return out
 
-    def _inductions(self, goal: set[Atom], *, below: bool) -> list[FoundLine]:
-        """Q(X[L]) <= prod_l(G)·Q(X[0]), G the factors of the goal's products, where one layer has it."""
+    def _inductions(self, goal: set[Atom], bound: dict[Base, Fraction], *, below: bool) -> list[FoundLine]:
+        """Q(X[L]) <= prod_l(G)·Q(X[0]), G the factors of the bound's products, where one layer has it."""
         gain = rational(1)
-        for atom in sorted(goal, key=str):
-            if (atom.kind == "fold" and atom.name == "prod_l") or (
-                atom.kind == "power" and dict(atom.args[1]) == of_atom(Atom("letter", "L"))
+        for atom, e in bound.items():
+            if isinstance(atom, Atom) and (
+                (atom.kind == "fold" and atom.name == "prod_l")
+                or (atom.kind == "power" and dict(atom.args[1]) == of_atom(Atom("letter", "L")))
             ):
-                gain = times(gain, dict(atom.args[0]))
+                gain = times(gain, raised(dict(atom.args[0]), e))
         out: list[FoundLine] = []
         letter = {x: normal(read_tree(x), {}) for x in ("l", "l + 1", "0")}
         named = [of_atom(x) for x in sorted(goal, key=str) if x.kind == "quantity" and ("X[L]" in x.text)]
