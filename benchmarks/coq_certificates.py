@@ -1,8 +1,8 @@
 """Every stored certificate as a Coq theorem, in one pass: python benchmarks/coq_certificates.py [PREFIX ...].
 
 Writes docs/coq-certificates.md: for each certificate the processor's seconds in which Coq accepted its theorem, or
-the reason why there is none. What all files begin with (certificate.v, equilibrium.v) is compiled once and not counted.
-A theorem whose text did not change since it was accepted keeps its line. Needs coqc and coq-interval.
+the reason why there is none. What all files begin with (certificate.v, equilibrium.v) is compiled once and not
+counted. A theorem whose text did not change since it was accepted keeps its line. Needs coqc and coq-interval.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ beginning of the SHA-256 of the theorem's text, without the shared beginning.
 
 def compiled(folder: str, name: str) -> tuple[bool, float]:
     """Whether Coq accepts FOLDER/NAME.v within the limit, and the processor's seconds."""
-    before = os.times().children_user
+    before = sum(os.times()[2:4])
     command = ["coqc", "-q", "-w", "none", f"{name}.v"]
     limit = (LIMIT, LIMIT)
     done = subprocess.run(
         command, cwd=folder, check=False, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, limit)
     )
-    return done.returncode == 0, os.times().children_user - before
+    return done.returncode == 0, sum(os.times()[2:4]) - before
 
 
 def main(prefixes: tuple[str, ...]) -> None:

@@ -33,7 +33,7 @@ _OURS = re.compile(r"^From Rankmath Require (Import|Export|)([\w\s]+)\.", re.MUL
 def to_coq(content: Mapping[str, Any], *, shared: bool = True) -> tuple[str, list[str]]:
     """The text of a .v file for a certificate, and what of the claim it leaves out, in words.
 
-    What all such files share, certificate.v and equilibrium.v, stands in the text, or is imported if not ``shared``.
+    What all such files share (certificate.v, equilibrium.v) stands in the text or, if not ``shared``, is imported.
 
     Examples
     --------
