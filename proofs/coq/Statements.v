@@ -1949,6 +1949,7 @@ Definition statement_zhai2023_3_1 : Prop :=
     own:shrinking-values: the word lengthening
     own:stable-causal-every-n: its arrays
     own:stable-complete-every-n: its arrays
+    own:stable-connected: its arrays
     own:stable-every-rank: its arrays
     own:stable-rank-two-every-n: its arrays
     own:until-collapse: its arrays

@@ -37,6 +37,7 @@ ORDER = (
     "stable_causal",
     "stable_complete",
     "stable_every_n",
+    "stable_trees",
 )
 
 
