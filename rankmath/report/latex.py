@@ -53,6 +53,8 @@ _GREEK = {
     "≠": "ne",
     "≈": "approx",
     "∞": "infty",
+    "⌊": "lfloor",
+    "⌋": "rfloor",
     "×": "times",
     "·": "cdot",
     "→": "to",
