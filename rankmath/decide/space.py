@@ -61,6 +61,8 @@ class Room:
     softcap: str = "none"
     qk_norm: bool = False
     positions: str = "none"
+    #: How much larger additive positions are than the usual ones.
+    steep: float = 1.0
     kv_heads: int = 0  # 0: every head has its own
     key_bias: bool = False
     bias: bool = False
@@ -161,10 +163,11 @@ def _positions(room: Room) -> dict[str, Any]:
             tables = (np.asarray(table)[turns] for table in ([1.0, 0.0, -1.0, 0.0], [0.0, 1.0, 0.0, -1.0]))
             return {"rotary": Rotary(*tables)}
         case "alibi":
-            return {"position": ALiBi(2.0 ** -np.arange(room.H))}
+            return {"position": ALiBi(room.steep * 2.0 ** -np.arange(room.H))}
         case "relative":
             far = np.arange(room.n) - np.arange(room.n)[:, None]
-            return {"position": PositionTable(np.stack([np.where(far == h - 1, 2.0, 0.0) for h in range(room.H)]))}
+            terms = [np.where(far == h - 1, 2.0 * room.steep, 0.0) for h in range(room.H)]
+            return {"position": PositionTable(np.stack(terms))}
     return {}
 
 
@@ -216,9 +219,11 @@ def rooms(statement: Statement) -> list[Room]:
     beside = {int(number) + step for number in _numbers(statement, "d") for step in (-1, 0, 1)}
     found = set()
     biased = not no_key_bias and switched["softcap"] == "none" and not switched["qk_norm"] and groups == (0,)
-    every = product(shapes, _skips(statement), masks, sorted(scales), kinds, groups)
-    for (n, d, H, L), skip, mask, d_qk, positions, kv_heads in every:
+    every = product(shapes, _skips(statement), masks, sorted(scales), kinds, groups, (1.0, 8.0))
+    for (n, d, H, L), skip, mask, d_qk, positions, kv_heads, steep in every:
         if (positions == "rotary" and d < 2) or (kv_heads and H % kv_heads):
+            continue
+        if steep > 1 and (positions not in ("alibi", "relative") or n > 6):
             continue
         for with_bias in (False, True):
             room = Room(
@@ -228,6 +233,7 @@ def rooms(statement: Statement) -> list[Room]:
                 mask=mask,
                 **switched,
                 positions=positions,
+                steep=steep,
                 kv_heads=kv_heads,
                 key_bias=with_bias and biased and positions != "rotary",
                 bias=with_bias and not no_bias and (L > 1 or seen),
