@@ -622,7 +622,7 @@ print(f"smaller side {{np.exp(verdict.log_lhs):.12g}}, larger side {{np.exp(verd
 def _built(instance: NetworkInstance) -> str:
     net, head = instance.net, "import numpy as np\nimport rankmath as rm\n"
     instance = replace(instance, X=np.asarray(instance.X) + 0.0)  # no −0
-    if not net.is_one_line or any(net.mlp):
+    if not net.is_one_line or any(net.mlp) or net.attentions[0].kv_heads is not None:
         layers = [[_sublayer_in_python(part, len(instance.X)) for part in layer] for layer in net.sublayers]
         made = ", ".join(f"[{', '.join(layer)}]" for layer in layers)
         head += "from rankmath.model.network import MLP, Attention, LayerNorm, Sublayer\n"

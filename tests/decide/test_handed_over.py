@@ -43,6 +43,7 @@ def test_the_python_of_an_instance_builds_the_same_network(given: str) -> None:
     exec(in_python(instance), made)
     net = made["net"]
     assert isinstance(net, rm.Network)
+    assert net.attentions[0].kv_heads == (1 if "kv_heads == 1" in given else None)
     assert np.array_equal(np.asarray(made["X"]), instance.X)
     built, known = (np.asarray(rm.trace(of, instance.X).log_diameter) for of in (net, instance.net))
     np.testing.assert_allclose(built, known, rtol=1e-13)
