@@ -785,16 +785,3 @@ def _claims_of_toml(path: str, content: str) -> list[Statement]:
     if not found:
         raise InvalidArgument(f"path: {path!r} given; it holds no claim")
     return found
-
-
-__all__ = [
-    "Answer",
-    "claims_in",
-    "examine",
-    "hypotheses_in",
-    "in_latex",
-    "in_python",
-    "in_words",
-    "sharpen",
-    "short",
-]

@@ -111,6 +111,3 @@ def _class(name: str) -> type:
     if not (isinstance(found, type) and dataclasses.is_dataclass(found)):
         raise InvalidArgument(f"the class {name} is none of this library's")
     return found
-
-
-__all__ = ["decode", "encode"]

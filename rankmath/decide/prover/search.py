@@ -1483,6 +1483,3 @@ def _pruned(facts: Sequence[FoundLine], goal: set[Atom]) -> list[FoundLine]:
         if not alone:
             return kept
         kept = [step for step in kept if not any(atom in alone for atom in step.vector[0])]
-
-
-__all__ = ["FoundLine", "Search"]
