@@ -10,7 +10,7 @@ from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import defined, predicate
 from rankmath.linalg.rationals import from_flint, to_flint
-from rankmath.validation import Array
+from rankmath.validation import NumpyArray
 from rankmath.verification.draws import Rng
 from rankmath.verification.exact import exact_batch
 from rankmath.verification.instance import ArrayInstance
@@ -18,13 +18,13 @@ from rankmath.verification.papers import BHOJANAPALLI, OWN
 from rankmath.verification.statement import Statement
 
 
-def _reduced(M: Array) -> tuple[list[list[Fraction]], int]:
+def _reduced(M: NumpyArray) -> tuple[list[list[Fraction]], int]:
     """The row echelon form of a rational matrix, and its rank."""
     form, rank = to_flint(M).rref()
     return from_flint(form), rank
 
 
-def _left_null(X: Array) -> Array:
+def _left_null(X: NumpyArray) -> NumpyArray:
     """Rows v with vX = 0 that span all of them."""
     form, rank = _reduced(X.T)
     n = len(X)
@@ -39,7 +39,7 @@ def _left_null(X: Array) -> Array:
     return np.asarray(found, dtype=object).reshape(-1, n)
 
 
-def _reachable(X: Array, L: Array) -> bool:
+def _reachable(X: NumpyArray, L: NumpyArray) -> bool:
     """Whether XWXᵀ = L + c1ᵀ for some W and c: so it is if vX = 0 implies v(L + c1ᵀ) = 0 and (L + c1ᵀ)vᵀ = 0."""
     n = len(X)
     left, right = [], []

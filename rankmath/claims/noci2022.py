@@ -12,14 +12,14 @@ from rankmath.formula.arrays import ArrayRun, farthest
 from rankmath.formula.evaluate import Scalar
 from rankmath.formula.language import defined, quantity
 from rankmath.formula.run import unbox
-from rankmath.validation import Array
+from rankmath.validation import NumpyArray
 from rankmath.verification.draws import Rng
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import NOCI, OWN
 from rankmath.verification.statement import Statement
 
 
-def _parts(run: ArrayRun, Z: str, M: str, G: str) -> tuple[Array, Array, Array]:
+def _parts(run: ArrayRun, Z: str, M: str, G: str) -> tuple[NumpyArray, NumpyArray, NumpyArray]:
     """Tokens about the first one, attention, and the change x_i G x_jᵀ of its logits (up to constants of a row)."""
     key = ("moved logits", Z, M, G)
     if key not in run.memory:
@@ -28,7 +28,7 @@ def _parts(run: ArrayRun, Z: str, M: str, G: str) -> tuple[Array, Array, Array]:
         across = A.transpose(R)
         P = softmax(A, A.matmul(A.matmul(X, run.array(M)), across))
         run.memory[key] = R, P, A.matmul(A.matmul(X, run.array(G)), across)
-    found: tuple[Array, Array, Array] = run.memory[key]
+    found: tuple[NumpyArray, NumpyArray, NumpyArray] = run.memory[key]
     return found
 
 

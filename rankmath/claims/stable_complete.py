@@ -13,7 +13,7 @@ from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import defined, predicate
 from rankmath.linalg.masks import Mask
-from rankmath.validation import Array, Objects
+from rankmath.validation import NumpyArray, Objects
 from rankmath.verification.draws import Rng
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import DONG, OWN, WU
@@ -180,7 +180,7 @@ def draw_resting(rng: Rng, size: int) -> ArrayInstance:
     )
 
 
-def _fractions(M: Array) -> Objects:
+def _fractions(M: NumpyArray) -> Objects:
     return np.asarray([[Fraction(int(x.p), int(x.q)) for x in row] for row in M.tolist()], dtype=object)
 
 
