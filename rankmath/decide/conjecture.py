@@ -44,7 +44,7 @@ from rankmath.formula.terms import (
 )
 from rankmath.model.network import MLP, Attention, Sublayer
 from rankmath.printing import quotient
-from rankmath.validation import Array, Floats, InvalidArgument
+from rankmath.validation import Floats, InvalidArgument, NumpyArray
 from rankmath.verification.instance import Instance, NetworkInstance
 from rankmath.verification.judge import judge
 from rankmath.verification.statement import Statement
@@ -525,7 +525,7 @@ def short(value: float) -> str:
     return f"2^-{exponent}" if exact.numerator == 1 else f"{exact.numerator}*2^-{exponent}"
 
 
-def _rows(array: Array) -> str:
+def _rows(array: NumpyArray) -> str:
     matrix = np.atleast_2d(np.asarray(array))
     return "[" + "; ".join(" ".join(short(float(x)) for x in row) for row in matrix) + "]"
 
@@ -592,7 +592,7 @@ def _mapped(f: MLP, l: int) -> Iterator[str]:
     yield ", ".join(f"{name} = {_rows(a)}" for name, a in arrays.items())
 
 
-def _placed(attention: Attention, n: int) -> list[tuple[str, Array]]:
+def _placed(attention: Attention, n: int) -> list[tuple[str, NumpyArray]]:
     """What tells the places of n tokens apart: cosines and sines of the rotations, terms of the logits by head."""
     turns, terms = attention.rotary, attention.position
     placed = [] if turns is None else [("cos", turns.cos), ("sin", turns.sin)]
@@ -676,7 +676,7 @@ def _sublayer_in_python(part: Sublayer, n: int) -> str:
 def in_latex(instance: NetworkInstance) -> str:
     """The instance as LaTeX."""
 
-    def matrix(array: Array) -> str:
+    def matrix(array: NumpyArray) -> str:
         rows = (" & ".join(_latex_number(float(x)) for x in row) for row in np.atleast_2d(np.asarray(array)))
         return r"\begin{pmatrix}" + r" \\ ".join(rows) + r"\end{pmatrix}"
 
@@ -802,16 +802,3 @@ def _claims_of_toml(path: str, content: str) -> list[Statement]:
     if not found:
         raise InvalidArgument(f"path: {path!r} given; it holds no claim")
     return found
-
-
-__all__ = [
-    "Answer",
-    "claims_in",
-    "examine",
-    "hypotheses_in",
-    "in_latex",
-    "in_python",
-    "in_words",
-    "sharpen",
-    "short",
-]
