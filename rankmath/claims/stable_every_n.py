@@ -3,7 +3,7 @@ path, every rank under one weight pair), rank two in two dimensions; Theorem 3 o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
@@ -117,10 +117,7 @@ def sees_predecessor(run: ArrayRun, allowed: str, ratio: str) -> Truth:
     return Truth(n >= 2 and bool(mask.diagonal().all() and mask.diagonal(-1).all()) and 0 < g < 1)
 
 
-_PATH = (
-    r"\text{{some integer }}W_{{QK}}\text{{ and }}e_iW_V=\textstyle\sum_{{j\le i}}(-1)^{{i-j}}\nu_je_j"
-    r"\text{{, }}\nu_j\approx{1}^{{j}}\text{{, "
-)
+_PATH = r"\text{{some integer }}W_{{QK}}\text{{ and }}e_iW_V=\textstyle\sum_{{j\le i}}(-1)^{{i-j}}{1}^je_j\text{{ "
 
 
 @predicate(
@@ -130,12 +127,12 @@ _PATH = (
     because="a limit, for every start near by: proved in balls",
 )
 def path_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
-    """some integers W_QK and W_V of the rows Σ_{j≤i} (−1)^{i−j} ν_j e_j, ν_j the j-th power of the ratio (rounded
-    to 24 bits where that leaves them decreasing), have near X = I an equilibrium of rank n of X ↦ LN(A(X)XW_V) that
+    """for some whole number L these weights have near X = I an equilibrium of rank n of X ↦ LN(A(X)XW_V) that
     attracts a ball of starts, A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, LN the division of every
-    token by its norm, with every eigenvalue of the Jacobian within 2⁻²⁴ of ν_k/ν_i, i < k, or 0; proved in balls"""
-    mask, g = Mask(np.asarray(run[allowed], dtype=bool)), _number(run[ratio])
-    return _proved_of_path(mask, g, [mask.n])
+    token by its norm, with every eigenvalue of the Jacobian within 2⁻²⁴ of g^{k−i}, i < k, or 0; row i of W_V is
+    Σ_{j≤i} (−1)^{i−j} g^j e_j, that of W_QK has s_i at i and i − 1, 1 before and s_i − L − 2⌊(j−i)/2⌋ at j > i,
+    where s_0 = 2L + 2n and s_i = L + 1 else; proved in balls, where the powers of g have 24 bits"""
+    return _path(run, allowed, ratio, full=True)
 
 
 @predicate(
@@ -144,23 +141,26 @@ def path_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
     because="a limit, for every start near by: proved in balls",
 )
 def every_rank_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
-    """some integers W_QK and W_V of the rows Σ_{j≤i} (−1)^{i−j} ν_j e_j, ν_j the j-th power of the ratio (rounded
-    to 24 bits where that leaves them decreasing), have for every k = 1, …, n an equilibrium of rank k of
-    X ↦ LN(A(X)XW_V) that attracts a ball of starts, A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, LN
-    the division of every token by its norm: near e_0, …, e_{k−1} and n − k times −e_0; proved in balls"""
-    mask, g = Mask(np.asarray(run[allowed], dtype=bool)), _number(run[ratio])
-    return _proved_of_path(mask, g, range(1, mask.n + 1))
+    """for some whole number L this one weight pair has for every k = 1, …, n an equilibrium of rank k of X ↦
+    LN(A(X)XW_V) that attracts a ball of starts, A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, LN the
+    division of every token by its norm: near e_0, …, e_{k−1} and n − k times −e_0; row i of W_V is Σ_{j≤i}
+    (−1)^{i−j} g^j e_j, that of W_QK has s_i at i and i − 1, 1 before and s_i − L − 2⌊(j−i)/2⌋ at j > i, where s_0 =
+    2L + 2n and s_i = L + 1 else; proved in balls, where the powers of g have 24 bits"""
+    return _path(run, allowed, ratio, full=False)
 
 
 def _number(value: Number) -> Fraction:
     return Fraction(value.item() if isinstance(value, np.ndarray) else value)
 
 
-def _proved_of_path(mask: Mask, ratio: Fraction, ranks: Iterable[int]) -> Truth:
-    """Rounding may make powers of a ratio near 1 equal, or tiny ones 0; such weights attract nothing."""
-    if not (np.diff(scale_factors(mask.n, ratio), append=0.0) < 0).all():
-        return Truth(None, "not decided: rounded, the powers of the ratio do not decrease")
-    return _proved([path_design(mask.n, ratio=ratio, rank=rank, mask=mask) for rank in ranks])
+def _path(run: ArrayRun, allowed: str, ratio: str, *, full: bool) -> Truth:
+    """The equilibrium of full rank, or those of every rank."""
+    mask, g = Mask(np.asarray(run[allowed], dtype=bool)), _number(run[ratio])
+    n = mask.n
+    if any(Fraction(power) != g**j for j, power in enumerate(scale_factors(n, g))):
+        return Truth(None, f"not decided: a power of {g} is no number of 24 bits")
+    ranks = (n,) if full else range(1, n + 1)
+    return _proved([path_design(n, ratio=g, rank=k, mask=mask) for k in ranks])
 
 
 def _proved(designs: list[Design]) -> Truth:
@@ -261,8 +261,8 @@ def token_count(run: ArrayRun, tokens: str) -> Fraction:
     because="a limit, for every start near by: proved in balls",
 )
 def rank_two_attracts(run: ArrayRun, tokens: str) -> Truth:
-    """without a mask, in two dimensions, some weights (of a closed form) have near n − 1 tokens e_0 and one e_1 an
-    equilibrium of rank two that attracts a ball of starts; proved in balls"""
+    """without a mask, in two dimensions, there are weights with an equilibrium of rank two near n − 1 tokens e_0
+    and one e_1 that attracts a ball of starts; proved in balls for weights of a closed form, in doubles"""
     return _proved([rank_two_design(int(run[tokens]))])
 
 
@@ -286,7 +286,6 @@ own_stable_rank_two_every_n = Statement(
     exhibit_refutes=False,
     share=0.005,
     cost=2,
-    notes="Proved in Coq for every n (wu_all_n).",
 )
 
 
@@ -345,8 +344,9 @@ def tokens_and_dimensions(run: ArrayRun, sizes: str) -> Truth:
     because="a limit, for every start near by: proved in balls",
 )
 def causal_ranks_attract(run: ArrayRun, sizes: str) -> Truth:
-    """under the causal mask one weight pair, that of own:stable-every-rank in min(n, d) dimensions, has for every k
-    up to min(n, d) an equilibrium of rank k that attracts a ball of starts; proved in balls"""
+    """under the causal mask one weight pair, that of own:stable-every-rank with g = 1/2 in min(n, d) dimensions and
+    zeros beyond, has for some whole number L and every k up to min(n, d) an equilibrium of rank k that attracts a
+    ball of starts; proved in balls"""
     n, d = (int(size) for size in run[sizes])
     m = min(n, d)
     return _proved([path_design(n, rank=k, mask="causal", dim=m).padded(d) for k in range(1, m + 1)])
@@ -389,7 +389,7 @@ wu2024_3_whole = Statement(
 )
 def orthogonal_rest(run: ArrayRun, X: str, W_V: str, allowed: str) -> Truth:
     """W_V is orthogonal, there are no more tokens than dimensions, the mask has self-loops and a token that
-    all others see, directly or through others, and the unit tokens are not all equal; in exact rationals"""
+    reaches all, and the unit tokens are not all equal; in exact rationals"""
     x, w = np.asarray(run[X]), np.asarray(run[W_V])
     mask = Mask(np.asarray(run[allowed], dtype=bool))
     orthogonal = (w @ w.T == np.eye(len(w), dtype=int)).all()
@@ -408,8 +408,8 @@ def orthogonal_rest(run: ArrayRun, X: str, W_V: str, allowed: str) -> Truth:
 def collapsing_neighbours(run: ArrayRun, X: str) -> Truth:
     """arbitrarily near X there are tokens of full row rank, which collapse (own:hemisphere) with LN the division of
     every token by its norm and A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, whatever W_QK: det of the
-    Gram matrix of X + t(B − X), B the first n unit vectors, is a polynomial in t that is not zero at t = 1, so not
-    zero for small t but at finitely many"""
+    Gram matrix of X + t(B − X) is a polynomial in t that is not zero at t = 1, so not zero for small t but at
+    finitely many"""
     from flint import fmpq, fmpq_mat
 
     x = np.asarray(run[X])

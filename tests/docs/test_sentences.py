@@ -761,15 +761,6 @@ def _coq(name: str) -> str:
     return (ROOT / "proofs" / "coq" / name).read_text(encoding="utf-8")
 
 
-def test_coq_rows_that_prove_less_say_so() -> None:
-    """theorem_B has some weights; the registered ones are integers and powers of g."""
-    rows = tomllib.loads(_coq("theorems.toml"))["theorem"]
-    [row] = [row for row in rows if row["key"] == "own:stable-complete-every-n"]
-    weights = re.search(r"Theorem theorem_B\b.*?(exists [^,]*),", _coq("theorem_B.v"), flags=re.S)
-    assert weights is not None
-    assert row["scope"].startswith("some weights, not the registered")
-
-
 def test_what_is_trusted_is_counted_by_a_command_and_by_no_number() -> None:
     """All modules of the checker and the definitions it reads, but those that guess, print, or write it out."""
     assert not re.search(r"\d+ lines", page("ARCHITECTURE.md"))
