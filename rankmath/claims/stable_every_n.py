@@ -389,7 +389,7 @@ wu2024_3_whole = Statement(
 )
 def orthogonal_rest(run: ArrayRun, X: str, W_V: str, allowed: str) -> Truth:
     """W_V is orthogonal, there are no more tokens than dimensions, the mask has self-loops and a token that
-    reaches all, and the unit tokens are not all equal; in exact rationals"""
+    all others see, directly or through others, and the unit tokens are not all equal; in exact rationals"""
     x, w = np.asarray(run[X]), np.asarray(run[W_V])
     mask = Mask(np.asarray(run[allowed], dtype=bool))
     orthogonal = (w @ w.T == np.eye(len(w), dtype=int)).all()
@@ -408,8 +408,8 @@ def orthogonal_rest(run: ArrayRun, X: str, W_V: str, allowed: str) -> Truth:
 def collapsing_neighbours(run: ArrayRun, X: str) -> Truth:
     """arbitrarily near X there are tokens of full row rank, which collapse (own:hemisphere) with LN the division of
     every token by its norm and A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, whatever W_QK: det of the
-    Gram matrix of X + t(B − X) is a polynomial in t that is not zero at t = 1, so not zero for small t but at
-    finitely many"""
+    Gram matrix of X + t(B − X), B the first n unit vectors, is a polynomial in t that is not zero at t = 1, so not
+    zero for small t but at finitely many"""
     from flint import fmpq, fmpq_mat
 
     x = np.asarray(run[X])
