@@ -1102,7 +1102,7 @@ class Search:
         tops, bottoms = list(neg), list(pos)
         extra = list(near)[:12]
         pairs = [(m, q) for m in tops for q in bottoms]
-        pairs += [(m, q) for m in tops for q in extra] + [(m, q) for m in extra for q in bottoms]
+        pairs += [(m, q) for m in tops for q in extra] + [(m, q) for m in extra for q in (*bottoms, *tops)]
         if len(tops) * len(bottoms) > 30 or depth > 3:
             pairs = []
         # First the facts as they are, which costs little; then with comparisons of single terms.
