@@ -637,7 +637,7 @@ Proof.
   assert (small : INR n * INR n * eps s <= 1/2).
   { rewrite Ey. fold N. apply Rle_trans with (Cb * y ^ S (n * n) * exp (- y)); [|lra]. rewrite <- Rmult_assoc.
     apply Rmult_le_compat_r; [lra|].
-    assert (N * E <= N * c * E) by nra. assert (Cb * 1 <= Cb * y ^ S (n * n)) by (apply Rmult_le_compat_l; lra). lra. }
+    assert (N * E * 1 <= N * E * c) by (apply Rmult_le_compat_l; [apply Rmult_le_pos|]; lra). assert (Cb * 1 <= Cb * y ^ S (n * n)) by (apply Rmult_le_compat_l; lra). lra. }
   destruct (linear_fixed n (Qm n G s) (path_values lam)) as [W HW].
   { intros i _. apply Qm_rows; auto. }
   assert (l01 : 0 < lam <= 1) by lra.
@@ -647,7 +647,7 @@ Proof.
   assert (e01 := eps_b s s1).
   assert (Main : attracts n n F eye /\ forall z : C, eigenvalue n n (dF n n (path_logits s) W G eye) z ->
     Cmod z <= 2 * lam).
-  { assert (cy : 1 <= c * y) by nra.
+  { assert (cy : 1 <= c * y) by (rewrite <- (Rmult_1_l 1); apply Rmult_le_compat; lra).
     apply (attraction_nearly n n F eye (dF n n (path_logits s) W G eye) (ordP n) lam (2 * (c * y)) (c * y * eps s) Fx
       Dv lb).
     - lra.
@@ -656,12 +656,14 @@ Proof.
     - fold N. assert (th : 1 + 4 * N * (2 * (c * y)) / lam <= ct * y).
       { unfold ct. replace ((1 + 8 * N * c / lam) * y) with (y + 4 * N * (2 * (c * y)) / lam) by (field; lra). lra. }
       assert (th0 : 0 <= 1 + 4 * N * (2 * (c * y)) / lam) by (assert (0 <= 4 * N * (2 * (c * y)) / lam) by (apply
-        Rmult_le_pos; [nra|left; apply Rinv_0_lt_compat; lra]); lra).
+        Rmult_le_pos; [assert (0 <= N * (c * y)) by (apply Rmult_le_pos; lra); lra|left; apply Rinv_0_lt_compat; lra]);
+        lra).
       assert (tp : (1 + 4 * N * (2 * (c * y)) / lam) ^ (n * n) <= (ct * y) ^ (n * n)) by (apply pow_incr; lra).
       rewrite Rpow_mult_distr in tp. eapply Rle_trans; [|exact Hy]. rewrite Ey.
       replace (Cb * y ^ S (n * n) * exp (- y)) with (N * (c * y * (E * exp (- y))) * (ct ^ (n * n) * y ^ (n * n))) by
         (unfold Cb; simpl; ring).
-      apply Rmult_le_compat_l; [|exact tp]. apply Rmult_le_pos; [lra|]. apply Rmult_le_pos; nra.
+      apply Rmult_le_compat_l; [|exact tp]. apply Rmult_le_pos; [lra|].
+      apply Rmult_le_pos; [lra|apply Rmult_le_pos; lra].
     - fold N. exact NN.
     - intros i a p b Hi Ha Hp Hb. rewrite (dF_P n G s lam) by auto. destruct (Nat.eqb a i); [rewrite Rabs_R0; lra|].
       assert (Er := J_error n G s lam Hn G01 G1 G2 s1 l01 small W HW i a p b Hi Ha Hp Hb).

@@ -3,7 +3,7 @@ path, every rank under one weight pair), rank two in two dimensions; Theorem 3 o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
@@ -12,7 +12,7 @@ import numpy as np
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import issue
-from rankmath.equilibria.designs import Design, causal_design, path_design, rank_two_design
+from rankmath.equilibria.designs import Design, causal_design, path_design, rank_two_design, scale_factors
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import predicate, quantity
@@ -130,12 +130,12 @@ _PATH = (
     because="a limit, for every start near by: proved in balls",
 )
 def path_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
-    """these weights, ν_j the j-th power of the ratio rounded to 24 bits, have near X = I an equilibrium of rank n
-    of X ↦ LN(A(X)XW_V) that attracts a ball of starts, A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, LN
-    the division of every token by its norm, with every eigenvalue of the Jacobian within 2⁻²⁴ of ν_k/ν_i, i < k, or
-    0; proved in balls"""
+    """some integers W_QK and W_V of the rows Σ_{j≤i} (−1)^{i−j} ν_j e_j, ν_j the j-th power of the ratio (rounded
+    to 24 bits where that leaves them decreasing), have near X = I an equilibrium of rank n of X ↦ LN(A(X)XW_V) that
+    attracts a ball of starts, A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, LN the division of every
+    token by its norm, with every eigenvalue of the Jacobian within 2⁻²⁴ of ν_k/ν_i, i < k, or 0; proved in balls"""
     mask, g = Mask(np.asarray(run[allowed], dtype=bool)), _number(run[ratio])
-    return _proved([_path(mask, g, mask.n)])
+    return _proved_of_path(mask, g, [mask.n])
 
 
 @predicate(
@@ -144,20 +144,23 @@ def path_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
     because="a limit, for every start near by: proved in balls",
 )
 def every_rank_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
-    """this one weight pair, ν_j the j-th power of the ratio rounded to 24 bits, has for every k = 1, …, n an
-    equilibrium of rank k of X ↦ LN(A(X)XW_V) that attracts a ball of starts, A(X) the softmax of X W_QK Xᵀ over the
-    pairs of the mask, LN the division of every token by its norm: near e_0, …, e_{k−1} and n − k times −e_0; proved
-    in balls"""
+    """some integers W_QK and W_V of the rows Σ_{j≤i} (−1)^{i−j} ν_j e_j, ν_j the j-th power of the ratio (rounded
+    to 24 bits where that leaves them decreasing), have for every k = 1, …, n an equilibrium of rank k of
+    X ↦ LN(A(X)XW_V) that attracts a ball of starts, A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, LN
+    the division of every token by its norm: near e_0, …, e_{k−1} and n − k times −e_0; proved in balls"""
     mask, g = Mask(np.asarray(run[allowed], dtype=bool)), _number(run[ratio])
-    return _proved([_path(mask, g, k) for k in range(1, mask.n + 1)])
+    return _proved_of_path(mask, g, range(1, mask.n + 1))
 
 
 def _number(value: Number) -> Fraction:
     return Fraction(value.item() if isinstance(value, np.ndarray) else value)
 
 
-def _path(mask: Mask, ratio: Fraction, rank: int) -> Design:
-    return path_design(mask.n, ratio=ratio, rank=rank, mask=mask)
+def _proved_of_path(mask: Mask, ratio: Fraction, ranks: Iterable[int]) -> Truth:
+    """Rounding may make powers of a ratio near 1 equal, or tiny ones 0; such weights attract nothing."""
+    if not (np.diff(scale_factors(mask.n, ratio), append=0.0) < 0).all():
+        return Truth(None, "not decided: rounded, the powers of the ratio do not decrease")
+    return _proved([path_design(mask.n, ratio=ratio, rank=rank, mask=mask) for rank in ranks])
 
 
 def _proved(designs: list[Design]) -> Truth:
@@ -217,8 +220,8 @@ own_stable_complete_every_n = Statement(
     exhibit_refutes=False,
     share=0.005,
     cost=3,
-    notes="Answers the open question of Wu et al. for every n, with any spectral radius; the gap of the logits is "
-    "explicit in the proof.",
+    notes="Answers the open question of Wu et al. for every n ≥ 2, with any spectral radius in (0, 1); the gap of "
+    "the logits is explicit in the proof.",
 )
 
 own_stable_every_rank = Statement(
@@ -258,8 +261,8 @@ def token_count(run: ArrayRun, tokens: str) -> Fraction:
     because="a limit, for every start near by: proved in balls",
 )
 def rank_two_attracts(run: ArrayRun, tokens: str) -> Truth:
-    """without a mask, in two dimensions, the weights of a closed form, in doubles, have near n − 1 tokens e_0 and
-    one e_1 an equilibrium of rank two that attracts a ball of starts; proved in balls"""
+    """without a mask, in two dimensions, some weights (of a closed form) have near n − 1 tokens e_0 and one e_1 an
+    equilibrium of rank two that attracts a ball of starts; proved in balls"""
     return _proved([rank_two_design(int(run[tokens]))])
 
 
@@ -386,7 +389,7 @@ wu2024_3_whole = Statement(
 )
 def orthogonal_rest(run: ArrayRun, X: str, W_V: str, allowed: str) -> Truth:
     """W_V is orthogonal, there are no more tokens than dimensions, the mask has self-loops and a token that
-    reaches all, and the unit tokens are not all equal; in exact rationals"""
+    all others see, directly or through others, and the unit tokens are not all equal; in exact rationals"""
     x, w = np.asarray(run[X]), np.asarray(run[W_V])
     mask = Mask(np.asarray(run[allowed], dtype=bool))
     orthogonal = (w @ w.T == np.eye(len(w), dtype=int)).all()
@@ -405,8 +408,8 @@ def orthogonal_rest(run: ArrayRun, X: str, W_V: str, allowed: str) -> Truth:
 def collapsing_neighbours(run: ArrayRun, X: str) -> Truth:
     """arbitrarily near X there are tokens of full row rank, which collapse (own:hemisphere) with LN the division of
     every token by its norm and A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, whatever W_QK: det of the
-    Gram matrix of X + t(B − X) is a polynomial in t that is not zero at t = 1, so not zero for small t but at
-    finitely many"""
+    Gram matrix of X + t(B − X), B the first n unit vectors, is a polynomial in t that is not zero at t = 1, so not
+    zero for small t but at finitely many"""
     from flint import fmpq, fmpq_mat
 
     x = np.asarray(run[X])
