@@ -1181,6 +1181,14 @@ class Search:
                         self.learn(step)
                         at = {"x": poly_text(u), "y": poly_text(dict(other.args[0]))}
                         out += self.lemma(f"{atom.name}-grows", at, [step])
+            for other in logs if atom.name == "log" else ():
+                v = dict(other.args[0])
+                if other.name == "log" and atom.text < other.text:
+                    for name, low, high in (("", times(u, v), rational(1)), ("-low", rational(1), times(u, v))):
+                        step = self.le(low, high, _DEEPEST)
+                        if step is not None:
+                            self.learn(step)
+                            out += self.lemma(f"log-product{name}", {"x": poly_text(u), "y": poly_text(v)}, [step])
         return out
 
     def _cleared(self, left: Poly, right: Poly, depth: int) -> FoundLine | None:
