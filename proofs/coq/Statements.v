@@ -1937,6 +1937,7 @@ Definition statement_zhai2023_3_1 : Prop :=
     own:causal-rate: the word reach
     own:cluster-speed: its arrays
     own:consensus-derivative: the word linear_gap
+    own:flow-step-odd: its arrays
     own:frozen-sign: its arrays
     own:gaussian-length: its arrays
     own:late: its arrays
