@@ -481,13 +481,14 @@ Definition about_mean {n d} (Y : matrix n d) : R := comp n d (centred Y (mean n 
 Definition self_loops (N : network) : Prop := forall i, (i < tokens N)%nat -> edges N i i = 1.
 (** Token c reaches every token within r steps along the edges. *)
 Definition reached (N : network) (r : nat) : Prop := exists c, centre (tokens N) (edges N) c r.
-(** quasi_strongly_connected: the mask is quasi-strongly connected: some token reaches every other along its edges *)
+(** quasi_strongly_connected: the mask is quasi-strongly connected: some token is seen by all others, directly or
+  through others *)
 Definition quasi_strongly_connected (N : network) : Prop := exists r, reached N r.
-(** strongly_connected: the mask is strongly connected *)
+(** strongly_connected: the mask is strongly connected: every token is seen by all others, directly or through
+  others *)
 Definition strongly_connected (N : network) : Prop := forall c, (c < tokens N)%nat ->
   exists r, centre (tokens N) (edges N) c r.
-(** radius of the mask: the least number of steps in which one token reaches all others, at least 1;
-  1 where none does *)
+(** radius of the mask: least number ≥ 1 of steps in which all tokens see some one token; 1 if there is none *)
 Definition is_radius (N : network) (r : nat) : Prop := (1 <= r)%nat /\
   (quasi_strongly_connected N -> reached N r /\ forall k, (1 <= k)%nat -> reached N k -> (r <= k)%nat) /\
   (~ quasi_strongly_connected N -> r = 1%nat).
@@ -732,6 +733,64 @@ Definition spares_an_open_set {n d} (tokens : shape n d) : Prop := exists (mu : 
   decreasing mu /\ unit_rows Z /\ fixed n n F Z /\ has_rank n n Z n /\ 0 < eta /\
   forall X, within n n eta (fun i a => X i a - Z i a) -> forall i a, (i < n)%nat -> (a < n)%nat ->
     is_lim_seq (fun t => Nat.iter t F X i a) (Z i a).
+(** The weights of own:stable-every-rank in m dimensions: rows Σ_{j≤i} (−1)^{i−j} g^j e_j of W_V; the logits of a token
+    to itself and to its predecessor are larger by L at least than all others. *)
+Definition chain_values (m : nat) (g : R) : mat := fun i b =>
+  if andb (Nat.ltb i m) (Nat.leb b i) then (-1) ^ (i + b) * g ^ b else 0.
+Definition chain_top (m : nat) (L : R) (i : nat) : R := match i with O => 2 * L + 2 * INR m | _ => L + 1 end.
+Definition chain_logits (m : nat) (L : R) : mat := fun i j => if andb (Nat.ltb i m) (Nat.ltb j m) then
+  (if Nat.ltb i j then chain_top m L i - L - 2 * INR (Nat.div2 (j - i))
+   else if Nat.leb i (S j) then chain_top m L i else 1) else 0.
+(** e_0, …, e_{k−1}, and −e_0 from then on. *)
+Definition chain_tokens (k : nat) : mat := fun i => if Nat.ltb i k then eye i else fun a => - eye 0%nat a.
+(** sees_predecessor: at least two tokens, each of which sees itself and its predecessor, and a number g between 0 and
+    1 *)
+Definition sees_predecessor {n} (allowed : matrix n n) (ratio : R) : Prop := (2 <= n)%nat /\
+  (forall i, (i < n)%nat -> allowed i i = 1) /\ (forall i, (S i < n)%nat -> allowed (S i) i = 1) /\ 0 < ratio < 1.
+(** path_attracts: for some whole number L these weights have near X = I an equilibrium of rank n of X ↦ LN(A(X)XW_V)
+    that attracts a ball of starts, A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, LN the division of every
+    token by its norm, with every eigenvalue of the Jacobian within 2⁻²⁴ of g^{k−i}, i < k, or 0; row i of W_V is
+    Σ_{j≤i} (−1)^{i−j} g^j e_j, that of W_QK has s_i at i and i − 1, 1 before and s_i − L − 2⌊(j−i)/2⌋ at j > i, where
+    s_0 = 2L + 2n and s_i = L + 1 else; proved in balls, where the powers of g have 24 bits; here: within 2⁻²⁴ of I *)
+Definition path_attracts {n} (allowed : matrix n n) (ratio : R) : Prop := exists (L : nat) (Z : matrix n n),
+  let F := sphere_map n n (chain_logits n (INR L)) (chain_values n ratio) allowed in
+  within n n (/ 2 ^ 24) (fun i a => Z i a - eye i a) /\ unit_rows Z /\ fixed n n F Z /\ has_rank n n Z n /\
+  attracts n n F Z /\ exists J, derivative n n F Z J /\ forall z : C, eigenvalue n n J z -> Cmod z <= / 2 ^ 24 \/
+    exists i k, (i < k)%nat /\ (k < n)%nat /\ Cmod (z - RtoC (ratio ^ (k - i)))%C <= / 2 ^ 24.
+(** every_rank_attracts: for some whole number L this one weight pair has for every k = 1, …, n an equilibrium of rank k
+    of X ↦ LN(A(X)XW_V) that attracts a ball of starts, A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, LN the
+    division of every token by its norm: near e_0, …, e_{k−1} and n − k times −e_0; row i of W_V is Σ_{j≤i} (−1)^{i−j}
+    g^j e_j, that of W_QK has s_i at i and i − 1, 1 before and s_i − L − 2⌊(j−i)/2⌋ at j > i, where s_0 = 2L + 2n and s_i
+    = L + 1 else; proved in balls, where the powers of g have 24 bits; here: within 2⁻²⁴ of these tokens *)
+Definition every_rank_attracts {n} (allowed : matrix n n) (ratio : R) : Prop := exists L : nat, forall k,
+  (1 <= k <= n)%nat -> exists Z : matrix n n,
+  let F := sphere_map n n (chain_logits n (INR L)) (chain_values n ratio) allowed in
+  within n n (/ 2 ^ 24) (fun i a => Z i a - chain_tokens k i a) /\ unit_rows Z /\ fixed n n F Z /\ has_rank n n Z k /\
+  attracts n n F Z.
+(** tokens_and_dimensions: at least two tokens and two dimensions *)
+Definition tokens_and_dimensions {n d} (sizes : shape n d) : Prop := (2 <= n)%nat /\ (2 <= d)%nat.
+(** causal_ranks_attract: under the causal mask one weight pair, that of own:stable-every-rank with g = 1/2 in min(n, d)
+    dimensions and zeros beyond, has for some whole number L and every k up to min(n, d) an equilibrium of rank k that
+    attracts a ball of starts; proved in balls *)
+Definition causal_ranks_attract {n d} (sizes : shape n d) : Prop := let m := Nat.min n d in exists L : nat,
+  let F := sphere_map n d (chain_logits m (INR L)) (chain_values m (1 / 2)) causal in forall k,
+  (1 <= k <= m)%nat -> exists Z : matrix n d, unit_rows Z /\ fixed n d F Z /\ has_rank n d Z k /\ attracts n d F Z.
+(** rank_two_attracts: without a mask, in two dimensions, there are weights with an equilibrium of rank two near n − 1
+    tokens e_0 and one e_1 that attracts a ball of starts; proved in balls for weights of a closed form, in doubles;
+    here: at these tokens *)
+Definition rank_two_attracts {n d} (tokens : shape n d) : Prop := exists W_QK W_V : matrix 2 2,
+  let Z : matrix n 2 := fun i => if Nat.ltb i (n - 1) then eye 0%nat else eye 1%nat in
+  let F := sphere_map n 2 W_QK W_V nomask in fixed n 2 F Z /\ has_rank n 2 Z 2 /\ attracts n 2 F Z.
+(** causal_identity_attracts: under the causal mask with W_QK/√d_qk the ones above the diagonal and rows μ_0 e_0 and, for
+    i ≥ 1, μ_i e_i − μ_{i−1} e_{i−1} of W_V, X = I rests, and the characteristic polynomial of its Jacobian is that of
+    μ_k/μ_i, i < k, and zeros: by exact algebra; here: the Jacobian is triangular in some order of its entries, with
+    these on its diagonal, and X = I attracts *)
+Definition causal_identity_attracts {n} (mu : vector n) : Prop :=
+  let F := sphere_map n n ones_above (differences mu) causal in fixed n n F eye /\ attracts n n F eye /\
+  exists (J : nat -> nat -> mat) (order : nat -> nat -> nat), derivative n n F eye J /\
+  (forall i a p b, (i < n)%nat -> (a < n)%nat -> (p < n)%nat -> (b < n)%nat -> (order i a <= order p b)%nat ->
+    (order i a = order p b -> (p, b) = (i, a)) /\ ((p, b) <> (i, a) -> J i a p b = 0)) /\
+  forall i k, (i < n)%nat -> (k < n)%nat -> J i k i k = if Nat.ltb i k then mu k / mu i else 0.
 (** stable_range: 0 < c < a < 1 and w² > a(2 − a) *)
 Definition stable_range (parameters : vector 3) : Prop := let a := parameters 0%nat in let w := parameters 1%nat in
   let c := parameters 2%nat in 0 < c < a /\ a < 1 /\ w ^ 2 > a * (2 - a).
@@ -794,12 +853,12 @@ Definition gram_height {n d} (Y : matrix n d) : R := sup_of (fun x => exists g :
   (forall i, (i < n)%nat -> sum n (fun j => dot d (Y i) (Y j) * g j) = 1) /\ x = / sqrt (sum n g)).
 (** The centres of the mask, in number, and the steps in which each of them reaches all tokens, at least 1. *)
 Definition is_center (N : network) (c : nat) : Prop := exists r, centre (tokens N) (edges N) c r.
-(** center_count: number of centers of the mask: of tokens that reach all others *)
+(** center_count: number of centers of the mask: of tokens that all others see, directly or through others *)
 Definition is_center_count (N : network) (k : nat) : Prop := exists f : nat -> nat,
   (forall i j, (i < k)%nat -> (j < k)%nat -> f i = f j -> i = j) /\
   (forall j, (j < k)%nat -> is_center N (f j)) /\ forall c, is_center N c -> exists j, (j < k)%nat /\ f j = c.
-(** farthest: least number of steps, at least 1, in which every center of the mask reaches all tokens;
-  1 if there is none *)
+(** farthest: least number of steps, at least 1, in which all tokens see every center of the mask; 1 if there is
+  none *)
 Definition is_farthest (N : network) (s : nat) : Prop := (1 <= s)%nat /\
   (forall c, is_center N c -> centre (tokens N) (edges N) c s) /\
   forall k, (1 <= k)%nat -> (forall c, is_center N c -> centre (tokens N) (edges N) c k) -> (s <= k)%nat.
@@ -818,17 +877,16 @@ Definition least_singular {n m} (W : matrix n m) : R :=
 (** invertible: W is invertible, decided in exact rationals *)
 Definition invertible {n m} (W : matrix n m) : Prop := n = m /\ exists V : mat,
   forall i j, (i < n)%nat -> (j < n)%nat -> mmul n W V i j = eye i j /\ mmul n V W i j = eye i j.
-(** orthogonal_rest: W_V is orthogonal, there are no more tokens than dimensions,
-  the mask has self-loops and a token that
-    reaches all, and the unit tokens are not all equal; in exact rationals *)
+(** orthogonal_rest: W_V is orthogonal, there are no more tokens than dimensions, the mask has self-loops and a token
+  that all others see, directly or through others, and the unit tokens are not all equal; in exact rationals *)
 Definition orthogonal_rest {n d} (X : matrix n d) (W_V : matrix d d) (allowed : matrix n n) : Prop :=
   orthogonal d W_V /\ (n <= d)%nat /\ (forall i, (i < n)%nat -> allowed i i = 1) /\
   (exists c r, centre n allowed c r) /\ unit_rows X /\ ~ equal_tokens X.
 (** collapsing_neighbours: arbitrarily near X there are tokens of full row rank,
   which collapse (own:hemisphere) with LN the
     division of every token by its norm and A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, whatever W_QK: det
-    of the Gram matrix of X + t(B − X) is a polynomial in t that is not zero at t = 1, so not zero for small t but at
-    finitely many; here: as near to X as one likes are starts that collapse, for every W_QK and all orthogonal W_V and
+    of the Gram matrix of X + t(B − X), B the first n unit vectors, is a polynomial in t that is not zero at t = 1,
+    so not zero for small t but at finitely many; here: as near to X as one likes are starts that collapse, for every W_QK and all orthogonal W_V and
     masks as above *)
 Definition collapsing_neighbours {n d} (X : matrix n d) : Prop :=
   forall (W_QK W_V : matrix d d) (allowed : matrix n n), is_mask allowed -> orthogonal_rest X W_V allowed ->

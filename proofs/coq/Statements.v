@@ -1053,6 +1053,13 @@ Definition statement_own_stable_causal : Prop :=
     stable_range parameters ->
     stable_pair parameters dim.
 
+(** own:stable-causal-every-n (proved): causal_identity_attracts(mu)
+    given decreasing(mu) *)
+Definition statement_own_stable_causal_every_n : Prop :=
+  forall (n : nat) (mu : vector n),
+    decreasing mu ->
+    causal_identity_attracts mu.
+
 (** own:stable-complete (proved): attracts_at_full_rank(X, W_V, W_QK, allowed)
     given no_mask(X, W_V, W_QK, allowed) *)
 Definition statement_own_stable_complete : Prop :=
@@ -1060,6 +1067,29 @@ Definition statement_own_stable_complete : Prop :=
     (2 <= n)%nat /\
     no_mask X W_V W_QK allowed /\
     attracts_at_full_rank X W_V W_QK allowed.
+
+(** own:stable-complete-every-n (proved): path_attracts(allowed, ratio)
+    given sees_predecessor(allowed, ratio) *)
+Definition statement_own_stable_complete_every_n : Prop :=
+  forall (n : nat) (allowed : matrix n n) (ratio : R),
+    is_mask allowed ->
+    sees_predecessor allowed ratio ->
+    path_attracts allowed ratio.
+
+(** own:stable-every-rank (proved): every_rank_attracts(allowed, ratio)
+    given sees_predecessor(allowed, ratio) *)
+Definition statement_own_stable_every_rank : Prop :=
+  forall (n : nat) (allowed : matrix n n) (ratio : R),
+    is_mask allowed ->
+    sees_predecessor allowed ratio ->
+    every_rank_attracts allowed ratio.
+
+(** own:stable-rank-two-every-n (proved): rank_two_attracts(tokens)
+    given token_count(tokens) >= 2 *)
+Definition statement_own_stable_rank_two_every_n : Prop :=
+  forall (n : nat) (tokens : shape n 2),
+    ((token_count tokens) >= 2)%nat ->
+    rank_two_attracts tokens.
 
 (** own:transport (proved): all_p(diameter(X[L], p) <= prod_l(sum_h(operator_norm(W[l, h], p)*dobrushin(P[l,
       h])))*diameter(X[0], p))
@@ -1252,6 +1282,13 @@ Definition statement_wu2024_3_measure : Prop :=
   forall (n : nat) (tokens : shape n n),
     ((token_count tokens) >= 2)%nat ->
     spares_an_open_set tokens.
+
+(** wu2024:3-whole (proved): causal_ranks_attract(sizes)
+    given tokens_and_dimensions(sizes) *)
+Definition statement_wu2024_3_whole : Prop :=
+  forall (n d : nat) (sizes : shape n d),
+    tokens_and_dimensions sizes ->
+    causal_ranks_attract sizes.
 
 (** wu2024:4.3.1 (proved): two_token_equilibria(w)
     given w > 1 *)
@@ -1948,13 +1985,8 @@ Definition statement_zhai2023_3_1 : Prop :=
     own:pre-norm-power: layernorm == rms
     own:relative-shares: positions == relative
     own:shrinking-values: the word lengthening
-    own:stable-causal-every-n: its arrays
-    own:stable-complete-every-n: its arrays
     own:stable-connected: its arrays
-    own:stable-every-rank: its arrays
-    own:stable-rank-two-every-n: its arrays
     own:until-collapse: its arrays
-    wu2024:3-whole: its arrays
     geshkovski2023:late: its arrays
     geshkovski2023:late-printed: its arrays
     geshkovski2024:until-collapse: its arrays

@@ -12,7 +12,7 @@ import numpy as np
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import issue
-from rankmath.equilibria.designs import Design, causal_design, path_design, rank_two_design
+from rankmath.equilibria.designs import Design, causal_design, path_design, rank_two_design, scale_factors
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import predicate, quantity
@@ -117,10 +117,7 @@ def sees_predecessor(run: ArrayRun, allowed: str, ratio: str) -> Truth:
     return Truth(n >= 2 and bool(mask.diagonal().all() and mask.diagonal(-1).all()) and 0 < g < 1)
 
 
-_PATH = (
-    r"\text{{some integer }}W_{{QK}}\text{{ and }}e_iW_V=\textstyle\sum_{{j\le i}}(-1)^{{i-j}}\nu_je_j"
-    r"\text{{, }}\nu_j\approx{1}^{{j}}\text{{, "
-)
+_PATH = r"\text{{some integer }}W_{{QK}}\text{{ and }}e_iW_V=\textstyle\sum_{{j\le i}}(-1)^{{i-j}}{1}^je_j\text{{ "
 
 
 @predicate(
@@ -130,12 +127,12 @@ _PATH = (
     because="a limit, for every start near by: proved in balls",
 )
 def path_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
-    """these weights, ν_j the j-th power of the ratio rounded to 24 bits, have near X = I an equilibrium of rank n
-    of X ↦ LN(A(X)XW_V) that attracts a ball of starts, A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, LN
-    the division of every token by its norm, with every eigenvalue of the Jacobian within 2⁻²⁴ of ν_k/ν_i, i < k, or
-    0; proved in balls"""
-    mask, g = Mask(np.asarray(run[allowed], dtype=bool)), _number(run[ratio])
-    return _proved([_path(mask, g, mask.n)])
+    """for some whole number L these weights have near X = I an equilibrium of rank n of X ↦ LN(A(X)XW_V) that
+    attracts a ball of starts, A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, LN the division of every
+    token by its norm, with every eigenvalue of the Jacobian within 2⁻²⁴ of g^{k−i}, i < k, or 0; row i of W_V is
+    Σ_{j≤i} (−1)^{i−j} g^j e_j, that of W_QK has s_i at i and i − 1, 1 before and s_i − L − 2⌊(j−i)/2⌋ at j > i,
+    where s_0 = 2L + 2n and s_i = L + 1 else; proved in balls, where the powers of g have 24 bits"""
+    return _path(run, allowed, ratio, full=True)
 
 
 @predicate(
@@ -144,20 +141,26 @@ def path_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
     because="a limit, for every start near by: proved in balls",
 )
 def every_rank_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
-    """this one weight pair, ν_j the j-th power of the ratio rounded to 24 bits, has for every k = 1, …, n an
-    equilibrium of rank k of X ↦ LN(A(X)XW_V) that attracts a ball of starts, A(X) the softmax of X W_QK Xᵀ over the
-    pairs of the mask, LN the division of every token by its norm: near e_0, …, e_{k−1} and n − k times −e_0; proved
-    in balls"""
-    mask, g = Mask(np.asarray(run[allowed], dtype=bool)), _number(run[ratio])
-    return _proved([_path(mask, g, k) for k in range(1, mask.n + 1)])
+    """for some whole number L this one weight pair has for every k = 1, …, n an equilibrium of rank k of X ↦
+    LN(A(X)XW_V) that attracts a ball of starts, A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, LN the
+    division of every token by its norm: near e_0, …, e_{k−1} and n − k times −e_0; row i of W_V is Σ_{j≤i}
+    (−1)^{i−j} g^j e_j, that of W_QK has s_i at i and i − 1, 1 before and s_i − L − 2⌊(j−i)/2⌋ at j > i, where s_0 =
+    2L + 2n and s_i = L + 1 else; proved in balls, where the powers of g have 24 bits"""
+    return _path(run, allowed, ratio, full=False)
 
 
 def _number(value: Number) -> Fraction:
     return Fraction(value.item() if isinstance(value, np.ndarray) else value)
 
 
-def _path(mask: Mask, ratio: Fraction, rank: int) -> Design:
-    return path_design(mask.n, ratio=ratio, rank=rank, mask=mask)
+def _path(run: ArrayRun, allowed: str, ratio: str, *, full: bool) -> Truth:
+    """The equilibrium of full rank, or those of every rank."""
+    mask, g = Mask(np.asarray(run[allowed], dtype=bool)), _number(run[ratio])
+    n = mask.n
+    if any(Fraction(power) != g**j for j, power in enumerate(scale_factors(n, g))):
+        return Truth(None, f"not decided: a power of {g} is no number of 24 bits")
+    ranks = (n,) if full else range(1, n + 1)
+    return _proved([path_design(n, ratio=g, rank=k, mask=mask) for k in ranks])
 
 
 def _proved(designs: list[Design]) -> Truth:
@@ -217,8 +220,8 @@ own_stable_complete_every_n = Statement(
     exhibit_refutes=False,
     share=0.005,
     cost=3,
-    notes="Answers the open question of Wu et al. for every n, with any spectral radius; the gap of the logits is "
-    "explicit in the proof.",
+    notes="Answers the open question of Wu et al. for every n ≥ 2, with any spectral radius in (0, 1); the gap of "
+    "the logits is explicit in the proof.",
 )
 
 own_stable_every_rank = Statement(
@@ -258,8 +261,8 @@ def token_count(run: ArrayRun, tokens: str) -> Fraction:
     because="a limit, for every start near by: proved in balls",
 )
 def rank_two_attracts(run: ArrayRun, tokens: str) -> Truth:
-    """without a mask, in two dimensions, the weights of a closed form, in doubles, have near n − 1 tokens e_0 and
-    one e_1 an equilibrium of rank two that attracts a ball of starts; proved in balls"""
+    """without a mask, in two dimensions, there are weights with an equilibrium of rank two near n − 1 tokens e_0
+    and one e_1 that attracts a ball of starts; proved in balls for weights of a closed form, in doubles"""
     return _proved([rank_two_design(int(run[tokens]))])
 
 
@@ -283,7 +286,6 @@ own_stable_rank_two_every_n = Statement(
     exhibit_refutes=False,
     share=0.005,
     cost=2,
-    notes="Proved in Coq for every n (wu_all_n).",
 )
 
 
@@ -342,8 +344,9 @@ def tokens_and_dimensions(run: ArrayRun, sizes: str) -> Truth:
     because="a limit, for every start near by: proved in balls",
 )
 def causal_ranks_attract(run: ArrayRun, sizes: str) -> Truth:
-    """under the causal mask one weight pair, that of own:stable-every-rank in min(n, d) dimensions, has for every k
-    up to min(n, d) an equilibrium of rank k that attracts a ball of starts; proved in balls"""
+    """under the causal mask one weight pair, that of own:stable-every-rank with g = 1/2 in min(n, d) dimensions and
+    zeros beyond, has for some whole number L and every k up to min(n, d) an equilibrium of rank k that attracts a
+    ball of starts; proved in balls"""
     n, d = (int(size) for size in run[sizes])
     m = min(n, d)
     return _proved([path_design(n, rank=k, mask="causal", dim=m).padded(d) for k in range(1, m + 1)])

@@ -83,6 +83,7 @@ _CAUSAL_FLOW = Data(
     "(n d e : nat) (V : matrix d d) (Q K : matrix e d) (beta : R) (X : matrix n d)",
     (*_positive("n", "d", "e"), "0 <= beta", "unit_rows X"),
 )
+_CHAIN = Data("(n : nat) (allowed : matrix n n) (ratio : R)", ("is_mask allowed",))
 _MASKED = (*_positive("n", "d"), "is_mask allowed")
 #: What the arrays of a statement are, where it is not about a network.
 DATA: Mapping[str, Data] = {
@@ -130,6 +131,11 @@ DATA: Mapping[str, Data] = {
     "own:mask-rate-symmetric": Data("(n : nat) (K : matrix n n)"),
     "own:mean-field-rate": Data("(v tau a : R)"),
     "own:off-grid": Data("(C eta : R)"),
+    "own:stable-causal-every-n": Data("(n : nat) (mu : vector n)"),
+    "own:stable-complete-every-n": _CHAIN,
+    "own:stable-every-rank": _CHAIN,
+    "own:stable-rank-two-every-n": Data("(n : nat) (tokens : shape n 2)"),
+    "wu2024:3-whole": Data("(n d : nat) (sizes : shape n d)"),
     "own:stable-causal": Data("(parameters : vector 3) (dim : nat)", ("0 < parameters 1%nat", "(2 <= dim)%nat")),
     "own:stable-complete": Data(f"{_HEAD_ON_SPHERE}", ("(2 <= n)%nat",)),
     "unstated:mask-dichotomy": Data("(n : nat) (P : matrix n n)", _positive("n")),
