@@ -8,7 +8,7 @@ Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Rankmath Require Import IntervalZ.
 From Rankmath Require Import Definitions Functions Norms Softmax Masks Quantities Lemmas_norms Lemmas_tokens
-  Lemmas_attention Lemmas_layer Lemmas_entropy Lemmas_functions Lemmas_spread Network.
+  Lemmas_attention Lemmas_layer Lemmas_entropy Lemmas_functions Lemmas_spread Lemmas_reads Network.
 Local Open Scope R_scope.
 
 (* ---------- sums, products and extremes over an index ---------- *)
@@ -114,17 +114,18 @@ Proof.
 Qed.
 Lemma epsilon_pos N l h : proper N -> 0 < epsilon N l h.
 Proof.
-  intros Hp. unfold epsilon. rewrite P_is by exact Hp. assert (E := lemma_epsilon_low (tokens N) (dim N) (dim N)
-    (head_of N l h) (X N l) (Pn N Hp) (Pm N Hp) (Pz N Hp)). cbn [mask head_of] in E.
-  set (e := Quantities.epsilon _ _ _) in *. assert (e0 : 0 <= e) by (apply epsilon_nonneg; [apply Pm;
-    exact Hp|apply attn_stochastic, Pm; exact Hp|apply Pn; exact Hp]). destruct e0 as [|<-]; [assumption|lra].
+  intros Hp. unfold epsilon. destruct (as_head N Hp l h) as [d [dq [hd [Y [_ [M [-> _]]]]]]]. rewrite <- M.
+  apply least_pos; rewrite ?M; [apply Pn|apply Pm|apply Pz]; exact Hp.
 Qed.
+Lemma in_degree_pos N : proper N -> 0 < in_degree N.
+Proof. intros Hp. eapply Rlt_le_trans; [apply Rlt_0_1|]. apply lemma_degree_one; [apply Pm|apply Pn]; exact Hp. Qed.
 Lemma rpow_pos x e : 0 < x -> 0 < rpow x e.
 Proof. intros X. unfold rpow. destruct Rle_dec; [lra|]. apply exp_pos. Qed.
 Ltac word_nonneg := first
   [ apply diam_nonneg | apply sqrt_pos | apply maxf_pos | apply spectral_nonneg | apply Rabs_pos | apply pos_INR
   | apply resid_nonneg; intros; first [apply maxf_pos | apply sqrt_pos]
   | apply entropy_nonneg; assumption | left; apply epsilon_pos; assumption
+  | left; apply in_degree_pos; assumption
   | unfold stable_rank, Quantities.stable_rank; apply pow2_ge_0
   | apply first_gap_nonneg | apply participation_nonneg | apply rank_nonneg | apply second_nonneg; [apply Pn;
     assumption|apply P_stochastic; assumption]
@@ -160,6 +161,7 @@ with posi := lazymatch goal with
   | |- 0 < exp _ => apply exp_pos
   | |- 0 < rpow _ _ => first [assumption | apply rpow_pos; posi]
   | |- 0 < epsilon _ _ _ => apply epsilon_pos; assumption
+  | |- 0 < in_degree _ => apply in_degree_pos; assumption
   | |- 0 < Rmax _ _ => first [assumption | eapply Rlt_le_trans; [|apply Rmax_l]; posi | eapply Rlt_le_trans;
     [|apply Rmax_r]; posi]
   | |- 0 < _ + _ => first [assumption | lra | apply Rplus_lt_le_0_compat; [posi|nonneg] | apply Rplus_le_lt_0_compat;
@@ -302,7 +304,7 @@ Lemma complete_none N : mask_complete N -> mask_none N. Proof. exact (fun H => H
 (** A place exists; a hypothesis of a lemma holds. *)
 Ltac place := lia.
 Ltac met := first [ assumption | match goal with E : heads ?N = 1%nat |- INR (heads ?N) = 1 => rewrite E;
-  reflexivity end | now apply none_padding | now apply complete_none | lra | lia | nonneg | posi ].
+  reflexivity end | now apply none_padding | now apply complete_none | lra | lia | nonneg | posi | solve [by_product] ].
 Ltac by_sum := first [ lra | nra ].
 (** Everything under the sign of the sum. *)
 Ltac into_sums := unfold Rdiv; repeat first

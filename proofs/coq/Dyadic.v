@@ -209,7 +209,8 @@ Proof.
   rewrite (E _ H0) in Q1. replace (- two e / IZR l * two (- e - k)) with (- (two e / IZR l * two (- e - k))) in Q2 by
     (field; exact L0).
   rewrite (E _ L0) in Q2. rewrite opp_IZR.
-  assert (Pl : 0 < s * (IZR l * two k)) by nra. assert (Ph : 0 < s * (IZR h * two k)) by nra.
+  assert (Pl : 0 < s * (IZR l * two k)) by (rewrite <- Rmult_assoc; apply Rmult_lt_0_compat; lra).
+  assert (Ph : 0 < s * (IZR h * two k)) by (rewrite <- Rmult_assoc; apply Rmult_lt_0_compat; lra).
   assert (I1 := inv_between s _ _ S1 Sx Ph (proj2 H)). assert (I2 := inv_between s _ _ S1 Pl Sx (proj1 H)). lra.
 Qed.
 Theorem inv_within bits I J x : inv bits I = Some J -> within I x -> x <> 0 /\ within J (/ x).

@@ -481,13 +481,14 @@ Definition about_mean {n d} (Y : matrix n d) : R := comp n d (centred Y (mean n 
 Definition self_loops (N : network) : Prop := forall i, (i < tokens N)%nat -> edges N i i = 1.
 (** Token c reaches every token within r steps along the edges. *)
 Definition reached (N : network) (r : nat) : Prop := exists c, centre (tokens N) (edges N) c r.
-(** quasi_strongly_connected: the mask is quasi-strongly connected: some token reaches every other along its edges *)
+(** quasi_strongly_connected: the mask is quasi-strongly connected: some token is seen by all others, directly or
+  through others *)
 Definition quasi_strongly_connected (N : network) : Prop := exists r, reached N r.
-(** strongly_connected: the mask is strongly connected *)
+(** strongly_connected: the mask is strongly connected: every token is seen by all others, directly or through
+  others *)
 Definition strongly_connected (N : network) : Prop := forall c, (c < tokens N)%nat ->
   exists r, centre (tokens N) (edges N) c r.
-(** radius of the mask: the least number of steps in which one token reaches all others, at least 1;
-  1 where none does *)
+(** radius of the mask: least number ≥ 1 of steps in which all tokens see some one token; 1 if there is none *)
 Definition is_radius (N : network) (r : nat) : Prop := (1 <= r)%nat /\
   (quasi_strongly_connected N -> reached N r /\ forall k, (1 <= k)%nat -> reached N k -> (r <= k)%nat) /\
   (~ quasi_strongly_connected N -> r = 1%nat).
@@ -852,12 +853,12 @@ Definition gram_height {n d} (Y : matrix n d) : R := sup_of (fun x => exists g :
   (forall i, (i < n)%nat -> sum n (fun j => dot d (Y i) (Y j) * g j) = 1) /\ x = / sqrt (sum n g)).
 (** The centres of the mask, in number, and the steps in which each of them reaches all tokens, at least 1. *)
 Definition is_center (N : network) (c : nat) : Prop := exists r, centre (tokens N) (edges N) c r.
-(** center_count: number of centers of the mask: of tokens that reach all others *)
+(** center_count: number of centers of the mask: of tokens that all others see, directly or through others *)
 Definition is_center_count (N : network) (k : nat) : Prop := exists f : nat -> nat,
   (forall i j, (i < k)%nat -> (j < k)%nat -> f i = f j -> i = j) /\
   (forall j, (j < k)%nat -> is_center N (f j)) /\ forall c, is_center N c -> exists j, (j < k)%nat /\ f j = c.
-(** farthest: least number of steps, at least 1, in which every center of the mask reaches all tokens;
-  1 if there is none *)
+(** farthest: least number of steps, at least 1, in which all tokens see every center of the mask; 1 if there is
+  none *)
 Definition is_farthest (N : network) (s : nat) : Prop := (1 <= s)%nat /\
   (forall c, is_center N c -> centre (tokens N) (edges N) c s) /\
   forall k, (1 <= k)%nat -> (forall c, is_center N c -> centre (tokens N) (edges N) c k) -> (s <= k)%nat.
@@ -876,17 +877,16 @@ Definition least_singular {n m} (W : matrix n m) : R :=
 (** invertible: W is invertible, decided in exact rationals *)
 Definition invertible {n m} (W : matrix n m) : Prop := n = m /\ exists V : mat,
   forall i j, (i < n)%nat -> (j < n)%nat -> mmul n W V i j = eye i j /\ mmul n V W i j = eye i j.
-(** orthogonal_rest: W_V is orthogonal, there are no more tokens than dimensions,
-  the mask has self-loops and a token that
-    reaches all, and the unit tokens are not all equal; in exact rationals *)
+(** orthogonal_rest: W_V is orthogonal, there are no more tokens than dimensions, the mask has self-loops and a token
+  that all others see, directly or through others, and the unit tokens are not all equal; in exact rationals *)
 Definition orthogonal_rest {n d} (X : matrix n d) (W_V : matrix d d) (allowed : matrix n n) : Prop :=
   orthogonal d W_V /\ (n <= d)%nat /\ (forall i, (i < n)%nat -> allowed i i = 1) /\
   (exists c r, centre n allowed c r) /\ unit_rows X /\ ~ equal_tokens X.
 (** collapsing_neighbours: arbitrarily near X there are tokens of full row rank,
   which collapse (own:hemisphere) with LN the
     division of every token by its norm and A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, whatever W_QK: det
-    of the Gram matrix of X + t(B − X) is a polynomial in t that is not zero at t = 1, so not zero for small t but at
-    finitely many; here: as near to X as one likes are starts that collapse, for every W_QK and all orthogonal W_V and
+    of the Gram matrix of X + t(B − X), B the first n unit vectors, is a polynomial in t that is not zero at t = 1,
+    so not zero for small t but at finitely many; here: as near to X as one likes are starts that collapse, for every W_QK and all orthogonal W_V and
     masks as above *)
 Definition collapsing_neighbours {n d} (X : matrix n d) : Prop :=
   forall (W_QK W_V : matrix d d) (allowed : matrix n n), is_mask allowed -> orthogonal_rest X W_V allowed ->

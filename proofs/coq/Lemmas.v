@@ -3,8 +3,8 @@
     the proofs those of the files Lemmas_*.v. *)
 Require Import Reals Lra Lia Psatz.
 From Rankmath Require Import Definitions Functions Norms Masks dong2021_A_3 Quantities.
-From Rankmath Require Import Lemmas_attention Lemmas_entropy Lemmas_functions Lemmas_layer Lemmas_norms Lemmas_signs
-    Lemmas_spread Lemmas_tokens Network.
+From Rankmath Require Import Lemmas_attention Lemmas_entropy Lemmas_functions Lemmas_layer Lemmas_norms Lemmas_reads
+    Lemmas_signs Lemmas_spread Lemmas_tokens Network.
 Local Open Scope R_scope.
 
 (** n-one: 1 <= n *)
@@ -934,6 +934,7 @@ Theorem L_matrix_norms_W_QK_max_1_1 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
   (norm_max (W_QK N l h)) <= (1 * (norm_1 (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_matrix_norms_max_1. Qed.
 
@@ -942,6 +943,7 @@ Theorem L_matrix_norms_W_QK_max_1_inf :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
   (norm_max (W_QK N l h)) <= (1 * (norm_inf (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_matrix_norms_max_inf. Qed.
 
@@ -950,6 +952,7 @@ Theorem L_matrix_norms_W_QK_max_1_2 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
   (norm_max (W_QK N l h)) <= (1 * (norm_2 (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_matrix_norms_max_2. Qed.
 
@@ -958,6 +961,7 @@ Theorem L_matrix_norms_W_QK_2_1_frobenius :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
   (norm_2 (W_QK N l h)) <= (1 * (norm_frobenius (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_matrix_norms_2_frobenius. Qed.
 
@@ -966,6 +970,7 @@ Theorem L_matrix_norms_W_QK_frobenius_sqrt_d_2 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
   (norm_frobenius (W_QK N l h)) <= ((sqrt (INR (dim N))) * (norm_2 (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_matrix_norms_frobenius_2. Qed.
 
@@ -974,6 +979,7 @@ Theorem L_matrix_norms_W_QK_1_sqrt_d_2 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
   (norm_1 (W_QK N l h)) <= ((sqrt (INR (dim N))) * (norm_2 (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_matrix_norms_1_2. Qed.
 
@@ -982,6 +988,7 @@ Theorem L_matrix_norms_W_QK_inf_sqrt_d_2 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
   (norm_inf (W_QK N l h)) <= ((sqrt (INR (dim N))) * (norm_2 (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_matrix_norms_inf_2. Qed.
 
@@ -990,6 +997,7 @@ Theorem L_matrix_norms_W_QK_2_sqrt_d_1 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
   (norm_2 (W_QK N l h)) <= ((sqrt (INR (dim N))) * (norm_1 (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_matrix_norms_2_1. Qed.
 
@@ -998,6 +1006,7 @@ Theorem L_matrix_norms_W_QK_2_sqrt_d_inf :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
   (norm_2 (W_QK N l h)) <= ((sqrt (INR (dim N))) * (norm_inf (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_matrix_norms_2_inf. Qed.
 
@@ -1006,6 +1015,7 @@ Theorem L_matrix_norms_W_QK_1_d_max :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
   (norm_1 (W_QK N l h)) <= ((INR (dim N)) * (norm_max (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_matrix_norms_1_max. Qed.
 
@@ -1014,6 +1024,7 @@ Theorem L_matrix_norms_W_QK_inf_d_max :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
   (norm_inf (W_QK N l h)) <= ((INR (dim N)) * (norm_max (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_matrix_norms_inf_max. Qed.
 
@@ -1022,6 +1033,7 @@ Theorem L_matrix_norms_W_QK_frobenius_d_max :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
   (norm_frobenius (W_QK N l h)) <= ((INR (dim N)) * (norm_max (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_matrix_norms_frobenius_max. Qed.
 
@@ -1030,6 +1042,7 @@ Theorem L_matrix_norms_W_QK_2_1_composite :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
   (norm_2 (W_QK N l h)) <= (1 * (norm_composite (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_matrix_norms_2_composite. Qed.
 
@@ -1038,6 +1051,7 @@ Theorem L_matrix_norms_W_QK_frobenius_sqrt_d_1 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
   (norm_frobenius (W_QK N l h)) <= ((sqrt (INR (dim N))) * (norm_1 (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_matrix_norms_frobenius_1. Qed.
 
@@ -1046,6 +1060,7 @@ Theorem L_matrix_norms_W_QK_frobenius_sqrt_d_inf :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
   (norm_frobenius (W_QK N l h)) <= ((sqrt (INR (dim N))) * (norm_inf (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_matrix_norms_frobenius_inf. Qed.
 
@@ -1070,6 +1085,7 @@ Theorem L_frobenius_mixed_W_QK_1 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
   ((norm_frobenius (W_QK N l h)) ^ 2) <= (((INR (dim N)) * (norm_1 (W_QK N l h))) * (norm_max (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_frobenius_mixed_1. Qed.
 
@@ -1078,6 +1094,7 @@ Theorem L_frobenius_mixed_W_QK_inf :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
   ((norm_frobenius (W_QK N l h)) ^ 2) <= (((INR (dim N)) * (norm_inf (W_QK N l h))) * (norm_max (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_frobenius_mixed_inf. Qed.
 
@@ -1110,6 +1127,7 @@ Theorem L_form_inf_high_W_QK_1 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
   (form_norm (W_QK N l h) p_inf) <= ((INR (dim N)) * (norm_1 (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_form_inf_high_1. Qed.
 
@@ -1118,6 +1136,7 @@ Theorem L_form_inf_high_W_QK_inf :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
   (form_norm (W_QK N l h) p_inf) <= ((INR (dim N)) * (norm_inf (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_form_inf_high_inf. Qed.
 
@@ -1126,6 +1145,7 @@ Theorem L_form_inf_high_W_QK_frobenius :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
   (form_norm (W_QK N l h) p_inf) <= ((INR (dim N)) * (norm_frobenius (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_form_inf_high_frobenius. Qed.
 
@@ -1166,6 +1186,7 @@ Theorem L_form_inf_low_W_QK_1 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
   (norm_1 (W_QK N l h)) <= (form_norm (W_QK N l h) p_inf).
 Proof. by_theorem Lemmas_norms.lemma_form_inf_low_1. Qed.
 
@@ -1174,6 +1195,7 @@ Theorem L_form_inf_low_W_QK_inf :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
   (norm_inf (W_QK N l h)) <= (form_norm (W_QK N l h) p_inf).
 Proof. by_theorem Lemmas_norms.lemma_form_inf_low_inf. Qed.
 
@@ -1182,6 +1204,7 @@ Theorem L_form_inf_low_W_QK_2 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
   (norm_2 (W_QK N l h)) <= (form_norm (W_QK N l h) p_inf).
 Proof. by_theorem Lemmas_norms.lemma_form_inf_low_2. Qed.
 
@@ -1190,6 +1213,7 @@ Theorem L_form_inf_low_W_QK_max :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
   (norm_max (W_QK N l h)) <= (form_norm (W_QK N l h) p_inf).
 Proof. by_theorem Lemmas_norms.lemma_form_inf_low_max. Qed.
 
@@ -1206,6 +1230,7 @@ Theorem L_least_singular_W_QK :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
   ((sqrt (INR (dim N))) * (least_singular (W_QK N l h))) <= (norm_frobenius (W_QK N l h)).
 Proof. by_theorem Lemmas_norms.lemma_least_singular. Qed.
 
@@ -1222,6 +1247,7 @@ Theorem L_least_singular_spectral_W_QK :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
   (least_singular (W_QK N l h)) <= (norm_2 (W_QK N l h)).
 Proof. by_theorem Lemmas_norms.lemma_least_singular_spectral. Qed.
 
@@ -1398,6 +1424,7 @@ Theorem L_q_max_mean :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
   (q_max_mean N l h) <= 1.
 Proof. by_theorem Lemmas_attention.lemma_q_max. Qed.
 
@@ -1407,6 +1434,7 @@ Theorem L_q_max_composite :
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
   forall center, are_centers N center ->
+  plain N ->
   (q_max_composite N center l h) <= 1.
 Proof. by_theorem Lemmas_attention.lemma_q_max. Qed.
 
@@ -1415,6 +1443,7 @@ Theorem L_q_max_low_mean :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
   1 <= ((INR (tokens N)) * (q_max_mean N l h)).
 Proof. by_theorem Lemmas_attention.lemma_q_max_low. Qed.
 
@@ -1424,6 +1453,7 @@ Theorem L_q_max_low_composite :
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
   forall center, are_centers N center ->
+  plain N ->
   1 <= ((INR (tokens N)) * (q_max_composite N center l h)).
 Proof. by_theorem Lemmas_attention.lemma_q_max_low. Qed.
 
@@ -1432,6 +1462,7 @@ Theorem L_q_min_mean :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
   ((INR (tokens N)) * (q_min_mean N l h)) <= 1.
 Proof. by_theorem Lemmas_attention.lemma_q_min. Qed.
 
@@ -1441,6 +1472,7 @@ Theorem L_q_min_composite :
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
   forall center, are_centers N center ->
+  plain N ->
   ((INR (tokens N)) * (q_min_composite N center l h)) <= 1.
 Proof. by_theorem Lemmas_attention.lemma_q_min. Qed.
 
@@ -1450,6 +1482,7 @@ Theorem L_gamma :
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
   forall center, are_centers N center ->
+  plain N ->
   ((gamma N center l h) ^ 2) <= ((INR (tokens N)) * (q_max_composite N center l h)).
 Proof. by_gamma. Qed.
 
@@ -1458,6 +1491,8 @@ Theorem L_delta_mean_1 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
+  norm_after N ->
   (delta_mean N l h) <= (((form_norm (W_QK N l h) p_1) * ((diameter (X N l) p_1) ^ 2)) / (sqrt (d_qk N))).
 Proof. by_form delta_form_N. Qed.
 
@@ -1466,6 +1501,8 @@ Theorem L_delta_mean_2 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
+  norm_after N ->
   (delta_mean N l h) <= (((form_norm (W_QK N l h) p_2) * ((diameter (X N l) p_2) ^ 2)) / (sqrt (d_qk N))).
 Proof. by_form delta_form_N. Qed.
 
@@ -1474,6 +1511,8 @@ Theorem L_delta_mean_inf :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
+  norm_after N ->
   (delta_mean N l h) <= (((form_norm (W_QK N l h) p_inf) * ((diameter (X N l) p_inf) ^ 2)) / (sqrt (d_qk N))).
 Proof. by_form delta_form_N. Qed.
 
@@ -1482,6 +1521,8 @@ Theorem L_dobrushin_tanh_1 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
+  norm_after N ->
   mask_padding N ->
   (dobrushin (P N l h)) <= (tanh (((form_norm (W_QK N l h) p_1) * ((diameter (X N l) p_1) ^ 2)) / (4 * (sqrt (d_qk
     N))))).
@@ -1492,6 +1533,8 @@ Theorem L_dobrushin_tanh_2 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
+  norm_after N ->
   mask_padding N ->
   (dobrushin (P N l h)) <= (tanh (((form_norm (W_QK N l h) p_2) * ((diameter (X N l) p_2) ^ 2)) / (4 * (sqrt (d_qk
     N))))).
@@ -1503,6 +1546,8 @@ Theorem L_dobrushin_tanh_inf :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
+  norm_after N ->
   mask_padding N ->
   (dobrushin (P N l h)) <= (tanh (((form_norm (W_QK N l h) p_inf) * ((diameter (X N l) p_inf) ^ 2)) / (4 * (sqrt (d_qk
     N))))).
@@ -1600,6 +1645,7 @@ Proof. by_theorem Lemmas_layer.lemma_layer_mu_one. Qed.
 Theorem L_sphere_unit :
   forall N, proper N ->
   forall t, (t <= layers N)%nat ->
+  norm_after N ->
   layernorm_sphere N ->
   (longest (X N t)) = 1.
 Proof. by_theorem Lemmas_layer.lemma_sphere_unit. Qed.
@@ -1608,6 +1654,7 @@ Proof. by_theorem Lemmas_layer.lemma_sphere_unit. Qed.
 Theorem L_stable_tokens :
   forall N, proper N ->
   forall t, (t <= layers N)%nat ->
+  norm_after N ->
   layernorm_sphere N ->
   (diameter (X N t) p_2) <= 2.
 Proof. by_theorem Lemmas_layer.lemma_stable_tokens. Qed.
@@ -1740,8 +1787,8 @@ Theorem L_entropy_causal :
   forall h, (h < heads N)%nat ->
   mask_causal N ->
   (entropy (P N l h)) <= 0.
-Proof. intros N Hp l _ h _ C. in_words. rewrite P_is by exact Hp. apply lemma_entropy_causal; [now apply Pn|exact C].
-    Qed.
+Proof. intros N Hp l _ h _ C. in_words. destruct (as_head N Hp l h) as [d [dq [hd [Y [_ [M [-> _]]]]]]]. apply
+    lemma_entropy_causal; [now apply Pn|rewrite M; exact C]. Qed.
 
 (** attention-max-causal: 1 <= norm(P[l, h], max) *)
 Theorem L_attention_max_causal :
@@ -1750,8 +1797,8 @@ Theorem L_attention_max_causal :
   forall h, (h < heads N)%nat ->
   mask_causal N ->
   1 <= (norm_max (P N l h)).
-Proof. intros N Hp l _ h _ C. in_words. rewrite P_is by exact Hp. apply lemma_attention_max_causal; [now apply
-    Pn|exact C]. Qed.
+Proof. intros N Hp l _ h _ C. in_words. destruct (as_head N Hp l h) as [d [dq [hd [Y [_ [M [-> _]]]]]]]. apply
+    lemma_attention_max_causal; [now apply Pn|rewrite M; exact C]. Qed.
 
 (** entropy-hoeffding: log(n) <= entropy(P[l, h]) + logit_range(P[l, h])**2/8 *)
 Theorem L_entropy_hoeffding :
@@ -1879,13 +1926,13 @@ Theorem L_max_exp :
   ((norm_max (P N l h)) * (((exp (logit_range N l h)) + (INR (tokens N))) - 1)) <= (exp (logit_range N l h)).
 Proof. by_theorem Lemmas_entropy.lemma_max_exp. Qed.
 
-(** epsilon-low: 1 <= n*epsilon(P[l, h])*exp(logit_range(P[l, h])) *)
+(** epsilon-low: 1 <= in_degree*epsilon(P[l, h])*exp(logit_range(P[l, h])) *)
 Theorem L_epsilon_low :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  1 <= (((INR (tokens N)) * (epsilon N l h)) * (exp (logit_range N l h))).
-Proof. by_theorem Lemmas_entropy.lemma_epsilon_low. Qed.
+  1 <= (((in_degree N) * (epsilon N l h)) * (exp (logit_range N l h))).
+Proof. by_theorem Lemmas_reads.lemma_epsilon_low_degree. Qed.
 
 (** max-range: n*norm(P[l, h], max) <= exp(logit_range(P[l, h])) *)
 Theorem L_max_range :
@@ -1901,6 +1948,8 @@ Theorem L_range_longest :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
+  norm_after N ->
   query_bias_none N ->
   (logit_range N l h) <= ((((norm_2 (W_QK N l h)) * (longest (X N l))) * (diameter (X N l) p_2)) / (sqrt (d_qk N))).
 Proof. intros. in_words. now apply range_longest_N. Qed.
@@ -2053,6 +2102,7 @@ Proof. by_theorem Lemmas_layer.lemma_layer_norm_one. Qed.
 Theorem L_sphere_frobenius :
   forall N, proper N ->
   forall t, (t <= layers N)%nat ->
+  norm_after N ->
   layernorm_sphere N ->
   (norm_frobenius (X N t)) = (sqrt (INR (tokens N))).
 Proof. by_theorem Lemmas_layer.lemma_sphere_frobenius. Qed.
@@ -2061,6 +2111,7 @@ Proof. by_theorem Lemmas_layer.lemma_sphere_frobenius. Qed.
 Theorem L_sphere_cosine :
   forall N, proper N ->
   forall t, (t <= layers N)%nat ->
+  norm_after N ->
   layernorm_sphere N ->
   ((diameter (X N t) p_2) ^ 2) = (2 - (2 * (cosine (X N t)))).
 Proof. by_theorem Lemmas_layer.lemma_sphere_cosine. Qed.
@@ -2261,6 +2312,7 @@ Theorem L_rank_weights_W_QK :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
   (rank (W_QK N l h)) <= (INR (dim N)).
 Proof. by_theorem Lemmas_spread.lemma_rank_n. Qed.
 
@@ -2281,9 +2333,9 @@ Theorem L_layer_rank :
   mlp_none N ->
   bias_none N ->
   (rank (X N (S l))) <= (rank (X N l)).
-Proof. intros N Hp l Bl H1 S A M K. in_words. rewrite (X_next N Hp l A (M l)). apply (Lemmas_spread.lemma_layer_rank
-    (tokens N) (dim N) (block_of N l) (X N l)); [intros; reflexivity|intros; apply K|exact S|apply INR_eq; exact H1].
-    Qed.
+Proof. intros N Hp l Bl H1 S A M K. in_words. rewrite (X_next N Hp l A (M l)), ?(W_all N l). apply
+    (Lemmas_spread.lemma_layer_rank (tokens N) (dim N) (block_of N l) (X N l)); [intros; reflexivity|intros; apply
+    K|exact S|apply INR_eq; exact H1]. Qed.
 
 (** layer-rank-values: rank(X[l+1]) <= rank(W[l, 0]) *)
 Theorem L_layer_rank_values :
@@ -2295,7 +2347,7 @@ Theorem L_layer_rank_values :
   mlp_none N ->
   bias_none N ->
   (rank (X N (S l))) <= (rank (W N l 0%nat)).
-Proof. intros N Hp l Bl H1 S A M K. in_words. rewrite (X_next N Hp l A (M l)). apply
+Proof. intros N Hp l Bl H1 S A M K. in_words. rewrite (X_next N Hp l A (M l)), ?(W_all N l). apply
     (Lemmas_spread.lemma_layer_rank_values (tokens N) (dim N) (block_of N l) (X N l)); [intros; reflexivity|intros;
     apply K|exact S|apply INR_eq; exact H1]. Qed.
 
@@ -2346,6 +2398,7 @@ Theorem L_form_inf_frobenius_W_QK :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
   (norm_frobenius (W_QK N l h)) <= (form_norm (W_QK N l h) p_inf).
 Proof. by_theorem Lemmas_spread.lemma_form_inf_low_frobenius. Qed.
 
@@ -2362,6 +2415,7 @@ Theorem L_definiteness_max_W_QK :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
+  plain N ->
   (definiteness (W_QK N l h)) <= (norm_max (W_QK N l h)).
 Proof. by_theorem Lemmas_spread.lemma_definiteness_max. Qed.
 
@@ -2419,3 +2473,129 @@ Theorem L_degree_causal :
   mask_causal N ->
   (in_degree N) = (INR (tokens N)).
 Proof. intros N Hp C. in_words. unfold mask_causal in C. rewrite C. apply lemma_degree_causal. Qed.
+
+(** entropy-least: entropy(P[l, h]) + log(epsilon(P[l, h])) <= 0 *)
+Theorem L_entropy_least :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  ((entropy (P N l h)) + (ln (epsilon N l h))) <= 0.
+Proof. by_theorem Lemmas_reads.lemma_entropy_least. Qed.
+
+(** attention-rank: 1 <= rank(P[l, h]) *)
+Theorem L_attention_rank :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  1 <= (rank (P N l h)).
+Proof. by_theorem Lemmas_reads.lemma_attention_rank. Qed.
+
+(** attention-rank-n: rank(P[l, h]) <= n *)
+Theorem L_attention_rank_n :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (rank (P N l h)) <= (INR (tokens N)).
+Proof. by_theorem Lemmas_spread.lemma_rank_n. Qed.
+
+(** rank-one: 1 <= rank(X[t]) *)
+Theorem L_rank_one :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (norm_2 (X N t)) > 0 ->
+  1 <= (rank (X N t)).
+Proof. by_theorem Lemmas_reads.lemma_rank_one. Qed.
+
+(** layer-rank-bias: rank(X[l+1]) <= rank(X[l]) + 1 *)
+Theorem L_layer_rank_bias :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  (INR (heads N)) = 1 ->
+  (skip_of N) = 0 ->
+  layernorm_none N ->
+  mlp_none N ->
+  (rank (X N (S l))) <= ((rank (X N l)) + 1).
+Proof. intros N Hp l Bl H1 S A M. in_words. rewrite (X_next N Hp l A (M l)), ?(W_all N l). apply
+    (Lemmas_reads.lemma_layer_rank_bias (tokens N) (dim N) (block_of N l) (X N l)); [intros; reflexivity|exact S|apply
+    INR_eq; exact H1]. Qed.
+
+(** layer-rank-values-bias: rank(X[l+1]) <= rank(W[l, 0]) + 1 *)
+Theorem L_layer_rank_values_bias :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  (INR (heads N)) = 1 ->
+  (skip_of N) = 0 ->
+  layernorm_none N ->
+  mlp_none N ->
+  (rank (X N (S l))) <= ((rank (W N l 0%nat)) + 1).
+Proof. intros N Hp l Bl H1 S A M. in_words. rewrite (X_next N Hp l A (M l)), ?(W_all N l). apply
+    (Lemmas_reads.lemma_layer_rank_values_bias (tokens N) (dim N) (block_of N l) (X N l)); [intros; reflexivity|exact
+    S|apply INR_eq; exact H1]. Qed.
+
+(** layer-first: first_gap(X[l+1]) <= abs(skip)*first_gap(X[l]) + sum_h(norm(W[l, h], 2))*first_gap(X[l]) *)
+Theorem L_layer_first :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  mask_causal N ->
+  layernorm_none N ->
+  mlp_none N ->
+  (first_gap (X N (S l))) <= (((Rabs (skip_of N)) * (first_gap (X N l))) + ((sum (heads N) (fun h => (norm_2 (W N l
+    h)))) * (first_gap (X N l)))).
+Proof. by_theorem Lemmas_reads.lemma_layer_first. Qed.
+
+(** front-diameter: diameter(X[l+1], 2) <= abs(skip)*diameter(X[l], 2) + 2*sum_h(norm(W[l, h], 2)*dobrushin(P[l, h]))
+    *)
+Theorem L_front_diameter :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  norm_before N ->
+  layernorm_sphere N ->
+  mlp_none N ->
+  (diameter (X N (S l)) p_2) <= (((Rabs (skip_of N)) * (diameter (X N l) p_2)) + (2 * (sum (heads N) (fun h =>
+    ((norm_2 (W N l h)) * (dobrushin (P N l h))))))).
+Proof. by_theorem Lemmas_reads.lemma_front_diameter. Qed.
+
+(** front-diameter-low: abs(skip)*diameter(X[l], 2) <= diameter(X[l+1], 2) + 2*sum_h(norm(W[l, h], 2)*dobrushin(P[l,
+    h])) *)
+Theorem L_front_diameter_low :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  norm_before N ->
+  layernorm_sphere N ->
+  mlp_none N ->
+  ((Rabs (skip_of N)) * (diameter (X N l) p_2)) <= ((diameter (X N (S l)) p_2) + (2 * (sum (heads N) (fun h =>
+    ((norm_2 (W N l h)) * (dobrushin (P N l h))))))).
+Proof. by_theorem Lemmas_reads.lemma_front_diameter_low. Qed.
+
+(** front-mu: mu(X[l+1]) <= abs(skip)*mu(X[l]) + sqrt(n)*sum_h(norm(W[l, h], 2)) *)
+Theorem L_front_mu :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  norm_before N ->
+  layernorm_sphere N ->
+  mlp_none N ->
+  (mu (X N (S l))) <= (((Rabs (skip_of N)) * (mu (X N l))) + ((sqrt (INR (tokens N))) * (sum (heads N) (fun h =>
+    (norm_2 (W N l h)))))).
+Proof. by_theorem Lemmas_reads.lemma_front_mu. Qed.
+
+(** front-mu-low: abs(skip)*mu(X[l]) <= mu(X[l+1]) + sqrt(n)*sum_h(norm(W[l, h], 2)) *)
+Theorem L_front_mu_low :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  norm_before N ->
+  layernorm_sphere N ->
+  mlp_none N ->
+  ((Rabs (skip_of N)) * (mu (X N l))) <= ((mu (X N (S l))) + ((sqrt (INR (tokens N))) * (sum (heads N) (fun h =>
+    (norm_2 (W N l h)))))).
+Proof. by_theorem Lemmas_reads.lemma_front_mu_low. Qed.
+
+(** front-longest: longest(X[l+1]) <= abs(skip)*longest(X[l]) + sum_h(norm(W[l, h], 2)) *)
+Theorem L_front_longest :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  norm_before N ->
+  layernorm_sphere N ->
+  mlp_none N ->
+  bias_none N ->
+  (longest (X N (S l))) <= (((Rabs (skip_of N)) * (longest (X N l))) + (sum (heads N) (fun h => (norm_2 (W N l h))))).
+Proof. by_theorem Lemmas_reads.lemma_front_longest. Qed.

@@ -192,16 +192,6 @@ Proof.
     apply exp_pos|now apply (epsilon_le n (mask h) P SP)]|].
   rewrite <- attn_ratio by assumption. now apply (entry_one n P SP).
 Qed.
-Theorem lemma_epsilon_low : 1 <= INR n * epsilon n (mask h) P * exp R0.
-Proof.
-  assert (e := exp_pos R0). assert (L : / (INR n * exp R0) <= epsilon n (mask h) P).
-  { apply le_epsilon; auto. intros i j Hi Hj Lj. apply Rmult_le_reg_l with (INR n * exp R0); [nra|].
-    rewrite Rinv_r by nra. destruct SP as [S0 S1]. rewrite <- (S1 i Hi), Rmult_assoc, <- sum_const.
-    apply sum_le; intros k Hk. destruct (Rlt_dec 0 (mask h i k)) as [Lk|Lk]; [rewrite Rmult_comm;
-      now apply attn_range|]. rewrite attn_off by assumption. apply Rmult_le_pos; [lra|now apply S0]. }
-  replace (INR n * epsilon n (mask h) P * exp R0) with (INR n * exp R0 * epsilon n (mask h) P) by ring.
-  rewrite <- (Rinv_r (INR n * exp R0)) by nra. apply Rmult_le_compat_l; [nra|exact L].
-Qed.
 (** logits of a row differ by x_i W (x_j - x_k) *)
 Theorem lemma_range_longest : (0 < dq)%nat -> (forall c, bQ h c = 0) ->
   R0 <= spectral d d (WQK dq h) * longest n d X * diam n (l2 d) X / sqrt (INR dq).

@@ -1,22 +1,25 @@
 (** A network of the language of claims, and the words of claims about it, as the checker reads them
     (rankmath/checker/statements.py, NETWORK): W_QK is any d x d matrix, d_qk any positive number,
-      one mask with entries 0 and 1.
+      one mask with entries 0 and 1.  With positions, capped logits or norms of queries and keys the logits are any
+      functions of the tokens read.
     [X_next], [P_is] tie it to the layers of Definitions.v, so that what is proved there holds here. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Rankmath Require Import Definitions Functions Norms Softmax Masks centred_form Quantities Lemmas_norms
-  Lemmas_tokens Lemmas_attention Lemmas_layer Lemmas_entropy Lemmas_spread.
+  Lemmas_tokens Lemmas_attention Lemmas_layer Lemmas_entropy Lemmas_spread Lemmas_reads.
 Local Open Scope R_scope.
 
 Definition matrix (n m : nat) := nat -> nat -> R.
 Inductive exponent := p_1 | p_2 | p_inf.
 (** x -> own_skip x + bend(x W_in + b_in) W_out + b_out; the slope of bend is at most 1 in modulus. *)
 Record token_map := { width : nat; W_in : mat; b_in : vec; W_out : mat; b_out : vec; own_skip : R; bend : R -> R }.
-Inductive normalisation := no_norm | on_sphere | over_columns.
+Inductive normalisation := no_norm | on_sphere | over_columns | other_norm (f : mat -> mat).
 Record network := {
   tokens : nat; dim : nat; heads : nat; layers : nat;
   d_qk : R; skip_of : R; edges : mat; input : mat;
   W_QK_of : nat -> nat -> mat; W_of : nat -> nat -> mat; key_bias_of : nat -> nat -> vec; bias_of : nat -> vec;
-  norm_of : normalisation; mlp_of : nat -> option token_map }.
+  scores_of : option (nat -> nat -> mat -> mat); (* other logits than the bilinear form's *)
+  norm_of : normalisation; in_front : bool; (* of attention, or behind the layer *)
+  mlp_of : nat -> option token_map }.
 
 Section Layer.
 Variable N : network.
@@ -24,40 +27,52 @@ Notation n := (tokens N).
 Notation d := (dim N).
 Definition W (l h : nat) : matrix d d := W_of N l h.
 Definition W_QK (l h : nat) : matrix d d := W_QK_of N l h.
-(** logits, attention and the layer on tokens Y *)
-Definition logits_on (Y : mat) (l h : nat) : mat := fun i j => (bil d (Y i) (W_QK_of N l h) (Y j) + dot d (key_bias_of
-  N l h) (Y j)) / sqrt (d_qk N).
-Definition attention_on (Y : mat) (l h : nat) : mat := fun i => softmax n (edges N i) (logits_on Y l h i).
-Definition sent (l : nat) (Y : mat) : mat := fun i b =>
-  skip_of N * Y i b + (sum (heads N) (fun h => vmat d (vmat n (attention_on Y l h i) Y) (W_of N l h) b) + bias_of N l
-    b).
-Definition mapped (l : nat) (Y : mat) : mat := match mlp_of N l with None => Y | Some f => fun i a =>
-  own_skip f * Y i a + (vmat (width f) (fun c => bend f (vmat d (Y i) (W_in f) c + b_in f c)) (W_out f) a + b_out f a)
-    end.
+(** LayerNorm, and the tokens that attention reads *)
 Definition deviation (Y : mat) (a : nat) : R := sqrt (sum n (fun i => (Y i a - mean n Y a) ^ 2) / INR n).
 Definition normed (Y : mat) : mat := match norm_of N with
   | no_norm => Y
   | on_sphere => fun i => sphere d (Y i)
-  | over_columns => fun i a => (Y i a - mean n Y a) / deviation Y a end.
-Definition start : mat := match norm_of N with on_sphere => fun i => sphere d (input N i) | _ => input N end.
-Fixpoint tokens_at (l : nat) : mat := match l with O => start | S k => normed (mapped k (sent k (tokens_at k))) end.
+  | over_columns => fun i a => (Y i a - mean n Y a) / deviation Y a
+  | other_norm f => f Y end.
+Definition read (Y : mat) : mat := if in_front N then normed Y else Y.
+(** logits, attention and the layer on tokens Y; entries of logits beyond n are never looked at *)
+Definition logits_on (Y : mat) (l h : nat) : mat := match scores_of N with
+  | None => fun i j => (bil d (Y i) (W_QK_of N l h) (Y j) + dot d (key_bias_of N l h) (Y j)) / sqrt (d_qk N)
+  | Some f => fun i j => sum n (fun b => vmat n (eye i) (f l h Y) b * eye j b) end.
+Definition attention_on (Y : mat) (l h : nat) : mat := fun i => softmax n (edges N i) (logits_on Y l h i).
+Definition sent (l : nat) (Y : mat) : mat := let Z := read Y in fun i b =>
+  skip_of N * Y i b + (sum (heads N) (fun h => vmat d (vmat n (attention_on Z l h i) Z) (W_of N l h) b) + bias_of N l
+    b).
+Definition mapped (l : nat) (Y : mat) : mat := match mlp_of N l with None => Y | Some f => fun i a =>
+  own_skip f * Y i a + (vmat (width f) (fun c => bend f (vmat d (Y i) (W_in f) c + b_in f c)) (W_out f) a + b_out f a)
+    end.
+Definition start : mat := if in_front N then input N else
+  match norm_of N with on_sphere => fun i => sphere d (input N i) | _ => input N end.
+Definition behind (Y : mat) : mat := if in_front N then Y else normed Y.
+Fixpoint tokens_at (l : nat) : mat := match l with O => start | S k => behind (mapped k (sent k (tokens_at k))) end.
 End Layer.
 Definition X (N : network) (l : nat) : matrix (tokens N) (dim N) := tokens_at N l.
-Definition P (N : network) (l h : nat) : matrix (tokens N) (tokens N) := attention_on N (tokens_at N l) l h.
-Definition logits (N : network) (l h : nat) : matrix (tokens N) (tokens N) := logits_on N (tokens_at N l) l h.
+Definition reads (N : network) (l : nat) : mat := read N (X N l).
+Definition P (N : network) (l h : nat) : matrix (tokens N) (tokens N) := attention_on N (reads N l) l h.
+Definition logits (N : network) (l h : nat) : matrix (tokens N) (tokens N) := logits_on N (reads N l) l h.
 
 (** Sizes are positive, d_qk too, every query sees a key; on the sphere no token is 0 before it is divided by its
-  length. *)
+  length; with a LayerNorm in front of attention there are no MLPs here. *)
 Definition proper (N : network) : Prop :=
   (0 < tokens N)%nat /\ (0 < dim N)%nat /\ (0 < heads N)%nat /\ (0 < layers N)%nat /\ 0 < d_qk N /\
   proper_mask (tokens N) (edges N) /\ zero_one (tokens N) (edges N) /\
-  (norm_of N = on_sphere -> forall l i, (l <= layers N)%nat -> (i < tokens N)%nat -> l2 (dim N) (X N l i) = 1).
+  (norm_of N = on_sphere -> forall l i, (l <= layers N)%nat -> (i < tokens N)%nat -> l2 (dim N) (reads N l i) = 1) /\
+  (in_front N = true -> forall l, mlp_of N l = None).
 
 (* ---------- hypotheses ---------- *)
 Definition mask_none (N : network) : Prop := edges N = nomask.
 Definition mask_complete (N : network) : Prop := edges N = nomask.
 Definition mask_padding (N : network) : Prop := key_padding (tokens N) (edges N).
 Definition mask_causal (N : network) : Prop := edges N = causal.
+(** The logits are the bilinear form of the tokens: no positions, no caps, no norms of queries and keys. *)
+Definition plain (N : network) : Prop := scores_of N = None.
+Definition norm_after (N : network) : Prop := in_front N = false.
+Definition norm_before (N : network) : Prop := in_front N = true.
 Definition layernorm_none (N : network) : Prop := norm_of N = no_norm.
 Definition layernorm_sphere (N : network) : Prop := norm_of N = on_sphere.
 Definition layernorm_column (N : network) : Prop := norm_of N = over_columns.
@@ -143,11 +158,14 @@ Section Bridge.
 Variable N : network.
 Notation n := (tokens N).
 Notation d := (dim N).
-(** Queries X W_QK scaled, keys X: the logits are those of the language. *)
+(** Queries X W_QK scaled, keys X: the logits are those of the language. Other logits are weights of the mask. *)
 Definition scale : R := sqrt (INR d) / sqrt (d_qk N).
-Definition head_of (l h : nat) : head := {| WQ := fun a c => scale * W_QK_of N l h a c; WK := eye;
+Definition plain_head (l h : nat) : head := {| WQ := fun a c => scale * W_QK_of N l h a c; WK := eye;
   bQ := fun c => scale * key_bias_of N l h c; bK := fun _ => 0;
   WV := W_of N l h; mask := edges N |}.
+Definition head_of (l h : nat) : head := match scores_of N with None => plain_head l h
+  | Some _ => {| WQ := fun _ _ => 0; WK := eye; bQ := fun _ => 0; bK := fun _ => 0; WV := W_of N l h;
+      mask := fun i j => edges N i j * exp (logits N l h i j) |} end.
 Definition block_of (l : nat) : block := {| att := {| nheads := heads N; dqk := d; hd := head_of l;
   bout := bias_of N l |}; skip := skip_of N; tok := fun v => v |}.
 Hypothesis Hp : proper N.
@@ -158,44 +176,100 @@ Lemma Pm : proper_mask n (edges N). Proof. apply Hp. Qed.
 Lemma Pz : zero_one n (edges N). Proof. apply Hp. Qed.
 Lemma sd : 0 < sqrt (INR d). Proof. apply sqrt_dqk_pos. apply Pd. Qed.
 Lemma sq : 0 < sqrt (d_qk N). Proof. apply sqrt_lt_R0. apply Pq. Qed.
-Lemma vmat_scaled Y l h c : vmat d Y (WQ (head_of l h)) c = scale * vmat d Y (W_QK_of N l h) c.
-Proof. unfold vmat. cbn [WQ head_of]. rewrite <- sum_scal. apply sum_ext; intros; ring. Qed.
-Lemma logits_is Y l h : logits_on N Y l h = logit d d (head_of l h) Y.
+Lemma vmat_scaled Y l h c : vmat d Y (WQ (plain_head l h)) c = scale * vmat d Y (W_QK_of N l h) c.
+Proof. unfold vmat. cbn [WQ plain_head]. rewrite <- sum_scal. apply sum_ext; intros; ring. Qed.
+Lemma logits_is Y l h : plain N -> logits_on N Y l h = logit d d (plain_head l h) Y.
 Proof.
-  apply functional_extensionality; intro i. apply functional_extensionality; intro j. unfold logits_on, logit.
+  intros S. apply functional_extensionality; intro i. apply functional_extensionality; intro j.
+  unfold logits_on, logit. rewrite S.
   assert (A := sd). assert (B := sq).
   rewrite (sum_ext d _ (fun c => scale * (vmat d (Y i) (W_QK_of N l h) c * Y j c + key_bias_of N l h c * Y j c))).
   - rewrite sum_scal, sum_plus. rewrite bil_dot. unfold dot, scale. field. lra.
-  - intros c Hc. rewrite vmat_scaled. cbn [WK bQ bK head_of]. rewrite vmat_eye by exact Hc. ring.
+  - intros c Hc. rewrite vmat_scaled. cbn [WK bQ bK plain_head]. rewrite vmat_eye by exact Hc. ring.
 Qed.
-Lemma attention_is Y l h : attention_on N Y l h = attn n d d (head_of l h) Y.
-Proof. unfold attention_on, attn. rewrite logits_is. reflexivity. Qed.
-Lemma P_is l h : P N l h = attn n d d (head_of l h) (X N l).
-Proof. apply attention_is. Qed.
-Lemma logits_are l h : logits N l h = logit d d (head_of l h) (X N l).
-Proof. apply logits_is. Qed.
-Lemma sent_is l Y : sent N l Y = block_map n d (block_of l) Y.
+Lemma WV_is l h : WV (head_of l h) = W_of N l h.
+Proof. unfold head_of. now destruct (scores_of N). Qed.
+Lemma P_is l h : P N l h = attn n d d (head_of l h) (reads N l).
 Proof.
-  apply functional_extensionality; intro i. apply functional_extensionality; intro b. unfold sent, block_map, SA.
-  cbn [block_of tok skip att nheads dqk hd bout WV head_of].
-  f_equal. f_equal. apply sum_ext; intros h _. now rewrite attention_is.
+  unfold P, attention_on, attn, head_of. destruct (scores_of N) as [f|] eqn:S; [|now rewrite <- logits_is by exact S].
+  apply functional_extensionality; intro i. apply functional_extensionality; intro j. cbn [mask]. unfold softmax, tilt.
+  assert (E : forall k, logit d d {| WQ := fun _ _ => 0; WK := eye; bQ := fun _ => 0; bK := fun _ => 0; WV := W_of N l
+    h; mask := fun i j => edges N i j * exp (logits N l h i j) |} (reads N l) i k = 0).
+  { intro k. unfold logit. rewrite (sum_ext d _ (fun _ => 0)), sum_zero; [unfold Rdiv; ring|]. intros c _.
+    cbn [WQ bQ]. unfold vmat at 1. rewrite (sum_ext d _ (fun _ => 0)), sum_zero by (intros; ring). ring. }
+  unfold logits. rewrite E, exp_0. rewrite (sum_ext n (fun k => edges N i k * exp (logits_on N (reads N l) l h i k) *
+    exp (logit _ _ _ _ i k)) (fun k => edges N i k * exp (logits_on N (reads N l) l h i k))) by (intros;
+    rewrite E, exp_0; ring). now rewrite Rmult_1_r.
+Qed.
+Lemma Ph l h : proper_mask n (mask (head_of l h)).
+Proof.
+  unfold head_of. destruct (scores_of N) as [f|]; [|apply Pm]. cbn [mask]. destruct Pm as [A B]. split.
+  - intros. apply Rmult_le_pos; [now apply A|left; apply exp_pos].
+  - intros i Hi. destruct (B i Hi) as [j [Hj L]]. exists j. split; [exact Hj|]. apply Rmult_lt_0_compat;
+      [exact L|apply exp_pos].
+Qed.
+Lemma later_masked l h i j : mask_causal N -> (i < j)%nat -> mask (head_of l h) i j = 0.
+Proof.
+  intros C L. unfold mask_causal in C. unfold head_of. apply Nat.leb_gt in L.
+  destruct (scores_of N); cbn [mask plain_head]; rewrite C; unfold causal; rewrite L; ring.
+Qed.
+(** Whatever the logits are, there is a head with the network's mask, and tokens, that have them. *)
+Lemma as_head l h : exists d' dq hd Y, (0 < dq)%nat /\ mask hd = edges N /\ P N l h = attn n d' dq hd Y /\
+  logits N l h = logit d' dq hd Y.
+Proof.
+  destruct (scores_of N) as [f|] eqn:S.
+  - set (hd := {| WQ := fun a b => sqrt (INR n) * f l h (reads N l) a b; WK := eye; bQ := fun _ => 0; bK := fun _ => 0;
+      WV := eye; mask := edges N |}).
+    assert (R0 : 0 < sqrt (INR n)) by (apply sqrt_lt_R0, lt_0_INR, Pn).
+    assert (E : logits N l h = logit n n hd eye).
+    { apply functional_extensionality; intro i. apply functional_extensionality; intro j. unfold logits, logits_on.
+      rewrite S. unfold logit. cbn [WQ WK bQ bK hd].
+      rewrite (sum_ext n (fun c => (vmat n (eye i) (fun a b => sqrt (INR n) * f l h (reads N l) a b) c + 0) * (vmat n
+        (eye j) eye c + 0)) (fun c => sqrt (INR n) * (vmat n (eye i) (f l h (reads N l)) c * eye j c))).
+      - rewrite sum_scal. field. lra.
+      - intros c Hc. rewrite vmat_eye by exact Hc. rewrite !Rplus_0_r, <- Rmult_assoc. f_equal. unfold vmat.
+        rewrite <- sum_scal. apply sum_ext; intros; ring. }
+    exists n, n, hd, eye. repeat split; [apply Pn| |exact E]. unfold P, attention_on, attn. now rewrite <- E.
+  - exists d, d, (plain_head l h), (reads N l). repeat split; [apply Pd| |now apply logits_is].
+    unfold P, attention_on, attn. now rewrite logits_is by exact S.
+Qed.
+Lemma reads_after l : norm_after N -> reads N l = X N l.
+Proof. intros A. unfold reads, read. now rewrite A. Qed.
+Lemma reads_none l : norm_of N = no_norm -> reads N l = X N l.
+Proof. intros A. unfold reads, read, normed. rewrite A. now destruct (in_front N). Qed.
+Lemma logits_are l h : plain N -> norm_after N -> logits N l h = logit d d (plain_head l h) (X N l).
+Proof. intros S A. unfold logits. rewrite reads_after by exact A. now apply logits_is. Qed.
+Lemma P_plain l h : plain N -> norm_after N -> P N l h = attn n d d (plain_head l h) (X N l).
+Proof. intros S A. rewrite P_is, reads_after by exact A. unfold head_of. now rewrite S. Qed.
+Lemma sent_is l : sent N l (X N l) = fun i b => skip_of N * X N l i b + SA n d (att (block_of l)) (reads N l) i b.
+Proof.
+  apply functional_extensionality; intro i. apply functional_extensionality; intro b. unfold sent, SA.
+  cbn [block_of att nheads dqk hd bout]. do 2 f_equal. apply sum_ext; intros h _. rewrite WV_is, <- P_is. reflexivity.
 Qed.
 Lemma X_next l : norm_of N = no_norm -> mlp_of N l = None -> X N (S l) = block_map n d (block_of l) (X N l).
-Proof. intros A B. unfold X. cbn [tokens_at]. unfold normed, mapped. rewrite A, B. apply sent_is. Qed.
-Lemma P_stochastic l h : row_stochastic n n (P N l h).
-Proof. rewrite P_is. apply attn_stochastic. apply Pm. Qed.
-Lemma WQK_is l h a b : (b < d)%nat -> WQK d (head_of l h) a b = scale * W_QK_of N l h a b.
 Proof.
-  intros Hb. unfold WQK. cbn [WQ WK head_of]. rewrite (sum_single d _ b Hb); unfold eye; [rewrite Nat.eqb_refl; ring|].
+  intros A B. unfold X at 1. cbn [tokens_at]. unfold behind, normed, mapped. rewrite A, B.
+  transitivity (sent N l (X N l)); [now destruct (in_front N)|]. rewrite sent_is, (reads_none l A). reflexivity.
+Qed.
+Lemma X_front l : in_front N = true -> X N (S l) = front n d (att (block_of l)) (skip_of N) (X N l) (reads N l).
+Proof.
+  intros A. unfold X at 1. cbn [tokens_at]. unfold behind, mapped. rewrite A.
+  destruct Hp as [_ [_ [_ [_ [_ [_ [_ [_ M]]]]]]]]. rewrite (M A l). apply sent_is.
+Qed.
+Lemma P_stochastic l h : row_stochastic n n (P N l h).
+Proof. rewrite P_is. apply attn_stochastic. apply Ph. Qed.
+Lemma WQK_is l h a b : (b < d)%nat -> WQK d (plain_head l h) a b = scale * W_QK_of N l h a b.
+Proof.
+  intros Hb. unfold WQK. cbn [WQ WK plain_head]. rewrite (sum_single d _ b Hb); unfold eye; [rewrite Nat.eqb_refl; ring|].
   intros j _ Hj. destruct (Nat.eqb_spec b j); [lia|ring].
 Qed.
 (** a bound of the form W_QK is one of the scaled form *)
 Lemma form_scaled (M : vec -> R) l h m : form_bound d M (W_QK_of N l h) m ->
-  form_bound d M (WQK d (head_of l h)) (scale * m).
+  form_bound d M (WQK d (plain_head l h)) (scale * m).
 Proof.
   assert (S0 : 0 <= scale) by (apply Rmult_le_pos; [left; apply sd|left; apply Rinv_0_lt_compat, sq]). intros [m0 B].
   split; [now apply Rmult_le_pos|]. intros u v.
-  replace (bil d u (WQK d (head_of l h)) v) with (scale * bil d u (W_QK_of N l h) v).
+  replace (bil d u (WQK d (plain_head l h)) v) with (scale * bil d u (W_QK_of N l h) v).
   - rewrite Rabs_mult, (Rabs_right scale) by lra. rewrite !(Rmult_assoc scale).
     apply Rmult_le_compat_l; [exact S0|apply B].
   - unfold bil. rewrite <- sum_scal. apply sum_ext; intros a _. rewrite <- sum_scal. apply sum_ext; intros b Hb.
@@ -206,54 +280,61 @@ Proof.
   assert (A := sd). assert (B := sq). unfold scale. destruct (Req_dec c 0) as [->|C]; [unfold Rdiv;
     rewrite !Rmult_0_l, Rinv_0; ring|]. field. lra.
 Qed.
-Lemma unit_tokens l : layernorm_sphere N -> (l <= layers N)%nat -> forall i, (i < n)%nat -> l2 d (X N l i) = 1.
-Proof. intros S Hl i Hi. destruct Hp as [_ [_ [_ [_ [_ [_ [_ U]]]]]]]. now apply U. Qed.
+Lemma unit_reads l : layernorm_sphere N -> (l <= layers N)%nat -> forall i, (i < n)%nat -> l2 d (reads N l i) = 1.
+Proof. intros S Hl i Hi. destruct Hp as [_ [_ [_ [_ [_ [_ [_ [U _]]]]]]]]. now apply U. Qed.
+Lemma unit_tokens l : layernorm_sphere N -> norm_after N -> (l <= layers N)%nat -> forall i, (i < n)%nat ->
+  l2 d (X N l i) = 1.
+Proof. intros S A. rewrite <- (reads_after l A). now apply unit_reads. Qed.
 Lemma PH : (0 < heads N)%nat. Proof. apply Hp. Qed.
 Lemma PL : (0 < layers N)%nat. Proof. apply Hp. Qed.
-Lemma P_all l : P N l = fun h => attn n d d (head_of l h) (X N l).
+Lemma P_all l : norm_of N = no_norm -> P N l = fun h => attn n d d (head_of l h) (X N l).
+Proof. intros A. apply functional_extensionality; intro h. rewrite P_is. now rewrite reads_none. Qed.
+Lemma P_front l : P N l = fun h => attn n d d (head_of l h) (reads N l).
 Proof. apply functional_extensionality; intro h. apply P_is. Qed.
-Lemma tilts_are x l h : tilts N x l h = E_of d d (head_of l h) (centred (X N l) x).
+Lemma W_all l : W N l = fun h => WV (head_of l h).
+Proof. apply functional_extensionality; intro h. now rewrite WV_is. Qed.
+Lemma tilts_are x l h : tilts N x l h = E_of d d (plain_head l h) (centred (X N l) x).
 Proof.
   apply functional_extensionality; intro i. apply functional_extensionality; intro j. unfold tilts, E_of.
   assert (A := sd). assert (B := sq).
-  replace (bil d (centred (X N l) x i) (WQK d (head_of l h)) (centred (X N l) x j)) with (scale * bil d (centred (X N
+  replace (bil d (centred (X N l) x i) (WQK d (plain_head l h)) (centred (X N l) x j)) with (scale * bil d (centred (X N
     l) x i) (W_QK_of N l h) (centred (X N l) x j)); [unfold scale; field; lra|].
   unfold bil. rewrite <- sum_scal. apply sum_ext; intros a _. rewrite <- sum_scal. apply sum_ext; intros b Hb.
   rewrite WQK_is by exact Hb. ring.
 Qed.
-Lemma shares_are x l h : shares_about N x l h = shares n d d (head_of l h) (X N l) x.
+Lemma shares_are x l h : shares_about N x l h = shares n d d (plain_head l h) (X N l) x.
 Proof.
   unfold shares_about, shares. f_equal. apply functional_extensionality; intro j. unfold c_of. assert (A := sd).
   assert (B := sq).
   rewrite (sum_ext d _ (fun c => scale * (centred (X N l) x j c * (vmat d x (W_QK_of N l h) c + key_bias_of N l h c)))).
   - rewrite sum_scal. unfold dot, scale. field. lra.
-  - intros c Hc. rewrite vmat_scaled. cbn [WK bQ head_of]. rewrite vmat_eye by exact Hc. ring.
+  - intros c Hc. rewrite vmat_scaled. cbn [WK bQ plain_head]. rewrite vmat_eye by exact Hc. ring.
 Qed.
-Lemma delta_is x l h : maxf n (swings N x l h) = Quantities.delta n d d (head_of l h) (X N l) x.
+Lemma delta_is x l h : maxf n (swings N x l h) = Quantities.delta n d d (plain_head l h) (X N l) x.
 Proof. unfold Quantities.delta, swing, swings. now rewrite tilts_are. Qed.
-Lemma swings_are x l h : swings N x l h = swing n d d (head_of l h) (X N l) x.
+Lemma swings_are x l h : swings N x l h = swing n d d (plain_head l h) (X N l) x.
 Proof. unfold swing, swings. now rewrite tilts_are. Qed.
 (** Lemmas with d_qk, for any seminorm and any bound of the form. *)
-Lemma dobrushin_form_N (M : seminorm) l h m : mask_padding N -> form_bound d M (W_QK_of N l h) m ->
+Lemma dobrushin_form_N (M : seminorm) l h m : plain N -> norm_after N -> mask_padding N -> form_bound d M (W_QK_of N l h) m ->
   Quantities.dobrushin n (P N l h) <= tanh (m * diam n M (X N l) ^ 2 / (4 * sqrt (d_qk N))).
 Proof.
-  intros K F. rewrite P_is. eapply Rle_trans; [apply (dobrushin_form n d d (head_of l h) (X N l) Pd M (scale * m));
+  intros S A K F. rewrite P_plain by assumption. eapply Rle_trans; [apply (dobrushin_form n d d (plain_head l h) (X N l) Pd M (scale * m));
     [exact K|now apply form_scaled]|]. right. f_equal. rewrite Rmult_assoc. apply scale_away.
 Qed.
 Lemma delta_form_N (M : seminorm) l h m : form_bound d M (W_QK_of N l h) m ->
   delta_mean N l h <= m * diam n M (X N l) ^ 2 / sqrt (d_qk N).
 Proof.
   intros F. unfold delta_mean. rewrite delta_is. eapply Rle_trans;
-    [apply (delta_form n d d (head_of l h) (X N l) Pd M (scale * m) Pn); now apply form_scaled|]. right.
+    [apply (delta_form n d d (plain_head l h) (X N l) Pd M (scale * m) Pn); now apply form_scaled|]. right.
   rewrite <- (Rmult_1_l (sqrt (INR d))), <- (Rmult_1_l (sqrt (d_qk N))), Rmult_assoc. apply scale_away.
 Qed.
-Lemma range_longest_N l h : query_bias_none N ->
+Lemma range_longest_N l h : plain N -> norm_after N -> query_bias_none N ->
   logit_range N l h <= spectral d d (W_QK_of N l h) * Quantities.longest n d (X N l) * diam n (l2 d) (X N l) / sqrt
     (d_qk N).
 Proof.
-  intros K. unfold logit_range. rewrite logits_are. assert (b0 : forall c, bQ (head_of l h) c = 0) by (intro c;
-    cbn [bQ head_of]; rewrite K; ring).
-  eapply Rle_trans; [apply (lemma_range_longest n d d (head_of l h) (X N l) Pd b0)|].
+  intros S A K. unfold logit_range. rewrite logits_are by assumption. assert (b0 : forall c, bQ (plain_head l h) c = 0) by (intro c;
+    cbn [bQ plain_head]; rewrite K; ring).
+  eapply Rle_trans; [apply (lemma_range_longest n d d (plain_head l h) (X N l) Pd b0)|].
   rewrite <- (Rmult_1_l (sqrt (INR d))), <- (Rmult_1_l (sqrt (d_qk N))), <- scale_away. unfold Rdiv.
   rewrite <- !Rmult_assoc. repeat (apply Rmult_le_compat_r; [first [left; apply Rinv_0_lt_compat; rewrite Rmult_1_l;
     apply sd|apply diam_nonneg|apply maxf_pos]|]).
@@ -277,8 +358,8 @@ Ltac in_words := cbv beta iota delta [diameter vector_norm mu longest stable_ran
   delta_mean delta_composite q_max_mean q_max_composite q_min_mean q_min_composite gamma] in *.
 Ltac needed := intros; first
   [ assumption | apply Pn; assumption | apply Pd; assumption | apply PH; assumption | apply PL; assumption | apply Pm;
-    assumption | apply Pz; assumption | apply P_stochastic; assumption
-  | now apply unit_tokens | reflexivity | lia | lra | match goal with H : mask_none ?N |- mask _ = nomask => exact H |
+    assumption | apply Ph; assumption | apply Pz; assumption | apply P_stochastic; assumption
+  | now apply unit_tokens | apply unit_reads; (assumption || lia) | now apply later_masked | reflexivity | lia | lra | match goal with H : mask_none ?N |- mask _ = nomask => exact H |
     H : bias_none ?N |- _ => apply H
     | H : is_radius _ ?r |- (0 < ?r)%nat => apply H | H : self_loops ?N |- 0 < edges ?N _ _ => now apply H end ].
 (** The theorem as it stands, with no mask written out, with attention and logits of the layer,
@@ -289,13 +370,18 @@ Ltac by_theorem th := intros; in_words; cbv beta; first
   | solve [apply th; needed]
   | solve [rewrite !Rmult_1_l; apply th; needed]
   | solve [match goal with H : mask_none ?N |- _ => unfold mask_none in H; rewrite H end; apply th; needed]
-  | solve [rewrite ?P_is, ?logits_are, ?shares_are, ?swings_are by assumption; apply th; needed]
-  | solve [match goal with Hp : proper ?N, L : (?l < layers ?N)%nat, H : (?h < heads ?N)%nat |- _ =>
-      rewrite ?P_is, ?logits_are by assumption; apply (th (tokens N) (dim N) (dim N) (head_of N l h) (X N l));
-        needed end]
+  | solve [rewrite ?shares_are, ?swings_are by assumption; apply th; needed]
+  | solve [match goal with Hp : proper ?N |- context [P ?N ?l ?h] =>
+      let d := fresh in let dq := fresh in let hd := fresh in let Y := fresh in let M := fresh in
+      let EP := fresh in let EL := fresh in destruct (as_head N Hp l h) as [d [dq [hd [Y [_ [M [EP EL]]]]]]];
+      rewrite ?EP, ?EL, <- ?M;
+      apply (th (tokens N) d dq hd Y); rewrite ?M; needed end]
   | solve [match goal with Hp : proper ?N, A : layernorm_none ?N, B : mlp_none ?N, L : (?l < layers ?N)%nat |- _ =>
-      rewrite ?(X_next N Hp l A (B l)), ?(P_all N Hp l); cbv beta;
-        apply (th (tokens N) (dim N) (block_of N l) (X N l)); needed end] ].
+      rewrite ?(X_next N Hp l A (B l)), ?(P_all N Hp l A), ?(W_all N l); cbv beta;
+        apply (th (tokens N) (dim N) (block_of N l) (X N l)); needed end]
+  | solve [match goal with Hp : proper ?N, F : norm_before ?N, L : (?l < layers ?N)%nat |- _ =>
+      rewrite ?(X_front N Hp l F), ?(P_front N Hp l), ?(W_all N l); cbv beta;
+        apply (th (tokens N) (dim N) (att (block_of N l)) (skip_of N) (X N l) (reads N l)); needed end] ].
 (** Lemmas with d_qk, for each of the three norms, and of whole networks. *)
 Ltac by_form th := intros; in_words; match goal with Hp : proper ?N |- _ => first
   [ solve [apply (th N Hp (L1 (dim N))); first [assumption|apply form_l1]]
@@ -303,7 +389,7 @@ Ltac by_form th := intros; in_words; match goal with Hp : proper ?N |- _ => firs
   | solve [apply (th N Hp (Linf (dim N))); first [assumption|apply form_bound_inf]] ] end.
 Ltac by_gamma := intros; in_words; rewrite swings_are, shares_are by assumption;
   match goal with Hp : proper ?N, L : (?l < layers ?N)%nat, H : (?h < heads ?N)%nat |- _ =>
-  apply (lemma_gamma (tokens N) (dim N) (dim N) (head_of N l h) (X N l)) end.
+  apply (lemma_gamma (tokens N) (dim N) (dim N) (plain_head N l h) (X N l)) end.
 Ltac by_blocks := intros; match goal with Hp : proper ?N, R : is_radius ?N ?r |- _ => destruct R as [Hr [c C]];
   apply (lemma_contraction_blocks (tokens N) (fun l => P N l 0) (edges N) c r (layers N)); needed end.
 Ltac by_no_mlp := intros; unfold lipschitz; match goal with M : mlp_none ?N |- _ => now rewrite M end.

@@ -1984,6 +1984,7 @@ Definition statement_zhai2023_3_1 : Prop :=
     own:pre-norm-power: layernorm == rms
     own:relative-shares: positions == relative
     own:shrinking-values: the word lengthening
+    own:stable-connected: its arrays
     own:until-collapse: its arrays
     geshkovski2023:late: its arrays
     geshkovski2023:late-printed: its arrays

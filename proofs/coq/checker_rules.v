@@ -675,8 +675,10 @@ Proof.
   assert (D1 : (a - x1) * (v - p * (a + x1)) < 0) by (replace ((a - x1) * (v - p * (a + x1))) with (a * (v - p * a) -
     x1 * (v - p * x1)) by ring; lra).
   assert (Ne : 0 < a - x1) by (destruct (Rle_lt_or_eq_dec x1 a L1) as [|Eq]; [lra|exfalso; rewrite Eq in D1; lra]).
-  assert (Ng : v - p * (a + x1) < 0) by nra.
-  assert ((x2 - a) * (v - p * (x2 + a)) <= 0) by (assert (v - p * (x2 + a) <= 0) by nra; nra).
+  assert (Ng : v - p * (a + x1) < 0) by (apply Rmult_lt_reg_l with (a - x1); lra).
+  assert ((x2 - a) * (v - p * (x2 + a)) <= 0).
+  { assert (p * x1 <= p * x2) by (apply Rmult_le_compat_l; lra).
+    rewrite <- (Rmult_0_r (x2 - a)). apply Rmult_le_compat_l; lra. }
   replace (x2 * (v - p * x2)) with (a * (v - p * a) + (x2 - a) * (v - p * (x2 + a))) by ring. lra.
 Qed.
 

@@ -55,6 +55,7 @@ Proof.
   replace G with ((1 - t) * (1 - t) * G + (1 - t) * t * (2 * G) + t * t * G) by ring. lra.
 Qed.
 
+Ltac products := apply Rplus_le_le_0_compat; apply Rmult_le_pos; lra.
 (** F(x) = (a|be - x| + m|al - x| + 2|ph - x|)(|x - ph| + ka) is least at ph, al or be. *)
 Lemma F_least a m be al ph ka G x : 0 <= a -> 0 <= m -> 0 <= ka -> 0 <= G -> ph < al -> al < be ->
   G <= (a * (be - ph) + m * (al - ph)) * ka ->
@@ -65,7 +66,8 @@ Proof.
   intros a0 m0 k0 g0 Ho1 Ho2 H1 H2 H3.
   destruct (Rle_or_lt x ph) as [L1|L1].
   - rewrite (Rabs_right (be - x)), (Rabs_right (al - x)), (Rabs_right (ph - x)) by lra.
-    eapply Rle_trans; [exact H1|]. apply Rmult_le_compat; nra.
+    assert (a * (be - ph) <= a * (be - x)) by (apply Rmult_le_compat_l; lra). assert (m * (al - ph) <= m * (al - x)) by (apply Rmult_le_compat_l; lra).
+    eapply Rle_trans; [exact H1|]. apply Rmult_le_compat; [products|lra..].
   - destruct (Rle_or_lt x al) as [L2|L2].
     + rewrite (Rabs_right (be - x)), (Rabs_right (al - x)), (Rabs_left1 (ph - x)) by lra.
       set (t := (x - ph) / (al - ph)).
@@ -75,7 +77,7 @@ Proof.
         apply Rmult_le_reg_r with (al - ph); [lra|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. lra. }
       assert (Q := affine_product (a * (be - ph) + m * (al - ph)) (a * (be - al) + 2 * (al - ph)) ka (al - ph + ka) t G
         Tb
-        ltac:(nra) ltac:(nra) k0 ltac:(lra) g0 H1 H2).
+        ltac:(products) ltac:(products) k0 ltac:(lra) g0 H1 H2).
       eapply Rle_trans; [exact Q|]. right. rewrite Et. ring.
     + destruct (Rle_or_lt x be) as [L3|L3].
       * rewrite (Rabs_right (be - x)), (Rabs_left1 (al - x)), (Rabs_left1 (ph - x)) by lra.
@@ -86,10 +88,11 @@ Proof.
           apply Rmult_le_reg_r with (be - al); [lra|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. lra. }
         assert (Q := affine_product (a * (be - al) + 2 * (al - ph)) (m * (be - al) + 2 * (be - ph)) (al - ph + ka) (be
           - ph + ka) t G Tb
-          ltac:(nra) ltac:(nra) ltac:(lra) ltac:(lra) g0 H2 H3).
+          ltac:(products) ltac:(products) ltac:(lra) ltac:(lra) g0 H2 H3).
         eapply Rle_trans; [exact Q|]. right. rewrite Et. ring.
       * rewrite (Rabs_left1 (be - x)), (Rabs_left1 (al - x)), (Rabs_left1 (ph - x)) by lra.
-        eapply Rle_trans; [exact H3|]. apply Rmult_le_compat; nra.
+        assert (0 <= a * (x - be)) by (apply Rmult_le_pos; lra). assert (m * (be - al) <= m * (x - al)) by (apply Rmult_le_compat_l; lra).
+        eapply Rle_trans; [exact H3|]. apply Rmult_le_compat; [products|lra..].
 Qed.
 
 Section Kinds.

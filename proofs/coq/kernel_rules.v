@@ -206,9 +206,11 @@ Proof.
     assert (Ch : a * (v - alpha * a) = (1 - t) * (a0 * (v - alpha * a0)) + t * (A * (v - alpha * A)) + alpha * (t * (1
       - t)) * ((A - a0) * (A - a0))).
     { rewrite T. ring. }
-    rewrite Ch. assert (0 <= t * (1 - t)) by nra. assert (0 <= (A - a0) * (A - a0)) by nra.
+    rewrite Ch. assert (0 <= t * (1 - t)) by (apply Rmult_le_pos; lra).
+    assert (0 <= (A - a0) * (A - a0)) by (apply Rmult_le_pos; lra).
     assert (0 <= alpha * (t * (1 - t)) * ((A - a0) * (A - a0))) by pos.
-    nra.
+    assert ((1 - t) * (G * beta) <= (1 - t) * (a0 * (v - alpha * a0))) by (apply Rmult_le_compat_l; lra).
+    assert (t * (G * beta) <= t * (A * (v - alpha * A))) by (apply Rmult_le_compat_l; lra). lra.
 Qed.
 
 (* ---------- rule 4 ---------- *)

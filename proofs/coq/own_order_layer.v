@@ -544,8 +544,8 @@ Proof.
   assert (In : m / r * T * sqrt T <= sqrt (ip RMG RMG)).
   { destruct TP as [TP|TP]; [|rewrite <- TP, Rmult_0_r, Rmult_0_l; apply sqrt_pos].
     assert (sp : 0 < sqrt T) by (now apply sqrt_lt_R0). assert (st : sqrt T * sqrt T = T) by (apply sqrt_sqrt; lra).
-    apply Rmult_le_reg_l with (sqrt T); [exact sp|]. replace (sqrt T * (m / r * T * sqrt T)) with (m / r * (T * T)) by
-      (rewrite <- st at 1 2 || idtac; nra).
+    apply Rmult_le_reg_l with (sqrt T); [exact sp|]. replace (sqrt T * (m / r * T * sqrt T)) with (m / r * T *
+      (sqrt T * sqrt T)) by ring. rewrite st, Rmult_assoc.
     eapply Rle_trans; [apply inner_low|]. rewrite <- sqrt_mult_alt by lra. apply Rsqr_incr_0_var; [|apply sqrt_pos].
     unfold Rsqr. rewrite <- Rabs_mult, Rabs_right by (apply Rle_ge, Rle_0_sqr).
     rewrite sqrt_sqrt by (apply Rmult_le_pos; [lra|apply ip_pos]). apply ip_cs. }

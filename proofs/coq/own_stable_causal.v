@@ -261,7 +261,7 @@ Proof.
         rewrite Nat.eqb_refl in At. destruct (Nat.eqb_spec (S e) e); [lia|].
         destruct (Nat.leb_spec e e); [|lia]. destruct (Nat.leb_spec (S e) e); [lia|].
         set (al := - q * X 1%nat e + p * X 1%nat (S e)) in *. set (be := p * X 1%nat e + q * X 1%nat (S e)) in *.
-        assert (Be : Rabs be <= rho) by nra.
+        assert (Be : Rabs be <= rho) by (assert (rho * small <= rho * 1) by (apply Rmult_le_compat_l; lra); lra).
         assert (Ee : X 1%nat e = - q * al + p * be) by (unfold al, be;
           replace (- q * (- q * X 1%nat e + p * X 1%nat (S e)) + p * (p * X 1%nat e + q * X 1%nat (S e))) with ((p * p
             + q * q) * X 1%nat e) by ring; rewrite N; ring).
@@ -283,7 +283,7 @@ Proof.
     + (* token 1 *)
       rewrite (J_apply 0 y X ltac:(lia) Hy). unfold wt.
       rewrite vmat_W by exact Hy. set (k := dot d (vmat d (fun b => X 0%nat b) W) (Z 0%nat)).
-      assert (B := X0 y Hy). assert (rs : 0 <= rho * small) by nra. unfold stable_tokens.
+      assert (B := X0 y Hy). assert (rs : 0 <= rho * small) by (apply Rmult_le_pos; lra). unfold stable_tokens.
       replace ((1:R) * 1) with 1 by ring. unfold Rdiv. rewrite Rinv_1, Rmult_1_r.
       destruct (Nat.lt_ge_cases y (S e)) as [L|L].
       * rewrite (eye_diff (S e) y), (eye_diff y (S e)) by lia. rewrite !Rmult_0_r, Rmult_0_l, Rminus_0_r, Rplus_0_r.
@@ -297,7 +297,7 @@ Proof.
         { unfold k, dot, stable_tokens. rewrite (sum_ext d _ (fun b => eye (S e) b * vmat d (fun b => X 0%nat b) W b))
             by (intros; ring). apply (sum_eye_l d (vmat d (fun b => X 0%nat b) W)). lia. }
         rewrite K, vmat_W by lia. rewrite eye_same. match goal with |- Rabs ?x <= _ => replace x with 0 by ring end.
-        rewrite Rabs_R0. nra.
+        rewrite Rabs_R0. apply Rmult_le_pos; [apply Rmult_le_pos; lra|lra].
     + (* token 2 *)
       set (u := fun b => X 0%nat b + X 1%nat b).
       set (k := dot d (vmat d u W) (Z 1%nat)).
@@ -325,10 +325,12 @@ Proof.
           [apply Rabs_triang|]; lra).
         assert (ca : 0 < c / a) by (apply Rdiv_lt_0_compat; lra). rewrite Rabs_mult, (Rabs_right (c / a)) by lra.
         assert (sm : small <= (1 - theta) / 8) by (rewrite <- sa; apply Rmult_le_reg_r with a; [lra|];
-          replace (small / a * a) with small by (field; lra); nra).
+          replace (small / a * a) with small by (field; lra);
+          assert (small * a <= small * 1) by (apply Rmult_le_compat_l; lra); lra).
         assert (Pu := Rabs_pos (u y)).
         apply Rle_trans with (theta * (rho * (1 + small))); [apply Rmult_le_compat; lra|].
-        assert (theta * (1 + small) <= (1 + theta) / 2) by nra.
+        assert (theta * (1 + small) <= (1 + theta) / 2).
+        { assert (theta * small <= 1 * small) by (apply Rmult_le_compat_r; lra). lra. }
         assert (rho * (theta * (1 + small)) <= rho * ((1 + theta) / 2)) by (apply Rmult_le_compat_l; lra). lra.
       * destruct (Nat.leb_spec e e); [|lia]. rewrite !JA by lia. rewrite Ve, Vs, Ze, Zs.
         assert (At := HX 1%nat e ltac:(lia) ltac:(lia)). assert (Ax := HX 1%nat (S e) ltac:(lia) ltac:(lia)).
@@ -361,13 +363,14 @@ Proof.
         assert (D4 := C2 p (X 0%nat (S e)) p1 B1).
         eapply Rle_trans; [apply Rabs_triang|]. assert (T1 := Rabs_triang ((1 + q) / a * al + - p / a * be) (- (1 + q)
           / a * X 0%nat e)).
-        assert (T2 := Rabs_triang ((1 + q) / a * al) (- p / a * be)). nra.
+        assert (T2 := Rabs_triang ((1 + q) / a * al) (- p / a * be)).
+        assert (0 <= rho * ((1 - theta) / 8)) by (apply Rmult_le_pos; lra). lra.
       * destruct (Nat.leb_spec y e); [lia|]. rewrite !JA by lia. rewrite Ve, Vs, Ze, Zs.
         replace (p * ((a * u e - p * k) / a) + q * ((u (S e) + w * u e - q * k) / a)) with ((p * (a * u e) + q * (u (S
           e) + w * u e) - (p * p + q * q) * k) / a) by (field; lra).
         rewrite N, Kv. replace ((p * (a * u e) + q * (u (S e) + w * u e) - 1 * (p * (a * u e) + q * (u (S e) + w * u
           e))) / a) with 0 by (field; lra).
-        rewrite Rabs_R0. assert (0 <= rho * small) by nra. nra.
+        rewrite Rabs_R0. apply Rmult_le_pos; [apply Rmult_le_pos; lra|lra].
 Qed.
 
 (* ---------- the eigenvalues ---------- *)

@@ -132,7 +132,9 @@ Proof.
     { apply Rlt_le in Hm. apply (Rmult_le_compat_r (K * K)) in Hm; [|nra].
       replace ((1 - g') / (K * K) * (K * K)) with (1 - g') in Hm by (field; lra). exact Hm. }
     apply Rle_trans with (K * x * (K * x)); [apply Rmult_le_compat; assumption|].
-    replace (K * x * (K * x)) with (x * (x * (K * K))) by ring. assert (0 <= x * (K * K)) by nra. nra. }
+    replace (K * x * (K * x)) with (x * (x * (K * K))) by ring. 
+    assert (0 <= x * (K * K)) by (apply Rmult_le_pos; [|apply Rmult_le_pos]; lra).
+    apply Rle_trans with (1 * (x * (K * K))); [apply Rmult_le_compat_r|]; lra. }
   destruct Late as [T HT].
   destruct (R1 T) as [UT _]. set (XT := sphere_orbit n d Ly X T) in *.
   assert (R2 := restart T (XT 0%nat) g' (UT 0%nat Hi0) g'0 UT).
@@ -166,9 +168,9 @@ Proof.
     assert (Yk : y <= INR (s / r) / 2).
     { unfold y. apply Rmult_le_reg_r with (2 * INR r); [lra|].
       replace ((INR t / (2 * INR r) - (INR T + INR r) / (2 * INR r)) * (2 * INR r)) with (INR t - INR T - INR r) by
-        (field; lra). nra. }
+        (field; lra). lra. }
     assert (A := Anti _ _ Yk). assert (0 < Rpower B (INR (s / r) / 2)) by apply exp_pos.
-    apply Rle_trans with (C1 * Rpower B (INR (s / r) / 2)); [unfold C1; lra|]. nra.
+    apply Rle_trans with (C1 * Rpower B (INR (s / r) / 2)); [unfold C1; lra|]. apply Rmult_le_compat; lra.
   - destruct (R1 t) as [_ Mb].
     assert (MK : mu n d (sphere_orbit n d Ly X t) <= K).
     { assert (x0 : 0 <= (1 - g * e) ^ (t / r)) by (apply pow_le; lra).
@@ -184,7 +186,8 @@ Proof.
       replace ((INR t / (2 * INR r) - (INR T + INR r) / (2 * INR r)) * (2 * INR r)) with (INR t - INR T - INR r) by
         (field; lra).
       apply lt_INR in Ht. lra. }
-    assert (1 <= Rpower B y) by (rewrite <- (Rpower_O B) by lra; now apply Anti). nra.
+    assert (1 <= Rpower B y) by (rewrite <- (Rpower_O B) by lra; now apply Anti).
+    apply Rle_trans with ((K + C1) * 1); [lra|apply Rmult_le_compat_l; lra].
 Qed.
 End Thm2.
 

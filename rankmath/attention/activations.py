@@ -100,7 +100,7 @@ def _gated(A: System, activation: str, u: Array, t: Array, s: Array, grow: Array
     decay = xp.where(same, A.exp(-2.0 * xp.minimum(xp.abs(p), xp.abs(q))), 1.0)
     rate = 2.0 * between * sinhc * decay / ((1.0 + A.exp(-2.0 * xp.abs(p))) * (1.0 + A.exp(-2.0 * xp.abs(q))))
     # (σ(a) − σ(b))/(s t), over `grow` like everything here.
-    share = xp.where(inside, 1.0, (a - b) / xp.where(inside, 1.0, step))
+    share = xp.where(inside, 1.0, (a - b) / xp.where(inside, 1.0, A.nonzero(step)))
     return t * (_open(A, q) + grow * (u + s * t) * rate * share)
 
 

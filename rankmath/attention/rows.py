@@ -223,26 +223,33 @@ def position_offsets(A: System, B: Array, scores: Array) -> tuple[Array, Array]:
 def capped(A: System, t: float, base: Array, delta: Array, c: Array, g: Array) -> Array:
     """tanh(s + δ_i + c_j + g_ij) − tanh(s + c_j) − tanh(s + δ_i) + tanh(s) times t, s = `base`, all given over t.
 
-    Where c or δ is not small: a difference of two differences, of the smaller ones. Else, with u = tanh s,
+    Where c, δ or g is not small: a difference of two differences, of the smaller ones. Else, with u = tanh s,
     w = tanh(s + δ), γ = tanh c and γ' = tanh(c + g),
 
         ((γ' − γ)(1 − w²) − (w − u) γ (w + u + γ'(1 + uw)))/((1 + wγ')(1 + uγ)).
     """
+    near = A.certainly_positive(A.constant(0.25) - A.maximum(A.abs(g), A.maximum(A.abs(c), A.abs(delta)) + 0 * g))
+    steps = [_step(A, base + c, delta + g), _step(A, base, delta) + 0 * g]
+    others = [_step(A, base + delta, c + g), _step(A, base, c) + 0 * g]
+    sizes = [A.maximum(*(A.abs(step) for step in pair)) for pair in (steps, others)]
+    apart = A.where(A.certainly_positive(sizes[1] - sizes[0]), steps[0] - steps[1], others[0] - others[1])
+    # The formula divides by numbers that underflow where the differences are large: there it is read at 0.
+    delta, c, g = (A.where(near, v + 0 * g, 0 * g) for v in (delta, c, g))
     moved, beyond = c + g, base + delta
     u, w, first, second = A.tanh(base), A.tanh(beyond), A.tanh(c), A.tanh(moved)
     top = _step(A, c, g) * _sech2(A, beyond) - _step(A, base, delta) * (first * (w + u + second * (u * w + 1)))
     small = top / (_joined(A, beyond, moved) * _joined(A, base, c))
-    steps = [_step(A, base + c, delta + g), _step(A, base, delta) + 0 * g]
-    others = [_step(A, beyond, moved), _step(A, base, c) + 0 * g]
-    sizes = [A.maximum(*(A.abs(step) for step in pair)) for pair in (steps, others)]
-    apart = A.where(A.certainly_positive(sizes[1] - sizes[0]), steps[0] - steps[1], others[0] - others[1])
-    near = [A.certainly_positive(A.constant(0.25) - A.abs(v + 0 * g)) for v in (c, delta)]
-    return A.where(near[0] & near[1], small, apart) * A.constant(t)
+    return A.where(near, small, apart) * A.constant(t)
 
 
 def _step(A: System, a: Array, b: Array) -> Array:
-    """tanh(a + b) − tanh(a) = tanh(b)(1 − tanh² a)/(1 + tanh(a) tanh(b))."""
-    return A.tanh(b) * _sech2(A, a) / _joined(A, a, b)
+    """tanh(a + b) − tanh(a), that is tanh(b) · 2e^{|b| − |a| − |a + b|} f(b)/(f(a) f(a + b)), f(x) = 1 + e^{−2|x|}.
+
+    The exponent is at most 0, and no denominator is below 1.
+    """
+    sizes = [A.abs(v) for v in (b, a, a + b)]
+    change, start, end = (A.exp(size * -2) + 1 for size in sizes)
+    return A.tanh(b) * A.exp(sizes[0] - sizes[1] - sizes[2]) * change * 2 / (start * end)
 
 
 def _sech2(A: System, a: Array) -> Array:

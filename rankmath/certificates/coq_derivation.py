@@ -16,7 +16,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rankmath.certificates.coq_words import NoCoq, Printer, header, identifier, lemma_rows, letters, parsed
+from rankmath.certificates.coq_words import (
+    NoCoq,
+    Printer,
+    header,
+    hypotheses_meant,
+    identifier,
+    lemma_rows,
+    letters,
+    parsed,
+)
 from rankmath.checker.derivation import Derivation, Line, line_key, oriented
 from rankmath.checker.monomials import expanded, normal, plus, poly_text, read_tree, times
 from rankmath.files import proofs_folder
@@ -157,7 +166,8 @@ class DerivationPrinter:
         self.claim, self.given, self.lines = claim, list(given), lines
         self.rows = {row["name"]: row for row in lemma_rows()}
         self.printer = Printer()
-        self.fixed = Derivation(claim, given).fixed
+        work = Derivation(claim, given)
+        self.fixed, self.meant = work.fixed, hypotheses_meant(work.words)
 
     # -- lines
 
@@ -217,7 +227,7 @@ class DerivationPrinter:
                 value = self.printer.term(parsed(match[1]))
                 unfold += f" rewrite ?G{k} in Q; rewrite ?(Rabs_pos_eq {value}), ?(Rabs_left1 {value}) in Q by lra."
         numbers = _numbers([str(entry["says"]), row["claim"]])
-        return f"pose proof (L_{identifier(name)} {' '.join(arguments)}) as Q.{unfold} {numbers} same Q."
+        return f"{numbers} pose proof (L_{identifier(name)} {' '.join(arguments)}) as Q.{unfold} same Q."
 
     def sizes(self) -> list[str]:
         return [f"E{match[1]}" for text in self.given if (match := re.fullmatch(r"([HL]) == \d+", text))]
@@ -360,12 +370,22 @@ class DerivationPrinter:
             return self._sum_or_power(how, number, size, now, bound)
         gain = _with(bound, now, "1")
         inner, constant = "1", []
-        for node in ast.walk(through):
+
+        def collect(node: ast.AST, over: bool) -> None:
+            nonlocal inner
             match node:
                 case ast.Call(func=ast.Name(id="prod_l"), args=[body]):
                     inner = Printer(bound=("l",)).term(body)
                 case ast.BinOp(left=base, op=ast.Pow(), right=ast.Name(id="L")):
-                    constant.append(self.printer.term(base))
+                    constant.append(f"(1 / {self.printer.term(base)})" if over else self.printer.term(base))
+                case ast.BinOp(left=left, op=ast.Div(), right=right):
+                    collect(left, over)
+                    collect(right, not over)
+                case _:
+                    for child in ast.iter_child_nodes(node):
+                        collect(child, over)
+
+        collect(through, False)
         factor = " * ".join([f"({inner})", *constant])
         q, g = self.printer.term(parsed(size)), Printer(bound=("l",)).term(gain)
         split = "rewrite ?prodf_mult, ?prodf_const, ?pow1 in C"
@@ -462,10 +482,11 @@ class DerivationPrinter:
         said, proof = self.claim_of(parsed(self.claim))
         lines = [
             "forall N, proper N ->",
-            *(f"{text} ->" for text in named),
+            *(f"{text} ->" for text in (*self.meant, *named)),
             *(f"{text} ->" for _, text in hypotheses),
         ]
-        names = ["N", "Hp", *(f"M{k}" for k in range(len(named))), *(f"G{k}" for k, _ in hypotheses)]
+        names = ["N", "Hp", *(f"S{k}" for k in range(len(self.meant))), *(f"M{k}" for k in range(len(named)))]
+        names += [f"G{k}" for k, _ in hypotheses]
         sizes = [
             f"pose proof G{k} as E{match[1]}."
             for k, text in enumerate(self.given)

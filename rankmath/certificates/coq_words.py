@@ -9,12 +9,14 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from rankmath.checker.derivation import meant
 from rankmath.checker.lemmas import lemma_table
+from rankmath.definitions.hypotheses import UNPRINTED
 from rankmath.validation import InvalidArgument
 
 #: Letters as real numbers; r is a number that a hypothesis defines.
@@ -61,7 +63,9 @@ _OF_PLACE = frozenset(["epsilon", "logit_range"])
 _ABOUT = frozenset(["delta", "q_max", "q_min"])
 _SIGNS = {ast.LtE: "<=", ast.Lt: "<", ast.Eq: "=", ast.GtE: ">=", ast.Gt: ">"}
 _OPERATIONS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
-_SWITCHES = frozenset(["mask", "layernorm", "mlp", "bias", "query_bias"])
+_SWITCHES = frozenset(["mask", "layernorm", "mlp", "bias", "query_bias", *UNPRINTED])
+#: Words that Network.v has no name for, because what is proved is proved for any of their kind.
+_ANY_OF = frozenset(["any", "standard", "rms"])
 
 
 #: A lemma: its name, claim and hypotheses, and the file and the name of its theorem.
@@ -193,7 +197,9 @@ class Printer:
             case ast.Compare(left=ast.Name(id=name), ops=[ast.Eq()], comparators=[ast.Name(id=word)]) if (
                 name in _SWITCHES
             ):
-                return "" if word == "any" else f"{name}_{word} N"
+                if name in UNPRINTED:  # said once, by `hypotheses_meant`
+                    return ""
+                return "" if word in _ANY_OF else f"{name}_{word} N"
             case ast.Compare(left=ast.Name(id="mask"), comparators=[ast.Call()]):
                 return ""  # a mask with a number: what is proved is proved for any mask
             case ast.Compare(left=left, ops=ops, comparators=rights):
@@ -277,19 +283,34 @@ _PROOFS = {
     "dobrushin-tanh": "by_form dobrushin_form_N.",
     "gamma": "by_gamma.",
     **{
-        name: f"intros N Hp l _ h _ C. in_words. rewrite P_is by exact Hp. "
-        f"apply lemma_{name.replace('-', '_')}; [now apply Pn|exact C]."
+        name: "intros N Hp l _ h _ C. in_words. destruct (as_head N Hp l h) as [d [dq [hd [Y [_ [M [-> _]]]]]]]. "
+        f"apply lemma_{name.replace('-', '_')}; [now apply Pn|rewrite M; exact C]."
         for name in ("entropy-causal", "attention-max-causal")
     },
     "contraction-blocks": "by_blocks.",
     **{
-        name: "intros N Hp l Bl H1 S A M K. in_words. rewrite (X_next N Hp l A (M l)). "
+        name: "intros N Hp l Bl H1 S A M K. in_words. rewrite (X_next N Hp l A (M l)), ?(W_all N l). "
         f"apply (Lemmas_spread.lemma_{name.replace('-', '_')} (tokens N) (dim N) (block_of N l) (X N l)); "
         "[intros; reflexivity|intros; apply K|exact S|apply INR_eq; exact H1]."
         for name in ("layer-rank", "layer-rank-values")
     },
+    **{
+        name: "intros N Hp l Bl H1 S A M. in_words. rewrite (X_next N Hp l A (M l)), ?(W_all N l). "
+        f"apply (Lemmas_reads.lemma_{name.replace('-', '_')} (tokens N) (dim N) (block_of N l) (X N l)); "
+        "[intros; reflexivity|exact S|apply INR_eq; exact H1]."
+        for name in ("layer-rank-bias", "layer-rank-values-bias")
+    },
     "degree-causal": "intros N Hp C. in_words. unfold mask_causal in C. rewrite C. apply lemma_degree_causal.",
 }
+
+
+def hypotheses_meant(words: Mapping[str, str]) -> list[str]:
+    """What Network.v says of the switches that are mostly left out: plain logits, and where LayerNorm stands."""
+    at = words.get("norm_at")
+    if at == "any" or (at == "before" and words.get("mlp", "none") != "none"):
+        raise NoCoq("no Coq for LayerNorms anywhere, nor in front of MLPs")
+    logits = all(words.get(switch) == "none" for switch in ("positions", "softcap", "qk_norm"))
+    return ["plain N"] * logits + [f"norm_{at} N"] * (at is not None)
 
 
 def header(row: Row) -> list[str]:
@@ -303,6 +324,10 @@ def header(row: Row) -> list[str]:
     numbers, functions = sorted(used & set("xyz")), sorted(used & set("fg"))
     lines += [f"forall {' '.join(numbers)} : R,"] * bool(numbers)
     lines += [f"forall {' '.join(functions)} : nat -> R,"] * bool(functions)
+    words = dict(text.split(" == ") for text in row["given"] if text.startswith("norm_at ==")) | {
+        switch: default.split(" == ")[1] for switch, default in meant([row["claim"], *row["given"]]).items()
+    }
+    lines += [f"{text} ->" for text in hypotheses_meant(words)]
     printer = Printer(frozenset(functions))
     return lines + [f"{text} ->" for text in (printer.formula(parsed(part)) for part in row["given"]) if text]
 

@@ -56,8 +56,8 @@ from rankmath.definitions.hypotheses import SWITCHES, UNPRINTED
 
 #: What each word for the mask implies beside itself and `any`.
 _MASKS = {"none": ("complete", "padding"), "complete": ("none", "padding")}
-#: Words of a lemma whose text speaks of how logits are made.
-_OF_LOGITS = ("W_QK", "delta(", "gamma(", "q_max(", "q_min(", "logit_range(")
+#: Words of a lemma whose text speaks of how logits are made of tokens.
+_OF_LOGITS = ("W_QK", "delta(", "gamma(", "q_max(", "q_min(")
 #: LayerNorms of which a lemma says what the tokens behind them are.
 _OWN_NORMS = ("sphere", "column")
 #: Quantities of the whole network, and of its first layer: statements with them are not read at a single layer.
@@ -136,6 +136,21 @@ def single_relations(tree: Tree) -> Iterator[Tree]:
         yield from single_relations(tree[2])
     elif tree[0] == "rel":
         yield tree
+
+
+def meant(texts: Sequence[str], statement: bool = False) -> dict[str, str]:
+    """The switches that a lemma depends on and does not name, with what it takes them to be."""
+    logits = any(word in text for text in texts for word in _OF_LOGITS)
+    # Attention reads X[l] itself: no norm and no MLP stands in front of it.
+    reads = logits and any("X[" in text for text in texts)
+    own = any(f"layernorm == {kind}" in text for text in texts for kind in _OWN_NORMS)
+    found = {**UNPRINTED, "mlp": "mlp == none"} if reads else dict(UNPRINTED)
+    depends = {"norm_at": reads or own, "mlp": reads}
+    return {
+        switch: default
+        for switch, default in found.items()
+        if (statement or depends.get(switch, logits)) and not any(text.startswith(f"{switch} ==") for text in texts)
+    }
 
 
 class Derivation:
@@ -348,18 +363,8 @@ class Derivation:
 
     def demand_meant(self, name: str, texts: Sequence[str]) -> None:
         """What is meant where nothing is said: of statements all of it, of lemmas what their terms depend on."""
-        logits = any(word in text for text in texts for word in _OF_LOGITS)
-        # Attention reads X[l] itself: no norm and no MLP stands in front of it.
-        reads = logits and any("X[" in text for text in texts)
-        for switch, default in (*UNPRINTED.items(), *(("mlp", "mlp == none") for _ in range(reads))):
-            if any(text.startswith(f"{switch} ==") for text in texts):
-                continue
-            if switch == "norm_at":
-                depends = reads or any(f"layernorm == {kind}" in text for text in texts for kind in _OWN_NORMS)
-            else:
-                depends = logits
-            depends = depends or name in usable_statements()
-            demand(not depends or f"{switch} == {self.words.get(switch)}" == default, f"{name} needs {default}")
+        for switch, default in meant(texts, name in usable_statements()).items():
+            demand(f"{switch} == {self.words.get(switch)}" == default, f"{name} needs {default}")
 
     def statement(self, line: Line, name: str, at: Mapping[str, str]) -> None:
         """An instance of a registered statement, of the whole network or of one layer of it."""

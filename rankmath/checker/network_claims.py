@@ -51,7 +51,7 @@ own:attention-shares | The derivative of attention by the two largest shares of 
     | jacobian_norm() <= norm(W[0, 0], 2)*(norm(P[0, 0], 2) + norm(W_QK[0, 0], 2)/sqrt(d_qk)*top_shares(P[0,
     0])*centred_norm(X[0])*(centred_norm(X[0]) + norm(X[0], 2)))
     | H == 1; L == 1; query_bias == none; mask == none; layernorm == none; mlp == none; skip == 0
-own:causal-rate | Under a causal mask collapse is exponential, and attention at consensus says how fast
+own:causal-rate | Under a causal mask attention at consensus bounds the distance from the first token on both sides
     | reach(X[L]) >= prod_l(diagonal(P0[l, 0], 1)*exp(-consensus_shift(P[l, 0]))*least_singular(W[l,
     0]))*first_gap(X[0]) and reach(X[L]) <= L**(n - 2)*prod_l(norm(W[l, 0], 2)*(1/L + (1 - 1/L)*other_share(P0[l,
     0])*exp(consensus_shift(P[l, 0]))))*reach(X[0])
@@ -66,19 +66,18 @@ own:consensus-derivative | At consensus the derivative of attention is R ↦ Σ_
     out
     | all_l(linear_gap(l) <= sum_h(norm(W[l, h], 2)*tanh(consensus_shift(P[l, h])/4))*diameter(X[l], 2))
     | mask == any; positions == any; softcap == any; qk_norm == any; layernorm == none; mlp == none; skip == 0
-own:consensus-rate | Near consensus the diameter is multiplied by the total variation of the attention at consensus
-    at most
+own:consensus-rate | Near consensus the diameter grows by total variation there times the norm of the values at most
     | all_p(diameter(X[L], p) <= prod_l(sum_h(operator_norm(W[l, h], p)*(dobrushin(P0[l, h]) +
     2*tanh(consensus_shift(P[l, h])/4))))*diameter(X[0], p))
     | mask == any; positions == any; softcap == any; qk_norm == any; layernorm == none; mlp == none; skip == 0
-own:consensus-second | Under a causal mask the first two tokens meet at the rate of the attention at consensus
+own:consensus-second | Under a causal mask the gap of the first two tokens follows the attention at consensus
     | first_gap(X[L]) >= prod_l(diagonal(P0[l, 0], 1)*exp(-consensus_shift(P[l, 0]))*least_singular(W[l,
     0]))*first_gap(X[0]) and first_gap(X[L]) <= prod_l(diagonal(P0[l, 0], 1)*exp(consensus_shift(P[l, 0]))*norm(W[l,
     0], 2))*first_gap(X[0])
     | mask == causal; n >= 2; H == 1; positions == any; softcap == any; qk_norm == any; layernorm == none; mlp ==
     none; skip == 0
-own:consensus-spectrum | The rate near consensus lies between the trace and the total variation of attention at
-    consensus
+own:consensus-spectrum | The second modulus of attention at consensus lies between |trace − 1|/(n − 1) and the total
+    variation
     | all_l(all_h(abs(sum_i(diagonal(P0[l, h], i)) - 1) <= (n - 1)*second_modulus(P0[l, h]) and second_modulus(P0[l,
     h]) <= dobrushin(P0[l, h])))
     | mask == any; positions == any; softcap == any; qk_norm == any; layernorm == none; mlp == none; skip == 0
@@ -204,7 +203,7 @@ own:skip-lower | With skips the diameter decays no faster than 1/√L, as long a
     2)))/(4*sqrt(d_qk)))*diameter(X[0], 2)**2*L)
     | skip == 1; mask == padding; max_l(sum_h(norm(W[l, h], 2)*tanh(norm(W_QK[l, h], 2)*diameter(X[l],
     2)**2/(4*sqrt(d_qk))))) < 1; layernorm == none; mlp == none
-own:transport | With any logits and any mask a layer multiplies the diameter by the attention's total variation at
+own:transport | With any logits and any mask the diameter grows by total variation times the norm of the values at
     most
     | all_p(diameter(X[L], p) <= prod_l(sum_h(operator_norm(W[l, h], p)*dobrushin(P[l, h])))*diameter(X[0], p))
     | mask == any; positions == any; softcap == any; qk_norm == any; layernorm == none; mlp == none; skip == 0

@@ -14,6 +14,7 @@ from typing import Any
 
 from rankmath.checker.intervals import Interval, Rejected, Undecided
 from rankmath.checker.kernel import Decision, Evaluator, formula
+from rankmath.definitions.entries import ENTRIES
 
 DIGITS = 6
 
@@ -91,6 +92,62 @@ class _Watch(Evaluator):
         return truth
 
 
+#: What hypotheses on the data mean that have no words of their own.
+_MEANT = {
+    "binary(mask)": "every entry of the mask is 0 or 1",
+    "all(sum(row) > 0 for row in mask)": "every token sees a token",
+    "all(m == 1 for row in mask for m in row)": "every token sees all tokens",
+    "all(mask[i][j] == (1 if j <= i else 0) for i in range(n) for j in range(n))": "the mask is causal",
+    "all(mask[i][i] == 1 and (i == 0 or mask[i][i - 1] == 1) for i in range(n))": (
+        "every token sees itself and the one before it"
+    ),
+    "radius > 0": "the bound on the distance of tokens and fixed point is positive",
+    "ball > 0": "the bound on the distance of tokens and starts is positive",
+    "norm_kind == sphere": "the LayerNorm is the sphere's",
+    "stochastic(A)": "the rows of A are non-negative, and each sums to 1",
+    "tokens == identity(n)": "the tokens are the unit vectors",
+    "mask == T(mask) and connected(mask)": "who sees whom sees back, and all are linked",
+}
+
+
+def plainly(text: str) -> str:
+    """A hypothesis as a reader says it: its words where it has some, else its formula without program text.
+
+    >>> plainly("all(w > 0 for w in weights)"), plainly("floor(t) == t and t >= 0"), plainly("self_loops()")
+    ('w > 0 for every w in weights', 't is whole and t >= 0', 'every token sees itself')
+    """
+    tree = formula(text)
+    said = _MEANT.get(text) or _plain(tree)
+    return text if said == ast.unparse(tree) else said
+
+
+def _plain(node: ast.expr) -> str:
+    match node:
+        case ast.Call(func=ast.Name(id="all" | "any" as word), args=[ast.GeneratorExp(elt=said, generators=loops)]):
+            places = ", ".join(f"{ast.unparse(loop.target)} {_among(loop.iter)}" for loop in loops)
+            where = "".join(f" with {_plain(test)}" for loop in loops for test in loop.ifs)
+            return f"{_plain(said)} for {'every' if word == 'all' else 'some'} {places}{where}"
+        case ast.Call(func=ast.Name(id=name)) if name in ENTRIES and ENTRIES[name].truth:
+            return ENTRIES[name].meaning
+        case ast.Call(func=ast.Name(id="stochastic"), args=[array]):
+            return f"the rows of {ast.unparse(array)} are non-negative, and each sums to 1"
+        case ast.BoolOp(op=ast.And(), values=parts):
+            return " and ".join(
+                f"({_plain(part)})" if isinstance(part, ast.BoolOp) else _plain(part) for part in parts
+            )
+        case ast.Compare(left=ast.Call(func=ast.Name(id="floor")), comparators=[ast.Name(id=name)]):
+            return f"{name} is whole"
+        case ast.Compare(left=ast.Name(id=name), comparators=[ast.Call(func=ast.Name(id="T"))]):
+            return f"{name} is symmetric"
+    return ast.unparse(node)
+
+
+def _among(values: ast.expr) -> str:
+    """`< n` of range(n), else `in` the name of what is gone through."""
+    shown = ast.unparse(values)
+    return f"< {shown[6:-1]}" if shown.startswith("range(") and "," not in shown else f"in {shown}"
+
+
 def described(
     outcome: Decision, texts: Sequence[str], formulas: Sequence[ast.expr], given: Sequence[str]
 ) -> list[str]:
@@ -100,7 +157,7 @@ def described(
     """
     last = min(outcome.true, len(texts) - 1)
     held = [text for text in texts[:last] if text in given]
-    lines = [f"hypotheses that hold: {'; '.join(held)}"] if held else []
+    lines = [f"hypotheses that hold: {'; '.join(map(plainly, held))}"] if held else []
     if outcome.why:
         return lines
     what, text = "hypothesis" if last < len(texts) - 1 else "claim", texts[last].strip()

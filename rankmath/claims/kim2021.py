@@ -182,8 +182,8 @@ own_received = Statement(
     draws=(draw_tokens, draw_rays),
     share=0.4,
     notes="So too on the sphere where W_QK is a multiple β ≥ 0 of the identity: there logits are −β‖x_i − x_j‖²/2 "
-    "up to a constant. The order is right: a token in the middle of others in orthogonal directions receives about "
-    "√n/2.",
+    "up to a constant. The order is right: a token in the middle of others in orthogonal directions, at a good "
+    "distance, receives about √n/2.",
 )
 
 own_l2_lower = Statement(
@@ -192,12 +192,12 @@ own_l2_lower = Statement(
     given="m >= 4",
     arrays={"m": ", even, >= 4"},
     exact=True,
-    title="Attention by distances has a Lipschitz constant in ℓ₂ of order n^{1/4} at least",
+    title="Attention by distances, in enough dimensions, has a Lipschitz constant in ℓ₂ of order n^{1/4} at least",
     source=OWN,
     status="proved",
     draws=(draw_crowds,),
     share=0.1,
     notes="For n = m + m²/4 tokens, m even, and a dimension with a coordinate to spare: along it the derivative is "
     "P, so the constant is at least ‖P‖₂ ≥ √m/4, about n^{1/4}/(2√2). So own:l2-lipschitz is right up to a factor "
-    "of order log n.",
+    "of order log n, where d may grow with n.",
 )

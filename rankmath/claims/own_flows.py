@@ -116,8 +116,8 @@ own_until_collapse = Statement(
     extremal=far_ends,
     sharp=True,
     share=0.02,
-    notes="For every β > 0, and never more than geshkovski2024:until-collapse: the exponential is divided by about "
-    "β(1 − u)/2, and the factor e of the other term is gone.",
+    notes="For every β > 0, and never more than geshkovski2024:until-collapse: for large x the exponential is "
+    "divided by about x/(1 + u), and the factor e of the other term is gone.",
 )
 
 # -- the mean field ----------------------------------------------------------------------------------------
@@ -140,9 +140,10 @@ own_mean_field_rate = Statement(
     where={"s": "exp(2*tau) - 1"},
     given=("v > 0", "v <= 1", "tau > 0", "a >= 0", "a <= 1"),
     arrays={"v": ", > 0, <= 1", "tau": ", > 0", "a": ", >= 0, <= 1"},
-    title="The mean field with β = 0: W₂ falls like e^{−min(1, (d − 1)/4)t} from densities in L², and no faster",
+    title="The mean field, β = 0: W₂ ≤ Ce^{−ρt} from every density in L² if ρ < min(1, (d − 1)/4), not if ρ is "
+    "larger",
     source=f"{OWN}, beside a theorem of {CHEN_MEAN}: exponentially fast, W₂ ≤ C₀e^{{−t/100}} for |β| < β₀, from a "
-    f"density in L² with a mean that is not 0; {_READ} of a survey",
+    f"density in L² with a mean that is not 0, as a survey has it; {_READ}",
     status="proved",
     draws=(draw_boosts,),
     extremal=late_boosts,
@@ -172,7 +173,7 @@ own_circle_three = Statement(
     "u*exp(beta*(u**2/2 - 1)) <= exp(-beta*u/2)",
     given=("beta >= -2/3", "u > 0", "u <= 1"),
     arrays={"beta": "", "u": ", > 0, <= 1"},
-    title="Three tokens on the circle meet, from almost every start, if β > −2/3, and do not if β < −2/3",
+    title="Three tokens on the circle meet: from almost every start if β > −2/3, not from an open set if β < −2/3",
     source=f"{OWN}, beside {POLYANSKIY}, who show for every number of tokens that they meet if β ≥ −0.16 and, for "
     "some number, do not if β < −2/3; read in the abstract",
     status="proved",
@@ -273,7 +274,7 @@ own_off_grid = Statement(
     "C*exp(C*eta)*eta*(eta + 1)*eta < eta/2 - eta**3/48",
     given=("C >= 1", "eta > 0", "8*C*exp(C)*eta <= 1"),
     arrays={"C": ", >= 1", "eta": ", > 0"},
-    title="Between two layers a chain is as far from its limit in continuous time as a step is long",
+    title="Between two layers a chain may be half a step away from its limit in continuous time",
     source=f"{OWN}; that it refutes a sentence of {KOUBBI}, section 2.3.2, was noticed by a public formalisation, "
     "fxeqxmulfx/transformer, from which we have the wording: after the theorem on the weak error a rate "
     "Ce^{CT}η(T + 1)max(η, α), T = ηL, uniformly on [0, T]",

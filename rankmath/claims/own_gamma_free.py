@@ -72,7 +72,8 @@ own_gamma_free_one_head = Statement(
     supremum="sqrt(16/27)",
     share=0.1,
     cost=3,
-    notes="On the family three_keys the ratio of the two sides tends to √(16/27).",
+    notes="A query e_0, keys e_1, −e_2, −e_3 of equal weight, W_QK = w e_0(e_1 + e_2 + e_3)ᵀ, W = I: as w → 0 and "
+    "tokens 0 are added the ratio of the two sides tends to √(16/27).",
 )
 
 own_gamma_free_sharp = Statement(
@@ -89,5 +90,5 @@ own_gamma_free_sharp = Statement(
     sharp=True,
     share=0.1,
     cost=3,
-    notes="On the family three_keys the ratio of the two sides tends to 1.",
+    notes="On the tokens that own:gamma-free-one-head names the ratio of the two sides tends to 1.",
 )

@@ -195,15 +195,15 @@ own_mask_rate = Statement(
     "mask_trace(G) - 1 <= (n - 1)*mask_second(G)",
     given=("n >= 2", "zero_one(G)"),
     arrays={"G": "n n, n >= 2"},
-    title="Equal logits under an incomplete mask with self-loops: exponential at best, from almost every start",
+    title="Equal logits, W = I, an incomplete mask with self-loops: exponential at best, from almost every start",
     source=OWN,
     status="proved",
     draws=(draw_masks,),
     extremal=two_causal,
     share=0.3,
-    notes="With self-loops the trace is above 1 unless every token sees every token. So equal logits with "
-    "W = I multiply the residual in the end by |λ₂| ≥ (Σ 1/deg_i − 1)/(n − 1) > 0 a layer, for almost every "
-    "start: exponential at best, and not doubly exponential. Two causal tokens are an equality.",
+    notes="With self-loops the trace is above 1 unless every token sees every token. So with equal logits "
+    "and W = I the residual falls in the end by |λ₂| ≥ (Σ 1/deg_i − 1)/(n − 1) > 0 a layer in the geometric mean, "
+    "for almost every start. Two causal tokens are an equality.",
 )
 
 own_mask_rate_symmetric = Statement(
@@ -211,7 +211,7 @@ own_mask_rate_symmetric = Statement(
     "returns(K) - 1 <= (n - 1)*weights_second(K)**2",
     given=("n >= 2", "symmetric_weights(K)"),
     arrays={"K": "n n"},
-    title="Symmetric logits under an incomplete undirected mask: exponential at best, from almost every start",
+    title="Symmetric logits, W = I, an incomplete undirected mask: exponential at best, from almost every start",
     source=OWN,
     status="proved",
     truth="proofs/own_mask_rate.tex",

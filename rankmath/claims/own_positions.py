@@ -130,7 +130,7 @@ own_transport = Statement(
     "own:transport",
     "all_p(diameter(X[L], p) <= prod_l(sum_h(operator_norm(W[l,h], p)*dobrushin(P[l,h])))*diameter(X[0], p))",
     given=("mask == any", *LOGITS),
-    title="With any logits and any mask a layer multiplies the diameter by the attention's total variation at most",
+    title="With any logits and any mask the diameter grows by total variation times the norm of the values at most",
     **_PROVED,
     draws=_draws(KINDS),
     extremal=meeting_tokens,
@@ -161,7 +161,7 @@ own_positions_diameter = Statement(
     extremal=meeting_tokens,
     sharp=True,
     notes="Without positions queries and keys come together with the tokens, and the bound is of order three. With "
-    "them it does not fall below a factor a layer.",
+    "them it need not fall below a factor a layer.",
 )
 
 own_consensus_rate = Statement(
@@ -169,13 +169,14 @@ own_consensus_rate = Statement(
     "all_p(diameter(X[L], p) <= prod_l(sum_h(operator_norm(W[l,h], p)"
     "*(dobrushin(P0[l,h]) + 2*tanh(consensus_shift(P[l,h])/4))))*diameter(X[0], p))",
     given=("mask == any", *LOGITS),
-    title="Near consensus the diameter is multiplied by the total variation of the attention at consensus at most",
+    title="Near consensus the diameter grows by total variation there times the norm of the values at most",
     **_PROVED,
     draws=_draws(KINDS),
     extremal=meeting_tokens,
     sharp=True,
-    notes="The shift of the logits goes to zero with the diameter, so what stays is the attention of equal tokens. "
-    "Its rows are equal, and the factor is 0, where there are no positions and all tokens see the same keys.",
+    notes="Where logits are continuous their shift goes to zero with the diameter, and the attention of equal "
+    "tokens stays. Its rows agree, and the factor is 0, where there are no positions and all tokens see the same "
+    "keys.",
 )
 
 own_second_token = Statement(
@@ -200,7 +201,7 @@ own_consensus_second = Statement(
     " and first_gap(X[L]) <= prod_l(diagonal(P0[l,0], 1)*exp(consensus_shift(P[l,0]))*norm(W[l,0], 2))"
     "*first_gap(X[0])",
     given=("mask == causal", "n >= 2", "heads == 1", *LOGITS),
-    title="Under a causal mask the first two tokens meet at the rate of the attention at consensus",
+    title="Under a causal mask the gap of the first two tokens follows the attention at consensus",
     **_PROVED,
     draws=_draws(CAUSAL, ((2, 2, 1, 1), (3, 4, 1, 1), (4, 2, 1, 2))),
     extremal=nearly_scaled,
@@ -238,7 +239,7 @@ own_consensus_spectrum = Statement(
     "all_l(all_h(abs(sum_i(diagonal(P0[l,h], i)) - 1) <= (n - 1)*second_modulus(P0[l,h])"
     " and second_modulus(P0[l,h]) <= dobrushin(P0[l,h])))",
     given=("mask == any", *LOGITS),
-    title="The rate near consensus lies between the trace and the total variation of attention at consensus",
+    title="The second modulus of attention at consensus lies between |trace − 1|/(n − 1) and the total variation",
     **_PROVED | {"share": 0.1},
     truth="proofs/own_mask_rate.tex",
     draws=_draws(KINDS[:-1], ((3, 4, 1, 1), (4, 2, 1, 2))),
@@ -253,13 +254,14 @@ own_causal_rate = Statement(
     "*first_gap(X[0]) and reach(X[L]) <= L**(n - 2)*prod_l(norm(W[l,0], 2)*(1/L + (1 - 1/L)*other_share(P0[l,0])"
     "*exp(consensus_shift(P[l,0]))))*reach(X[0])",
     given=("mask == causal", "n >= 2", "heads == 1", *LOGITS),
-    title="Under a causal mask collapse is exponential, and attention at consensus says how fast",
+    title="Under a causal mask attention at consensus bounds the distance from the first token on both sides",
     **_PROVED | {"share": 0.1},
     draws=_draws(CAUSAL, ((2, 2, 1, 1), (3, 4, 1, 2), (4, 2, 1, 2))),
-    notes="Where one layer with W = 1 and logits that are Lipschitz is repeated the shifts are summable: up to "
-    "constants and a power of L the distance from the first token lies between the L-th powers of two shares at "
-    "consensus, that of the second token and the largest beside the first token's. They agree for relative "
-    "positions and for none (own:relative-shares), and then the power of L is not needed.",
+    notes="Where one layer with W = 1, no bias and logits that are Lipschitz on bounded sets is repeated, the "
+    "shifts are summable: up to constants and a power of L the distance from the first token lies between the "
+    "L-th powers of two shares at consensus, that of the second token (if it differs from the first) and the "
+    "largest beside the first token's. They agree for relative positions and for none (own:relative-shares), and "
+    "then the power of L is not needed.",
 )
 
 own_relative_shares = Statement(
@@ -282,7 +284,7 @@ own_shrinking_values = Statement(
     title="Rotary positions, no mask, values that shrink: log of the diameter falls at least like depth squared",
     **_PROVED | {"share": 0.1},
     draws=_draws(PLAIN[:1]),
-    notes="For s < 1 the bound is neither exponential nor doubly exponential in L.",
+    notes="For 0 < s < 1 the bound is neither exponential nor doubly exponential in L.",
 )
 
 own_pre_norm_depth = Statement(

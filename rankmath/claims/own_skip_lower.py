@@ -30,7 +30,7 @@ own_skip_lower = Statement(
     },
     given=("skip == 1", "mask == padding", "theta < 1"),
     title="With skips the diameter decays no faster than 1/√L, as long as no layer can undo them (θ < 1)",
-    source="this library; answers a question left open by Dong, Cordonnier and Loukas 2021",
+    source="this library; Dong, Cordonnier and Loukas 2021 leave such lower bounds open",
     status="proved",
     draws=tuple(
         networks(t, shapes=((2, 1, 1, 4), (4, 2, 2, 6), (5, 3, 1, 12)), log_weights=(-1.5, -0.3), skip=1.0)

@@ -209,7 +209,7 @@ wu2024_cor1_centers = Statement(
     title="Orthogonal values under sphere LayerNorm collapse from acute angles, faster by the number of centers",
     source=f"{WU}, Corollary 1 refined by the number of center nodes, as we read it (the wording was not before "
     f"us): "
-    "every center counts; with R steps in which each of them reaches all tokens, and the constant, by us",
+    "every center counts; with R steps in which all tokens see each of them, and the constant, by us",
     status="proved",
     draws=(partial(draw_sphere, orthant_tokens, full=False),),
     share=0.25,

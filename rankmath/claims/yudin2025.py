@@ -55,7 +55,7 @@ yudin2025_softmax = Statement(
     extremal=one_above,
     sharp=True,
     share=0.5,
-    notes="Attained where all shares but the largest are equal, or 0. It implies own:softmax-gradient: "
+    notes="Attained where all shares but the largest are equal. It implies own:softmax-gradient: "
     "the two largest shares p and q have p(1 − p + q) ≤ 2p(1 − p) ≤ 1/2.",
 )
 
@@ -93,6 +93,6 @@ own_attention_shares = Statement(
     sharp=True,
     share=0.05,
     notes="Never more than yudin2025:attention, because centring does not raise the spectral norm. As tokens "
-    "come together it tends to ‖W‖₂, the norm of the derivative there; the bound of yudin2025:attention does "
-    "not, unless they tend to 0.",
+    "come together it tends to ‖W‖₂, the norm of the derivative there. For n ≥ 2, W ≠ 0 and W_QK ≠ 0 "
+    "the bound of yudin2025:attention does not, unless they tend to 0.",
 )

@@ -123,7 +123,7 @@ def saved(answer: Answer, output: str, *, coq: bool = False) -> list[str]:
         refusal = str(failure)
     lines = handed_over(instance, certificate, folder, name, statement)
     if certificate is None:
-        path = write(folder / f"{name}.json", json.dumps(encode(instance), indent=1))
+        path = write(folder / f"{name}.json", encode(instance))
         return [*lines, f"json: {path}", f"no certificate: {refusal}"]
     path = certificate.save(folder / f"{name}.json")
     return [*lines, f"certificate: {path} ({certificate.id}, accepted by the checker)"]
@@ -133,9 +133,9 @@ def _saved_proof(answer: Answer, folder: Path, coq: bool) -> list[str]:
     """The derivation as a certificate and as LaTeX; and as a Coq file, compiled where Coq is at hand."""
     from rankmath.certificates.coq_derivation import compiled, derivation_file
     from rankmath.certificates.coq_words import NoCoq
-    from rankmath.decide.prover.reading import in_latex
     from rankmath.files import folder as make_folder
     from rankmath.files import write
+    from rankmath.report.theorems import fragment
 
     battery = answer.battery
     certificate = battery.derivation
@@ -144,7 +144,7 @@ def _saved_proof(answer: Answer, folder: Path, coq: bool) -> list[str]:
     name = _slug(battery.statement.key)
     make_folder(folder)
     path = certificate.save(folder / f"{name}.json")
-    tex = write(folder / f"{name}.tex", in_latex(battery.proof, name))
+    tex = write(folder / f"{name}.tex", fragment([certificate]))
     accepted = "accepted by the checker" if certificate.check().accepted else "refused by the checker"
     lines = [f"LaTeX: {tex}", f"derivation: {path} ({certificate.id}, {accepted})"]
     if coq:

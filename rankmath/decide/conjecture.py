@@ -6,6 +6,7 @@ import math
 import re
 import textwrap
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -41,7 +42,7 @@ from rankmath.formula.terms import (
     relations,
     walk,
 )
-from rankmath.model.network import Attention, Sublayer
+from rankmath.model.network import MLP, Attention, Sublayer
 from rankmath.printing import quotient
 from rankmath.validation import Array, Floats, InvalidArgument
 from rankmath.verification.instance import Instance, NetworkInstance
@@ -557,7 +558,21 @@ def in_words(instance: NetworkInstance) -> list[str]:
         if net.bias is not None and np.any(net.bias[l]):
             lines.append(f"bias[{l}] = {_rows(net.bias[l])}")
         lines += [f"{name}[{l}] = {_rows(table)}" for name, table in _placed(net.attentions[l], n)]
+        lines += [line for s in net.sublayers[l] if isinstance(s.map, MLP) for line in _mapped(s.map, l)]
     return lines
+
+
+def _mapped(f: MLP, l: int) -> Iterator[str]:
+    """What the MLP of layer l makes of a token y, and its arrays; biases that are zero are left out."""
+    arrays = {name: getattr(f, name) for name in ("W_gate", "b_gate", "W_in", "b_in", "W_out", "b_out")}
+    arrays = {name: a for name, a in arrays.items() if a is not None and (name[0] == "W" or np.any(a))}
+    inner, gate, outer = (
+        f"{matrix} + {bias}" if bias in arrays else matrix
+        for matrix, bias in (("y W_in", "b_in"), ("y W_gate", "b_gate"), ("W_out", "b_out"))
+    )
+    opened = f"{f.activation}({inner})" if "W_gate" not in arrays else f"{f.activation}({gate})*({inner})"
+    yield f"MLP of layer {l}: y -> {'y + ' if f.skip else ''}{opened} {outer}"
+    yield ", ".join(f"{name} = {_rows(a)}" for name, a in arrays.items())
 
 
 def _placed(attention: Attention, n: int) -> list[tuple[str, Array]]:

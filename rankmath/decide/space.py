@@ -41,6 +41,16 @@ _SIZES = {"n": (2, 3, 4, 6, 8, 16, 32), "d": (1, 2, 3, 4, 6, 16), "H": (1, 2, 3)
 _MOST = {"n": 64, "d": 24, "H": 16, "L": 16}
 _MASKS = ("none", "causal", "window:1", "star:0", "prefix:1")
 _SKIPS = (1.0, 0.5, -1.0, 2.0, 0.0)
+#: What a switch that may be anything is, beginning with what it is where nothing is said.
+_TRIED = {
+    "layernorm": ("none", "rms", "sphere"),
+    "norm_at": ("after", "before"),
+    "mlp": ("none", "relu", "tanh"),
+    "softcap": ("none", "tanh"),
+    "qk_norm": ("none", "any"),
+    "positions": ("none", "rotary", "alibi", "relative"),
+}
+_STRENGTHS = (1.0, 16.0)
 _TRIVIAL = -50.0
 
 
@@ -66,12 +76,15 @@ class Room:
     bias: bool = False
     #: Whether every W is a signed permutation, exactly orthogonal.
     orthogonal: bool = False
+    #: A factor of what is not drawn: of the terms that positions add to logits, and of the weights of MLPs.
+    strength: float = 1.0
 
     @property
     def size(self) -> int:
         """About the numbers that make an instance, more for many tokens: the order in which rooms are searched."""
         extra = (1.5 if self.key_bias or self.bias else 1.0) * (1 + (self.mask != "none"))
         extra *= 1.5 if self.d_qk not in (1.0, float(self.d)) else 1.0
+        extra *= 1.25 ** sum(part != "none" for part in (self.norm, self.mlp, self.softcap, self.positions))
         return int((self.n * (self.d + self.n / 2) + 2 * self.L * self.H * self.d**2) * extra)
 
     @property
@@ -111,9 +124,10 @@ class Room:
 
     @cached_property
     def prototype(self) -> Network:
-        """A network of zeros of this shape; its MLPs are activations, plus tokens where LayerNorm is before."""
+        """A network of zeros of this shape; its MLPs are activations times a number, plus tokens where LayerNorm is
+        before."""
         zeros, mask = np.zeros((self.H, self.d, self.d)), self.mask_graph()
-        f = None if self.mlp == "none" else MLP(np.eye(self.d), np.eye(self.d), activation=self.mlp)
+        f = None if self.mlp == "none" else MLP(np.eye(self.d), self.strength * np.eye(self.d), activation=self.mlp)
         if self.norm_at == "after" and self.positions == "none" and self.softcap == "none" and not self.plain_keys:
             stack = np.broadcast_to(zeros, (self.L, *zeros.shape))
             return Network.from_arrays(
@@ -158,13 +172,14 @@ def _positions(room: Room) -> dict[str, Any]:
     match room.positions:
         case "rotary":
             turns = np.arange(room.n)[:, None] * (1 + np.arange(room.d // 2)) % 4
-            tables = (np.asarray(table)[turns] for table in ([1.0, 0.0, -1.0, 0.0], [0.0, 1.0, 0.0, -1.0]))
-            return {"rotary": Rotary(*tables)}
+            cosines, sines = np.asarray([[1.0, 0.0, -1.0, 0.0], [0.0, 1.0, 0.0, -1.0]])
+            return {"rotary": Rotary(cosines[turns], sines[turns])}
         case "alibi":
-            return {"position": ALiBi(2.0 ** -np.arange(room.H))}
+            return {"position": ALiBi(room.strength * 2.0 ** -np.arange(room.H))}
         case "relative":
             far = np.arange(room.n) - np.arange(room.n)[:, None]
-            return {"position": PositionTable(np.stack([np.where(far == h - 1, 2.0, 0.0) for h in range(room.H)]))}
+            tables = [np.where(far == h - 1, 2 * room.strength, 0.0) for h in range(room.H)]
+            return {"position": PositionTable(np.stack(tables))}
     return {}
 
 
@@ -181,16 +196,9 @@ def rooms(statement: Statement) -> list[Room]:
     masks = _MASKS if ("mask", "any") in said else tuple(word for name, word in said if name == "mask") or ("none",)
     masks = tuple(_mask_name(word) for word in masks)
     words = {name: word for name, word in said if word != "none"}
-    norm, norm_at = words.get("layernorm", "none"), words.get("norm_at", "after")
-    switched: dict[str, Any] = {
-        "norm": "rms" if norm == "any" else norm,
-        "norm_at": "before" if norm_at == "any" else norm_at,
-        "mlp": "none" if words.get("mlp", "any") == "any" else words["mlp"],
-        "softcap": "tanh" if words.get("softcap") == "any" else words.get("softcap", "none"),
-        "qk_norm": "qk_norm" in words,
+    kinds = {
+        name: tried if words.get(name) == "any" else (words.get(name, tried[0]),) for name, tried in _TRIED.items()
     }
-    placed = words.get("positions", "none")
-    kinds = ("none", "rotary", "alibi", "relative") if placed == "any" else (placed,)
     groups = (1, 2) if _mentions(statement, "kv_heads") else (0,)
     no_key_bias, no_bias = ("query_bias", "none") in said, ("bias", "none") in said
     orthogonal = any(
@@ -215,26 +223,36 @@ def rooms(statement: Statement) -> list[Room]:
     lawful = _lawful(statement)
     beside = {int(number) + step for number in _numbers(statement, "d") for step in (-1, 0, 1)}
     found = set()
-    biased = not no_key_bias and switched["softcap"] == "none" and not switched["qk_norm"] and groups == (0,)
-    every = product(shapes, _skips(statement), masks, sorted(scales), kinds, groups)
-    for (n, d, H, L), skip, mask, d_qk, positions, kv_heads in every:
-        if (positions == "rotary" and d < 2) or (kv_heads and H % kv_heads):
+    every = product(shapes, _skips(statement), masks, sorted(scales), product(*kinds.values()), groups, _STRENGTHS)
+    for (n, d, H, L), skip, mask, d_qk, switched, kv_heads, strength in every:
+        norm, norm_at, mlp, softcap, qk_norm, positions = switched
+        if (positions == "rotary" and d < 2) or (kv_heads and H % kv_heads) or (norm == "sphere" and d < 2):
             continue
+        if strength != 1 and mlp == "none" and positions not in ("alibi", "relative"):
+            continue
+        if norm == "none" and norm_at == "before":
+            continue
+        biased = not no_key_bias and softcap == "none" and qk_norm == "none" and not kv_heads
         for with_bias in (False, True):
             room = Room(
                 *(n, d, H, L),
                 d_qk=d_qk or float(d),
                 skip=skip,
                 mask=mask,
-                **switched,
+                norm=norm,
+                norm_at=norm_at,
+                mlp=mlp,
+                softcap=softcap,
+                qk_norm=qk_norm != "none",
                 positions=positions,
                 kv_heads=kv_heads,
                 key_bias=with_bias and biased and positions != "rotary",
                 bias=with_bias and not no_bias and (L > 1 or seen),
                 orthogonal=orthogonal,
+                strength=strength,
             )
             thin = d <= 6 or n <= 4 or d in beside  # many dimensions matter most to few tokens
-            if not (norm == "sphere" and d < 2) and thin and room not in found and lawful(room):
+            if thin and room not in found and lawful(room):
                 found.add(room)
     if not found:
         if clash := _clash(statement):
@@ -397,7 +415,7 @@ _READ = {
     "K": ("L", "n", "mask"),
     "layernorm": ("norm",),
     **{name: (name,) for name in ("norm_at", "mlp", "softcap", "qk_norm")},
-    "positions": ("positions", "n", "H"),
+    "positions": ("positions", "n", "H", "strength"),
     "kv_heads": ("kv_heads", "H"),
 }
 

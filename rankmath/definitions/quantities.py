@@ -520,14 +520,14 @@ define(
 define(
     """quasi_strongly_connected() = any(all(walks(edges_and_loops, 8)[i][c] > 0 for i in range(n)) for c in
     range(n))""",
-    "the mask is quasi-strongly connected: some token reaches every other along its edges",
-    latex=r"\text{{the mask is quasi-strongly connected}}",
+    "the mask is quasi-strongly connected: some token is seen by all others, directly or through others",
+    latex=r"\text{{some token is seen by all others, directly or through others}}",
     truth=True,
 )
 define(
     "strongly_connected() = all(x > 0 for row in walks(edges_and_loops, 8) for x in row)",
-    "the mask is strongly connected",
-    latex=r"\text{{the mask is strongly connected}}",
+    "the mask is strongly connected: every token is seen by all others, directly or through others",
+    latex=r"\text{{every token is seen by all others, directly or through others}}",
     truth=True,
 )
 define(
@@ -545,14 +545,14 @@ define(
 
 define(
     "center_count() = sum(1 if is_center(c) else 0 for c in range(n))",
-    "number of centers of the mask: of tokens that reach all others along its edges",
+    "number of centers of the mask: of tokens that all others see, directly or through others",
     latex="c",
     example="center_count() <= n",
 )
 define(
     """farthest() = min(k for k in range(1, n + 1) if all(steps(edges_and_loops, k)[i][c] > 0
     for c in range(n) if is_center(c) for i in range(n)))""",
-    "least number of steps, at least 1, in which every center of the mask reaches all tokens; 1 if there is none",
+    "least number of steps, at least 1, in which all tokens see every center of the mask; 1 if there is none",
     latex="R",
     example="farthest() >= r",
 )

@@ -651,10 +651,11 @@ class Network(Shows):
 
     @cached_property
     def is_one_line(self) -> bool:
-        """Whether each layer is norm(f(λX + attention)), without position terms."""
+        """Whether each layer is norm(f(λX + attention)), without position terms or groups of heads."""
         return all(
             isinstance(layer[0].map, Attention)
             and layer[0].map.position is None
+            and layer[0].map.kv_heads is None
             and layer[0].map.is_bilinear
             and all(s.before is None and s.behind is None for s in layer)
             and (len(layer) == 1 or (len(layer) == 2 and isinstance(layer[1].map, MLP) and not layer[1].skip))
@@ -666,7 +667,7 @@ class Network(Shows):
         if not self.is_one_line:
             raise InvalidArgument(
                 f"net: {name} asked for; only networks whose layers are all norm(f(skip X + attention)), without "
-                "position terms, have one"
+                "position terms or groups of heads, have one"
             )
         return self
 

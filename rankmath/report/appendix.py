@@ -6,6 +6,7 @@ the texts through the preamble's ``\\rmset``; a text that asks for a value nobod
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -17,19 +18,23 @@ from rankmath.claims import statement, statements
 from rankmath.claims.dong2021_many_tokens import Kinds
 from rankmath.decide.campaigns.in_memory import Result
 from rankmath.files import proofs_folder, write
-from rankmath.report.cite import TITLE, software_entry
+from rankmath.report.cite import software_entry
 from rankmath.report.figures import FIGURES
-from rankmath.report.fragments import STYLE, written_out
+from rankmath.report.fragments import LOOSE, STYLE, written_out
 from rankmath.report.latex import at_least, code, escape, exact, grouped, identifier, measured
 from rankmath.report.results import Report
 from rankmath.report.sources import (
+    added,
     cited_by,
     committed_certificates,
+    entries,
     label_of,
     preamble,
     proof_texts,
+    publication,
 )
-from rankmath.report.theorems import FAMILIES, findings, stated, theorem
+from rankmath.report.stated import stated
+from rankmath.report.theorems import FAMILIES, findings, theorem
 from rankmath.validation import InvalidArgument, Number
 from rankmath.verification.statement import Statement
 from rankmath.version import __version__
@@ -128,7 +133,7 @@ class Appendix:
         """appendix.tex, references.bib and figures/ under `folder`, a fragment's rankmath.sty; the text's path."""
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
-        write(target / "references.bib", self.bib)
+        added(target / "references.bib", entries(self.bib))
         for figure in self.figures:
             (target / "figures").mkdir(exist_ok=True)
             copy = target / "figures" / figure.name
@@ -192,15 +197,33 @@ def appendix(
     foot = [r"\bibliographystyle{plain}", r"\bibliography{references}", r"\end{document}"]
     bib = (proofs_folder() / "references.bib").read_text(encoding="utf-8").rstrip()
     if fragment:
-        tex = written_out("\n".join([_PASTE, *filter(None, body)]), supplied)
+        loose = [_PASTE, rf"\begingroup{LOOSE.strip()}", *filter(None, body), r"\par\endgroup"]
+        tex = _own_labels(_with_targets(written_out("\n".join(loose), supplied)))
     else:
-        tex = "\n".join(filter(None, [*head, *body, *foot]))
+        tex = _with_targets("\n".join(filter(None, [*head, *body, *foot])))
     return Appendix(f"{tex}\n", f"{bib}\n\n{software_entry()}\n", figures, fragment)
 
 
 _PASTE = (
     "% \\usepackage{rankmath} in the preamble, \\input{appendix} in the text, references.bib in the bibliography."
 )
+
+
+def _with_targets(tex: str) -> str:
+    """The text without links to certificates that its table does not have."""
+    there = set(re.findall(r"\\label\{(cert:[^}]*)\}", tex))
+    return re.sub(
+        r"\\hyperref\[(cert:[^]]*)\]\{(\\texttt\{[^{}]*\})\}",
+        lambda found: found[0] if found[1] in there else found[2],
+        tex,
+    )
+
+
+def _own_labels(tex: str) -> str:
+    """The text with labels that are its own: two fragments of one paper may both prove a lemma."""
+    own = f"rm{hashlib.sha256(tex.encode()).hexdigest()[:6]}"
+    tex = re.sub(r"\\(label|ref|eqref|pageref|autoref)\{", rf"\\\1{{{own}:", tex)
+    return tex.replace(r"\hyperref[", rf"\hyperref[{own}:").replace(r"\csname once:", rf"\csname once:{own}:")
 
 
 def relied_on(outcomes: Sequence[tuple[str, str]]) -> list[str]:
@@ -238,7 +261,7 @@ def _demand_supplied(texts: Mapping[str, str], supplied: Mapping[str, str]) -> N
 
 
 def _title() -> str:
-    name, _, rest = TITLE.partition(":")
+    name, _, rest = publication()["title"].partition(":")
     words = f"{_capital(rest.strip())}:\\\\ proofs, refutations, measurements"
     return "\n".join((rf"\title{{{words}}}", rf"\author{{{name} {__version__}~\cite{{rankmath}}}}", r"\date{}"))
 
@@ -320,7 +343,7 @@ def _summary_table(
         rows.append((code(result.key), escape(result.title), escape(result.status), "--", _quotient(result)))
     header = ("statement", "claim", "status", "shown in", "tightness")
     return _longtable(
-        r"@{}L{0.2\textwidth}L{0.33\textwidth}lL{0.14\textwidth}l@{}",
+        r"@{}L{0.22\textwidth}L{0.29\textwidth}lL{0.14\textwidth}l@{}",
         header,
         rows,
         caption="The statements: what is known, where it is shown (section, and the certificate that refutes or "
@@ -362,7 +385,7 @@ def _longtable(
     body = "\n".join(" & ".join(row) + r"\\" for row in rows)
     return "\n".join(
         (
-            rf"{{\{size}",
+            rf"{{\{size}\setlength{{\tabcolsep}}{{4pt}}",
             rf"\begin{{longtable}}{{{columns}}}",
             rf"\caption{{{caption}}}\label{{{label}}}\\ {head}\endfirsthead",
             rf"{head}\endhead \bottomrule\endfoot",
@@ -436,12 +459,12 @@ def _certificate_table(
             rows.append((rf"\multicolumn{{3}}{{@{{}}L{{\textwidth}}@{{}}}}{{{code(key)}, {escape(entry.title)}}}",))
         for certificate in group:
             checked = accepted.get(certificate.id) or _checked(certificate)
-            name = rf"\phantomsection\label{{cert:{certificate.id}}}\texttt{{{certificate.id}}}"
+            name = rf"\phantomsection\label{{cert:{certificate.id}}}{identifier(certificate.id)}"
             rows.append((name, certificate.kind, findings(checked)[-1]))
         if group:
             rows[-1] = (*rows[-1][:-1], rows[-1][-1] + r"\smallskip")
     table = _longtable(
-        r"@{}llL{0.47\textwidth}@{}",
+        r"@{}L{0.3\textwidth}lL{0.5\textwidth}@{}",
         ("certificate", "kind", "what the checker concludes"),
         rows,
         caption="The certificates, each accepted by the checker for this document.",

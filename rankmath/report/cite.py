@@ -12,21 +12,21 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.checker import checker
 from rankmath.claims import statement, statements
 from rankmath.printing import did_you_mean
-from rankmath.report.fragments import notation, written_out
+from rankmath.report.fragments import LOOSE, notation, written_out
 from rankmath.report.latex import code, escape, formulas, identifier
-from rankmath.report.sources import bibliography, cited_by, committed_certificates, field, machine_checked
-from rankmath.report.theorems import CONTRACTION, EQUILIBRIUM, equilibrium_statement, in_words, of_its_own, stated
+from rankmath.report.sources import (
+    bibliography,
+    cited_by,
+    committed_certificates,
+    field,
+    machine_checked,
+    publication,
+)
+from rankmath.report.stated import in_words, of_its_own, stated
+from rankmath.report.theorems import CONTRACTION, EQUILIBRIUM, equilibrium_statement
 from rankmath.validation import InvalidArgument, as_choice
 from rankmath.verification.statement import Statement
 from rankmath.version import __version__
-
-#: As in CITATION.cff, which an installed package does not carry; a test holds the two together.
-TITLE = "rankmath: verified statements about attention and rank collapse"
-AUTHORS = "The rankmath authors"
-LICENSE = "MIT"
-RELEASED = "2026-11-18"
-#: A URL or a DOI once there is one; empty fields are left out.
-ADDRESS = ""
 
 FORMATS = ("latex", "bibtex", "markdown")
 
@@ -39,14 +39,19 @@ def software_entry() -> str:
     >>> print(software_entry().splitlines()[0])
     @misc{rankmath,
     """
-    name, _, rest = TITLE.partition(":")
-    return _entry("rankmath", {"title": f"{{{name}}}:{rest}", "note": f"Version {__version__}, {LICENSE} license"})
+    name, _, rest = publication()["title"].partition(":")
+    return _entry("rankmath", {"title": f"{{{name}}}:{rest}", "note": f"Version {_licensed()}"})
+
+
+def _licensed() -> str:
+    return f"{__version__}, {publication()['license']} license"
 
 
 def _entry(key: str, fields: dict[str, str]) -> str:
-    """A BibTeX entry of ours: authors, year and address are those of CITATION.cff."""
-    where = {"url": ADDRESS} if ADDRESS else {}
-    whole = {"author": f"{{{AUTHORS}}}", "year": RELEASED[:4], "howpublished": "Python package", **where, **fields}
+    """A BibTeX entry of ours: author, year and address (a DOI, a URL) are those of CITATION.cff."""
+    said = publication()
+    whole = {"author": f"{{{said['author']}}}", "year": said["date-released"][:4], "howpublished": "Python package"}
+    whole |= {name: said[name] for name in ("doi", "url") if name in said} | fields
     lines = "".join(f"  {name:<12} = {{{value}}},\n" for name, value in whole.items())
     return f"@misc{{{key},\n{lines}}}"
 
@@ -96,7 +101,7 @@ class Citation:
         ]
         lines += [f"Certificate {identifier(name)}: {_SHOWS[kind]}." for name, kind in self.certificates]
         lines.append(f"{formulas(self._stated_by)}.")
-        return written_out("\n".join(lines))
+        return written_out("\n".join((rf"\begingroup{LOOSE.strip()}%", *lines, r"\par\endgroup")))
 
     @property
     def entry_key(self) -> str:
@@ -107,14 +112,16 @@ class Citation:
     @property
     def _stated_by(self) -> str:
         if self.users:
-            return "The claim is the author's; rankmath decided this instance of it"
+            did = "proved it" if self.certificates[0][1] == "derivation" else "decided this instance of it"
+            return f"The claim is the author's; rankmath {did}"
         return "Statement and proof are of rankmath" if self.source == "this library" else f"Source: {self.source}"
 
     def _bibtex(self) -> str:
         """The entry of this statement or certificate; those of its papers stand in `sources`."""
         where = f"{self.truth[0].upper()}{self.truth[1:]}".partition(";")[0]
+        where += "; the claim is its author's" if self.users else ""
         ids = ", ".join(name for name, _ in self.certificates)
-        note = f"{where}{f'; certificate {ids}' if ids else ''}; rankmath {__version__}, {LICENSE} license"
+        note = f"{where}{f'; certificate {ids}' if ids else ''}; rankmath {_licensed()}"
         title = (
             formulas(self.title)
             if self.users
@@ -159,7 +166,9 @@ class Citation:
         ]
         lines += [f"Certificate `{name}`: {_SHOWS[kind]}." for name, kind in self.certificates]
         papers = [_in_words(bibliography()[key]) for key in self.bibtex]
-        own = f"{AUTHORS}. *{TITLE}*. Version {__version__}."
+        said = publication()
+        where = f"https://doi.org/{said['doi']}" if "doi" in said else said.get("url", "")
+        own = f"{said['author']}. *{said['title']}*. Version {__version__}. {where}".rstrip()
         return "\n\n".join([*lines, "\n".join(f"- {line}" for line in (*papers, own))])
 
 
@@ -168,6 +177,14 @@ _SHOWS = {
     "holds": "an instance that satisfies it",
     "violates": "an instance that refutes it",
     "exists": "an instance of what it says exists",
+    "derivation": "a derivation of it from lemmas, line by line",
+}
+#: What a certificate says of a claim that is the user's: a title, and what is known.
+_OWN = {
+    "violates": ("A claim that is false", "refuted"),
+    "holds": ("An instance of a claim", "held at one instance"),
+    "exists": ("A claim of existence", "shown at one instance"),
+    "derivation": ("A claim that is proved", "proved"),
 }
 
 
@@ -259,10 +276,10 @@ def _of_family(certificate: Certificate) -> Citation:
     if entry is not None:
         return Citation(
             key=certificate.statement,
-            title={"violates": "A claim that is false", "holds": "An instance of a claim"}[certificate.kind],
+            title=_OWN[certificate.kind][0],
             claim=entry.conclusion,
             source="the user",
-            truth=f"{'refuted' if certificate.kind == 'violates' else 'held at one instance'}, by the certificate",
+            truth=f"{_OWN[certificate.kind][1]}, by the certificate",
             certificates=shown,
             bibtex=(),
             premises=entry.premises,

@@ -16,6 +16,21 @@ from rankmath.verification.statement import Statement
 #: What a fragment with a theorem begins with: the author's own environment is kept where there is one.
 ENVIRONMENT = "\\ifcsname theorem\\endcsname\\else\\newtheorem{theorem}{Theorem}\\fi\n"
 
+#: Lines that would stick out are stretched instead, up to the end of the environment.
+LOOSE = r"\emergencystretch=12em\hbadness=10000 "
+
+
+def label(name: str) -> str:
+    """A label that is set once, also where two fragments of one paper hold the same theorem.
+
+    Examples
+    --------
+    >>> print(label("rm-1"))
+    \\ifcsname once:rm-1\\endcsname\\else\\label{rm-1}\\expandafter\\gdef\\csname once:rm-1\\endcsname{}\\fi
+    """
+    seen = rf"\csname once:{name}\endcsname"
+    return rf"\if{seen[1:]}\else\label{{{name}}}\expandafter\gdef{seen}{{}}\fi"
+
 
 # -- our own commands --------------------------------------------------------------------------------------
 
@@ -174,4 +189,4 @@ STYLE = "\n".join(
     )
 )
 
-__all__ = ["ENVIRONMENT", "STYLE", "commands", "notation", "written_out"]
+__all__ = ["ENVIRONMENT", "LOOSE", "STYLE", "commands", "label", "notation", "written_out"]

@@ -249,7 +249,7 @@ def breakable(math: str) -> str:
         depth += (piece == "{") - (piece == "}")
         if piece.startswith(r"\text{") and depth == 0:
             piece = f"$ {piece[6:-1]}".replace("$  ", "$ ") + r"$\displaystyle "
-        elif depth == 0 and piece in (r"\,", r"\ ", r"\quad"):
+        elif depth == 0 and piece in (",", r"\,", r"\ ", r"\quad", r"\mid", r"\cdots"):
             piece += r"\allowbreak "
         written += piece
     found = rf"$\displaystyle {written}$"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Mapping
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rankmath.certificates.certificate import Certificate
-from rankmath.files import proofs_folder
+from rankmath.files import proofs_folder, read_text, write
 
 #: Section order of the appendix; a text that is not named here follows, by name.
 ORDER = (
@@ -37,6 +38,7 @@ ORDER = (
     "stable_causal",
     "stable_complete",
     "stable_every_n",
+    "stable_trees",
 )
 
 
@@ -164,6 +166,21 @@ def certificate_file(certificate: Certificate) -> str:
     return f"{slug(certificate.statement)}_{certificate.id}.json"
 
 
+@cache
+def publication() -> Mapping[str, str]:
+    """What CITATION.cff says of rankmath: title, version, license, date-released, author; url and doi where given.
+
+    Examples
+    --------
+    >>> publication()["title"].partition(":")[0], publication()["license"]
+    ('rankmath', 'MIT')
+    """
+    text = (proofs_folder() / "CITATION.cff").read_text(encoding="utf-8")
+    fields = re.findall(r'^(\w[\w-]*): "?(.+?)"?$', text, flags=re.MULTILINE)
+    (author,) = re.findall(r'^authors:\n  - name: "(.*)"$', text, flags=re.MULTILINE)
+    return {**dict(fields), "author": author}
+
+
 # -- bibliography -------------------------------------------------------------------------------------------
 
 
@@ -176,10 +193,23 @@ def bibliography() -> Mapping[str, str]:
     >>> print(bibliography()["birkhoff1957extensions"].splitlines()[0])
     @article{birkhoff1957extensions,
     """
-    text = (proofs_folder() / "references.bib").read_text(encoding="utf-8")
-    entries = re.split(r"^(?=@)", text, flags=re.MULTILINE)
-    keyed = ((re.match(r"@\w+\{([^,\s]+),", entry), entry.strip()) for entry in entries)
-    return {match[1]: entry for match, entry in keyed if match}
+    return entries((proofs_folder() / "references.bib").read_text(encoding="utf-8"))
+
+
+def entries(text: str) -> dict[str, str]:
+    """The entries of a text in BibTeX by key."""
+    parts = re.split(r"^(?=\s*@)", text, flags=re.MULTILINE)
+    keyed = ((re.match(r"\s*@\w+\s*\{\s*([^,\s]+)\s*,", part), part.strip()) for part in parts)
+    return {match[1]: part for match, part in keyed if match}
+
+
+def added(path: str | os.PathLike[str], new: Mapping[str, str]) -> Path:
+    """Add BibTeX entries to a file; those whose keys stand in it already are left as they are."""
+    target = Path(path)
+    before = read_text(target).rstrip() if target.exists() else ""
+    there = entries(before)
+    more = (entry for key, entry in new.items() if key not in there)
+    return write(target, "\n\n".join(filter(None, (before, *more))) + "\n")
 
 
 def field(entry: str, name: str) -> str | None:

@@ -9,7 +9,6 @@ import inspect
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Protocol
 
 from rankmath.certificates.certificate import Certificate, Data, number
 from rankmath.claims import statements
@@ -19,7 +18,8 @@ from rankmath.formula import read_formula
 from rankmath.formula.language import LETTERS
 from rankmath.formula.printed import latex_letter
 from rankmath.formula.printing import latex, text, words
-from rankmath.report.fragments import ENVIRONMENT, notation, written_out
+from rankmath.report.derivations import derived
+from rankmath.report.fragments import ENVIRONMENT, LOOSE, label, notation, written_out
 from rankmath.report.latex import (
     breakable,
     code,
@@ -35,8 +35,8 @@ from rankmath.report.latex import (
     shown_value,
 )
 from rankmath.report.sources import cited_by, preamble
+from rankmath.report.stated import in_words, of_its_own, stated
 from rankmath.validation import InvalidArgument
-from rankmath.verification.statement import Statement
 
 #: Certificates of equilibria of self-attention with LayerNorm.
 EQUILIBRIUM = "own:layernorm-equilibrium"
@@ -71,6 +71,8 @@ def theorem(certificate: Certificate) -> str:
     result = certificate.check()
     if not result.accepted:
         raise InvalidArgument(f"certificate: {certificate.id} given; the checker rejects it: {result.reason}")
+    if certificate.kind == "derivation":
+        return derived(certificate)
     if certificate.statement in (EQUILIBRIUM, CONTRACTION):
         boxed = certificate.statement == CONTRACTION
         argument = _CONTRACTION_ARGUMENT if boxed else _EQUILIBRIUM_ARGUMENT
@@ -82,10 +84,10 @@ def theorem(certificate: Certificate) -> str:
         registered = certificate.statement in statements()
         title = f"Instance of {certificate.statement}" if registered else _TITLES[certificate.kind]
     checked = "\n".join(rf"  \item {line}" for line in findings(result.checked))
-    tex = rf"""\begin{{theorem}}[{escape(title)}]\label{{{certificate.id}}}
+    tex = rf"""\begin{{theorem}}[{escape(title)}]{label(certificate.id)}{LOOSE}
 {statement}
 \end{{theorem}}
-\begin{{proof}}
+\begin{{proof}}{LOOSE}
 {argument}
 All numbers are in certificate {identifier(certificate.id)}, as integers and fractions.  The checker, which trusts
 nothing in the file and shares no code with the program that wrote it, finds:
@@ -154,26 +156,12 @@ def _lies(shown: str) -> str:
     return f"{'lies in' if shown.startswith('[') else 'is'} ${shown}$"
 
 
-#: What the checker's own hypotheses on the data mean.
-_MEANT = {
-    "binary(mask)": "every entry of the mask is $0$ or $1$",
-    "all(sum(row) > 0 for row in mask)": "every token sees a token",
-    "all(m == 1 for row in mask for m in row)": "every token sees all tokens",
-    "all(mask[i][j] == (1 if j <= i else 0) for i in range(n) for j in range(n))": "the mask is causal",
-    "radius > 0": "the bound on the distance of tokens and fixed point is positive",
-    "ball > 0": "the bound on the distance of tokens and starts is positive",
-    "norm_kind == sphere": "the LayerNorm is the sphere's",
-    "stochastic(A)": "the rows of $A$ are non-negative, and each sums to $1$",
-    "all(w > 0 for w in weights)": "every weight is positive",
-    "C == T(C)": "$C$ is symmetric",
-}
 _SIGNS = {"<=": r"\le", ">=": r"\ge", "==": "=", "<": "<", ">": ">"}
 
 
 def _readable(part: str) -> str:
-    """A hypothesis as the checker words it: in words where it has some, else as a formula; "" for program text."""
-    if part in _MEANT:
-        return _MEANT[part]
+    """A hypothesis as the checker words it: as a formula of the language where it is one, else its words; "" where
+    they are those of a program."""
     if compared := re.fullmatch(r"([A-Za-z_]+) (<=|>=|==|<|>) (-?\d+)", part):
         name, sign, number = compared.groups()
         shown = latex_letter(name) if len(name) == 1 or name in LETTERS else rf"\mathrm{{{escape(name)}}}"
@@ -181,9 +169,11 @@ def _readable(part: str) -> str:
     try:
         formula = read_formula(part)
     except InvalidArgument:
-        return ""
+        return (
+            "" if re.search(r"[\[@]|==|\bif\b|\w\(", part) else formulas(part.replace("<=", "≤").replace(">=", "≥"))
+        )
     said = words(formula)
-    return escape(said) if said and said != text(formula) else f"${latex(formula)}$"
+    return escape(said) if said and said != text(formula) else breakable(latex(formula))
 
 
 def document(certificates: Sequence[Certificate]) -> str:
@@ -296,38 +286,6 @@ _VERBS = {"holds": "satisfies", "violates": "violates", "exists": "is one that t
 _MOST_LINES = 40
 
 
-class Stated(Protocol):
-    """A statement, or what is quoted of one: hypotheses, conclusions, letters of its own, quantities in words."""
-
-    @property
-    def premises(self) -> tuple[str, ...]: ...
-    @property
-    def conclusion(self) -> tuple[str, ...]: ...
-    @property
-    def letters(self) -> tuple[str, ...]: ...
-    @property
-    def meanings(self) -> tuple[tuple[str, str], ...]: ...
-
-
-def stated(entry: Stated) -> list[str]:
-    """Hypotheses, conclusion and what its letters stand for, as LaTeX whose lines may be broken anywhere."""
-    lines = []
-    if entry.premises:
-        given = (breakable(part.strip("$")) if part.startswith("$") else escape(part) for part in entry.premises)
-        lines.append(rf"Suppose: {'; '.join(given)}.  Then\\*[3pt]")
-    return [*lines, r",\\*[3pt] ".join(map(breakable, (*entry.conclusion, *entry.letters))) + "."]
-
-
-def in_words(entry: Stated) -> list[str]:
-    """What each quantity of it is, as LaTeX."""
-    return [
-        f"In words: {formulas(said)}."
-        if shown in entry.conclusion
-        else f"Here {breakable(shown)}: {formulas(said)}."
-        for shown, said in entry.meanings
-    ]
-
-
 def _instance_statement(certificate: Certificate) -> str:
     entry = statements().get(certificate.statement) or of_its_own(certificate)
     before, source, claim, meanings = "", "", code(certificate.claim), ""
@@ -343,14 +301,6 @@ def _instance_statement(certificate: Certificate) -> str:
     explained = f"{escape(' '.join(meaning))}\n" if meaning else ""
     data = data_shown(certificate.data)
     return f"{before}The following instance {verb} the claim{source}\n{claim}\n{meanings}{explained}{data}"
-
-
-def of_its_own(certificate: Certificate) -> Statement | None:
-    """A claim that the certificate alone carries, where it is one about networks."""
-    try:
-        return Statement(certificate.statement, certificate.claim, tuple(certificate.given))
-    except InvalidArgument:
-        return None
 
 
 #: How the arrays of a layer are printed: those of every head, then those of the whole layer.
@@ -431,13 +381,13 @@ def data_shown(data: Mapping[str, Data]) -> str:
 def displayed(lines: Iterable[str]) -> str:
     """Lines of mathematics, displayed; rows of matrices stand apart so that their fractions do not touch."""
     body = " \\\\\n".join(f"  &{line}" for line in lines)
-    return f"{{\\renewcommand{{\\arraystretch}}{{1.35}}%\n\\begin{{align*}}\n{body}\n\\end{{align*}}}}"
+    spaced = r"\allowdisplaybreaks\renewcommand{\arraystretch}{1.35}%"
+    return f"{{{spaced}\n\\begin{{align*}}\n{body}\n\\end{{align*}}}}"
 
 
 __all__ = [
     "CONTRACTION",
     "EQUILIBRIUM",
-    "Stated",
     "data_shown",
     "displayed",
     "document",

@@ -309,6 +309,20 @@ def test_differences_of_capped_logits_have_all_digits() -> None:
         assert abs(ours - exact) <= 1e-15 * parts
 
 
+@np.errstate(all="raise", under="ignore")
+def test_logits_far_beyond_the_cap_divide_nothing_by_zero() -> None:
+    """cosh of 600 squared overflows and its inverse underflows: 0/0 had come of it."""
+    A, rng = Float64(np.zeros((1, 1))), np.random.default_rng(1)
+    with mpmath.workdps(60):
+        for _ in range(300):
+            s, d, c, g = (float(rng.standard_normal() * 10.0 ** rng.integers(-3, 4)) for _ in range(4))
+            ours = float(rows.capped(A, 1.0, *(np.asarray([[v]]) for v in (s, d, c, g)))[0, 0])
+            at = [mpmath.tanh(mpmath.mpf(s) + v) for v in (mpmath.mpf(d) + c + g, c, d, 0)]
+            # The steps of tanh are exact to the last digits; the sums that they begin at are rounded.
+            rounded = 1e-15 * (1 + sum(abs(v) for v in (s, d, c, g)))
+            assert abs(ours - (at[0] - at[1] - at[2] + at[3])) <= 8 * rounded, (s, d, c, g)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [

@@ -33,6 +33,7 @@ def _instance(given: str) -> NetworkInstance:
         "qk_norm == any, heads == 1",
         "softcap == tanh, heads == 1",
         "heads == 2, kv_heads == 1",
+        "heads == 1, mlp == relu",
         "layernorm == rms before, skip == 1, heads == 1",
     ],
 )
@@ -52,6 +53,11 @@ def test_rotations_and_terms_of_the_logits_are_shown() -> None:
     assert {"cos[0] = [1; 0; -1]", "sin[0] = [0; 1; 0]"} <= set(in_words(turned))
     assert r"\text{cos in layer $0$}=\begin{pmatrix}1 \\ 0 \\ -1\end{pmatrix}" in in_latex(turned)
     assert "position of head 0[0] = [0 -1 -2; -1 0 -1; -2 -1 0]" in in_words(sloped)
+
+
+def test_an_mlp_is_shown_with_its_weights() -> None:
+    lines = in_words(_instance("mlp == relu, heads == 1"))
+    assert lines[-2:] == ["MLP of layer 0: y -> relu(y W_in) W_out", "W_in = [1 0; 0 1], W_out = [1 0; 0 1]"]
 
 
 def test_an_rms_norm_has_one_name() -> None:

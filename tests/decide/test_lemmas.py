@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from rankmath.arithmetic.float64 import Float64
+from rankmath.checker.derivation import meant
 from rankmath.checker.lemmas import lemma_table, usable_statements
 from rankmath.checker.monomials import nodes, read_tree
 from rankmath.claims import statements
@@ -69,8 +70,11 @@ def test_a_lemma_about_networks_holds_from_one_token_on(name: str) -> None:
     given = {text.split(" == ")[0]: text.split(" == ")[1] for text in lemma.given if " == " in text}
     masks = {"any": ("none", "causal"), "causal": ("causal",)}.get(given.get("mask", ""), ("none",))
     skips = (0.0, -0.7) if "skip" in lemma.text else (0.0,)
+    # What a lemma says of logits without saying how they are made holds with positions too.
+    free = "logit_range" in lemma.text and "positions" not in meant([lemma.text, *lemma.given])
+    positions = ("none", "relative") if free else ("none",)
     applied = 0
-    for (n, d, H), mask, skip in itertools.product(SIZES, masks, skips):
+    for (n, d, H), mask, skip, position in itertools.product(SIZES, masks, skips, positions):
         for time in ("0", "1") if "[t]" in lemma.text else ("",):
             text = re.sub(r"\bt\b", time or "t", lemma.text)
             at = {"l": "0", "h": str(H - 1)}
@@ -83,7 +87,7 @@ def test_a_lemma_about_networks_holds_from_one_token_on(name: str) -> None:
                 )
             elif "_l(" not in text:
                 text = text.replace("[l, h]", "[0, h]")
-            extra = ["bias == any", "query_bias == any"]
+            extra = ["bias == any", "query_bias == any", f"positions == {position}"]
             extra = [x for x in extra if x.split()[0] not in given]
             hypotheses = [re.sub(r"\[t\]", f"[{time}]", x) for x in lemma.given]
             statement = Statement(f"mine:{name}", text, [*hypotheses, *extra])
@@ -92,7 +96,9 @@ def test_a_lemma_about_networks_holds_from_one_token_on(name: str) -> None:
                 d_qk=2.0,
                 skip=skip if "skip" not in given else 0.0,
                 mask=mask,
+                positions=position,
                 norm=given.get("layernorm", "none"),
+                norm_at=given.get("norm_at", "after"),
                 key_bias="query_bias" not in given,
                 bias="bias" not in given and "layernorm" not in given,
                 orthogonal=False,
@@ -127,5 +133,6 @@ def test_every_lemma_is_a_relation_of_the_language() -> None:
         }
         assert called <= set("tlhkxyzfgndHLr") | {
             *("d_qk", "skip", "x_star", "in_degree", "K", "mask", "layernorm", "mlp", "bias", "query_bias"),
-            *("none", "any", "causal", "padding", "sphere", "inf", "max", "one", "composite", "frobenius", "mean"),
+            *("none", "any", "causal", "padding", "sphere", "norm_at", "before"),
+            *("inf", "max", "one", "composite", "frobenius", "mean"),
         }, name

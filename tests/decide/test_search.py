@@ -668,3 +668,17 @@ def test_a_claim_that_fails_for_one_token_alone_is_refuted_by_one() -> None:
     assert isinstance(battery.counterexample, NetworkInstance)
     assert len(battery.counterexample.X) == 1
     assert battery.certificate().check().accepted
+
+
+@pytest.mark.parametrize(
+    ("claim", "given"),
+    [
+        ("diameter(X[1], 2) <= norm(W[0, 0], 2)*diameter(X[0], 2)", "heads == 1, mlp == relu"),
+        ("diameter(X[1], 2) <= norm(W[0, 0], 2)*diameter(X[0], 2)", "heads == 1, mlp == any"),
+        ("diameter(X[1], 2) <= norm(W[0, 0], 2)*diameter(X[0], 2)", "heads == 2, kv_heads == 1"),
+        ("entropy(P0[0, 0]) >= log(n)/2", "positions == relative"),
+    ],
+)
+def test_parts_that_are_not_drawn_are_strong_enough_to_refute(claim: str, given: str) -> None:
+    """Weights of an MLP, terms of positions, groups of heads: true with the identity, small terms and own heads."""
+    assert search(Statement("mine:claim", claim, given.split(", ")), evaluations=20_000, seconds=600).refutes

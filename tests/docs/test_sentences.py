@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from generated import write_field
+from scipy.special import lambertw
 
 import rankmath as rm
 from rankmath.checker.checker import FORMATS, KINDS
@@ -24,7 +25,7 @@ from rankmath.claims.own_mask_rate import FORGETFUL
 from rankmath.claims.own_positions import quarter_turn
 from rankmath.cli import main
 from rankmath.equilibria.certify import certify_design
-from rankmath.equilibria.designs import causal_design, path_design
+from rankmath.equilibria.designs import causal_design, path_design, scale_factors
 from rankmath.model.sublayers import Attention, Sublayer
 from rankmath.report.cite import citation
 from rankmath.verification.papers import FIELD
@@ -455,7 +456,92 @@ def more_than_half_of_x() -> bool:
     return abs((1 / u) / (2 / x + 1 / (beta * u)) - x / (1 + u)) < 1e-12 and x / (1 + u) > 1.3 * x / 2
 
 
+def close_tokens_meet() -> bool:
+    """β = −5: three tokens on the circle that are close fall towards each other all the same."""
+    angle = np.asarray([0.0, 0.1, 0.25])
+    gap = angle[None] - angle[:, None]
+    speed = (np.exp(-5 * np.cos(gap)) * np.sin(gap)).sum(axis=1)
+    return bool(speed[0] > 0 > speed[2])
+
+
+def tenfold() -> bool:
+    """Every token sees itself alone, W = 10: total variation 1, and the diameter grows tenfold."""
+    net = rm.Network.from_arrays([[[[0.0]]]], [[[[10.0]]]], mask=np.eye(2, dtype=bool))
+    return bool(np.ptp(rm.forward(net, [[0.0], [1.0]])) == 10)
+
+
+def moved_by_a_bias() -> bool:
+    """W = 1 and a bias move the first token; with rotary positions its share at consensus changes with it."""
+
+    def share(x: float) -> float:
+        return 1 / (1 + math.exp(x * x * (math.cos(1) - 1)))
+
+    return abs(share(1.0) - share(2.0)) > 0.1
+
+
+def falls_faster() -> bool:
+    """d = 2, the density 1 + cos θ/2: W₂ falls like e^{−t/2}, and (d − 1)/4 is 1/4."""
+    angle = (np.arange(400_000) + 0.5) * np.pi / 200_000
+    v, weight = (1 + np.cos(angle)) / 2, 1 + np.cos(angle) / 2
+    far = [math.sqrt(np.mean(weight * 2 * (1 - v) / (1 + math.expm1(2 * tau) * v))) for tau in (6.0, 7.0)]
+    return far[1] / far[0] < math.exp(-0.45)
+
+
+def half_a_step() -> bool:
+    return math.sin(0.01 / 2) < 0.51 * 0.01
+
+
+def without_logits() -> bool:
+    """W_QK = 0: both bounds of the derivative are ‖W‖₂‖P‖₂, so both tend to ‖W‖₂ as tokens come together."""
+    net = rm.Network.from_arrays(np.zeros((1, 1, 2, 2)), np.eye(2)[None, None])
+    X = [[1.0, 0.0], [1.0, 2.0**-20]]
+    bounds = [rm.verify(key, net, X).log_rhs for key in ("own:attention-shares", "yudin2025:attention")]
+    return abs(bounds[0]) < 1e-9 and bounds[0] == bounds[1]
+
+
+def far_from_the_others() -> bool:
+    x = 1e-9
+    return 1 / (1 + 99 * x) + 99 * x / (1 + x + 98 * x**2) < 2
+
+
+def edges_the_other_way() -> bool:
+    """Token 2 sees 0 and 1, which see themselves alone: edges from who sees lead from 2 to all; 0 and 1 stay."""
+    seen = np.asarray([[1, 0, 0], [0, 1, 0], [1, 1, 1]], dtype=bool)
+    net = rm.Network.from_arrays([[[[0.0]]]], [[[[1.0]]]], mask=seen)
+    made = rm.forward(net, [[0.0], [1.0], [5.0]])
+    excluded = rm.verify("wu2024:1", net, [[0.0], [1.0], [5.0]]).outcome
+    return bool(made[0, 0] == 0 and made[1, 0] == 1) and excluded == Outcome.NOT_APPLICABLE
+
+
+def rounded_away() -> bool:
+    """A ratio so near 1 that its powers, rounded to 24 bits, are all 1: nothing is claimed there."""
+    near = 1 - 2.0**-40
+    verdict = rm.verify("own:stable-complete-every-n", np.ones((2, 2), dtype=int), near)
+    return bool((scale_factors(3, near) == 1).all()) and verdict.outcome == Outcome.UNDECIDED
+
+
+def slower_with_2048_tokens() -> bool:
+    text = (ROOT / "docs/performance.md").read_text(encoding="utf-8")
+    return "| `trace` of one layer, with all that it measures | H200 | 1 | 2048 |" in text
+
+
 FALSE: list[tuple[str, str, Callable[[], bool]]] = [
+    ("rankmath/claims/own_flows.py", "if β > −2/3, and do not", close_tokens_meet),
+    ("rankmath/claims/own_positions.py", "multiplies the diameter by the attention's total variation", tenfold),
+    ("rankmath/claims/own_positions.py", "diameter is multiplied by the total variation", tenfold),
+    ("rankmath/claims/own_positions.py", "Under a causal mask collapse is exponential", grows),
+    ("rankmath/claims/own_positions.py", "W = 1 and logits that are Lipschitz is repeated", moved_by_a_bias),
+    ("rankmath/claims/own_flows.py", "β(1 − u)/2, and the factor", more_than_half_of_x),
+    ("rankmath/claims/own_flows.py", "from densities in L², and no faster", falls_faster),
+    ("rankmath/claims/own_flows.py", "continuous time as a step is long", half_a_step),
+    ("rankmath/claims/yudin2025.py", 'attention does " "not, unless', without_logits),
+    ("rankmath/claims/own_skip_lower.py", "answers a question", undone),
+    ("rankmath/claims/kim2021.py", "directions receives about", far_from_the_others),
+    ("rankmath/definitions/quantities.py", "reaches every other along its edges", edges_the_other_way),
+    ("rankmath/claims/stable_every_n.py", "these weights, ν_j the j-th power", rounded_away),
+    ("SECURITY.md", "shares no code with what issues", definitions_are_shared),
+    ("CLAIMS.md", "both sides: with invertible values, unequal tokens", at_once),
+    ("CLAIMS.md", "is slower below some 1000 tokens", slower_with_2048_tokens),
     ("docs/findings.md", "for large x smaller by about x/2", more_than_half_of_x),
     ("docs/positions.md", "the factor ρ at 0, for one head", heads_that_cancel),
     ("docs/tutorial.md", "without a key, all statements", all_must_be_asked_for),
@@ -555,6 +641,37 @@ def test_the_rates_of_the_flow_are_those_that_are_printed() -> None:
         assert f"{found:.{len(printed) - 2}f}" == printed
 
 
+def erank(sigma: np.ndarray) -> float:
+    share = sigma / sigma.sum()
+    return math.exp(-(share * np.log(share)).sum())
+
+
+def test_numbers_of_the_findings_are_computed() -> None:
+    text = page("docs/findings.md")
+    sigma = np.asarray([7 / 5, 1 / 2])
+    assert f"takes it from {erank(sigma):.2f} to {erank(sigma * (2 - sigma**2)):.2f}" in text
+    A, z = np.asarray([[2 / 3, 1 / 3], [1 / 2, 1 / 2]]), np.asarray([2.0, -3.0])
+    assert np.allclose(A @ z, z / 6)
+    assert f"keep a ratio of {abs(np.ptp(z) / z.sum()):.0f} for ever" in text
+    # own:cluster-speed with two tokens, the worst case: δ < 1/400, β√(2δ) < √2/20.
+    w = math.sqrt(2) / 20
+    low, high = 2 * (1 - 3 / 800 - math.expm1(w)), 2 * math.exp(w)
+    said = re.search(r"−Var′ is between ([\d.]+) and ([\d.]+) times Var/s", text)
+    assert said is not None
+    assert low - 0.1 < float(said[1]) <= low < high <= float(said[2]) < high + 0.01
+    assert f"1 against {math.exp(2 / 3) / 2:.3f}" in text
+    turns = np.linalg.eigvals([[0.1, 0.8, 0.1], [0.1, 0.1, 0.8], [0.8, 0.1, 0.1]])
+    eigenvalue = turns[turns.imag.argmax()]
+    assert f"−{-eigenvalue.real:.2f} ± {eigenvalue.imag:.3f}i" in text
+    root = math.floor(1000 * float(lambertw(1 / math.e).real)) / 1000
+    assert f"the smaller of {root}…(n − 1)" in text
+    p = math.sqrt(2) - 1
+    assert abs(p * (1 - p) / (1 + p) - (3 - 2 * math.sqrt(2))) < 1e-15
+    left = np.prod(1 - 0.5 ** np.arange(1, 60))
+    assert left > 1 / 4
+    assert "more than a quarter of the distance is left for ever" in text
+
+
 def test_where_the_bound_of_2021_is_true_for_any_number_of_tokens() -> None:
     """own:gamma-free with q ≤ 1 has √(2 expc(δ)) in place of 4, and expc grows."""
     said = re.search(r"where all D_ii \(below\) are at most (\d+) at every layer", page("docs/findings.md"))
@@ -585,6 +702,12 @@ def test_the_captions_have_the_numbers_of_the_run() -> None:
     assert [round(min(above)), round(max(above))] == [2, 4]
     assert "lies about two to four powers of ten above" in text
     assert min(stored["order"][2:]) > 3  # "from layer 3 on … a factor of three and more a layer"
+
+
+def test_the_readme_names_every_notebook() -> None:
+    names = [path.stem.replace("-", " ") for path in (ROOT / "docs/notebooks").glob("*.ipynb")]
+    assert names
+    assert [name for name in names if name not in page("README.md")] == []
 
 
 def test_the_shares_of_the_fall_are_those_of_the_run() -> None:

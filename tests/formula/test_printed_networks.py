@@ -651,15 +651,15 @@ SIGNS: dict[str, tuple[str, Callable[..., Any]]] = dict(
         r"\operatorname{diam}\,y(<X>)",
         lambda w, l: diameter(over_heights(w.X_[l], pole(w, l)), 2),
     ),
-    "number of centers of the mask: of tokens that reach all others along its edges": (
+    "number of centers of the mask: of tokens that all others see, directly or through others": (
         "c",
         lambda w: len(centers(w)),
     ),
-    "least number of steps, at least 1, in which every center of the mask reaches all tokens; 1 if there is none": (
+    "least number of steps, at least 1, in which all tokens see every center of the mask; 1 if there is none": (
         "R",
         lambda w: max((steps(w, c) for c in centers(w)), default=1),
     ),
-    "radius of the mask: least number ≥ 1 of steps in which one token reaches all others; 1 where none does": (
+    "radius of the mask: least number ≥ 1 of steps in which all tokens see some one token; 1 if there is none": (
         "r",
         radius,
     ),
@@ -724,8 +724,8 @@ TRUTHS: dict[str, Callable[..., bool]] = {
         np.array_equal(w.W(h) @ w.W(h).T, np.eye(w.dim)) for h in range(w.heads)
     ),
     r"\text{every token sees itself}": lambda w: bool(np.diagonal(w.mask).all()),
-    r"\text{the mask is quasi-strongly connected}": lambda w: bool(centers(w)),
-    r"\text{the mask is strongly connected}": lambda w: len(centers(w)) == w.tokens,
+    r"\text{some token is seen by all others, directly or through others}": lambda w: bool(centers(w)),
+    r"\text{every token is seen by all others, directly or through others}": lambda w: len(centers(w)) == w.tokens,
     r"\text{no head takes values where a head or a bias writes, and the input is zero there}": disjoint,
     r"\operatorname{diag}(g)W^{l,0}=w_lI\text{ with }w_l\ge0\text{, and RMSNorm has no offset}": lambda w: (
         w.W(0)[0, 0] >= 0 and np.array_equal(w.W(0), w.W(0)[0, 0] * np.eye(w.dim))

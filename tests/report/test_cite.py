@@ -3,30 +3,49 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
 from rankmath.claims import statements
 from rankmath.files import proofs_folder
-from rankmath.report.cite import ADDRESS, AUTHORS, FORMATS, LICENSE, RELEASED, TITLE, citation, software_entry
-from rankmath.report.sources import bibliography, certificate_file, committed_certificates
+from rankmath.report import sources
+from rankmath.report.cite import FORMATS, citation, software_entry
+from rankmath.report.sources import bibliography, certificate_file, committed_certificates, publication
 from rankmath.version import __version__
 
 CFF = Path(__file__).parents[2] / "CITATION.cff"
 
 
-def test_the_software_entry_says_what_citation_cff_says() -> None:
-    text = CFF.read_text(encoding="utf-8")
-    fields = dict(re.findall(r'^(\w[\w-]*): "?(.*?)"?$', text, flags=re.MULTILINE))
-    assert fields["title"] == TITLE
-    assert fields["version"] == __version__
-    assert fields["license"] == LICENSE
-    assert re.findall(r'authors:\n  - name: "(.*)"', text) == [AUTHORS]
-    assert fields["date-released"] == RELEASED
-    assert fields.get("url", "") == ADDRESS
-    for part in (AUTHORS, __version__, LICENSE, RELEASED[:4]):
+def test_what_is_printed_of_rankmath_is_read_from_citation_cff(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert publication()["version"] == __version__
+    for part in (
+        publication()["author"],
+        __version__,
+        publication()["license"],
+        publication()["date-released"][:4],
+    ):
         assert part in software_entry()
+    assert "doi" not in software_entry(), "there is none yet"
+    # A copy with an address: every entry and the words have it.
+    text = CFF.read_text(encoding="utf-8")
+    for name in ("preamble.tex", "references.bib"):
+        shutil.copy(proofs_folder() / name, tmp_path)
+    lines = 'url: "https://example.org/rankmath"\ndoi: 10.1000/182\n'
+    (tmp_path / "CITATION.cff").write_text(text.replace("license:", f"{lines}license:"), encoding="utf-8")
+    tv = citation("own:tv")
+    monkeypatch.setattr(sources, "proofs_folder", lambda: tmp_path)
+    publication.cache_clear()
+    try:
+        for entry in (software_entry(), tv.text("bibtex")):
+            assert re.search(r"^  doi +=\s\{10\.1000/182\},$", entry, flags=re.MULTILINE)
+            assert re.search(r"^  url +=\s\{https://example\.org/rankmath\},$", entry, flags=re.MULTILINE)
+        assert "https://doi.org/10.1000/182" in tv.text("markdown")
+    finally:
+        publication.cache_clear()
 
 
 def bare(tex: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -33,13 +34,64 @@ def mine() -> rm.Certificate:
     return rm.certify(rm.Statement("mine:halves", claim, given="heads == 1"), net, [[2.0], [-2.0]])
 
 
+#: Lemmas, a sum, a fold, products, all layers; and cases of a minimum.
+SKIP = "diameter(X[L], 2) <= prod_l(abs(skip) + sum_h(norm(W[l, h], 2)))*diameter(X[0], 2)"
+SKIP_LINES = [
+    {"says": "diameter(X[1 + l], 2) <= abs(skip)*diameter(X[l], 2) + diameter(X[l], 2)*sum_h(dobrushin(P[l, h])*"
+             "norm(W[l, h], 2))", "by": "lemma", "name": "layer-skip[2]", "at": {"l": "l"}},
+    {"says": "abs(skip) <= abs(skip)", "by": "sum", "of": []},
+    {"says": "dobrushin(P[l, h]) <= 1", "by": "lemma", "name": "dobrushin-one", "at": {"h": "h", "l": "l"}},
+    {"says": "dobrushin(P[l, h])*norm(W[l, h], 2) <= norm(W[l, h], 2)", "by": "product", "of": [[3, "1"]]},
+    {"says": "sum_h(dobrushin(P[l, h])*norm(W[l, h], 2)) <= sum_h(norm(W[l, h], 2))", "by": "fold",
+     "name": "sum_h", "of": [4]},
+    {"says": "abs(skip) + sum_h(dobrushin(P[l, h])*norm(W[l, h], 2)) <= abs(skip) + sum_h(norm(W[l, h], 2))",
+     "by": "sum", "of": [[2, "1"], [5, "1"]]},
+    {"says": "diameter(X[1 + l], 2) <= (abs(skip) + sum_h(norm(W[l, h], 2)))*diameter(X[l], 2)", "by": "product",
+     "of": [[1, "1"], [6, "1"]]},
+    {"says": "diameter(X[L], 2) <= diameter(X[0], 2)*prod_l((abs(skip) + sum_h(norm(W[l, h], 2))))",
+     "by": "layers", "how": "product", "of": [7]},
+]  # fmt: skip
+RANK_LINES = [
+    {"says": "rank(X[0]) <= d", "by": "lemma", "name": "rank-d", "at": {"t": "0"}},
+    {"says": "rank(X[0]) <= n", "by": "lemma", "name": "rank-n", "at": {"t": "0"}},
+    {"says": "rank(X[0]) <= min(d, n)", "by": "cases", "name": "min(d, n)", "of": [1, 2]},
+]
+
+
+@pytest.fixture(scope="module")
+def theorems() -> dict[str, str]:
+    """One committed certificate of every statement, as a fragment."""
+    return {key: fragment(group[:1]) for key, group in committed_certificates().items()}
+
+
+@pytest.fixture(scope="module")
+def proofs() -> list[rm.Certificate]:
+    """Derivations of claims of the user's own."""
+    causal = ("mask == causal", "layernorm == none", "mlp == none")
+    return [
+        rm.Certificate("mine:skip", "derivation", {"lines": SKIP_LINES}, claim=SKIP, given=causal),
+        rm.Certificate(
+            "mine:rank", "derivation", {"lines": RANK_LINES}, claim="rank(X[0]) <= min(n, d)", given=causal
+        ),
+    ]
+
+
 def compiled(tex: str, folder: Path) -> str:
-    """pdflatex with errors fatal; what the log says, lines joined."""
+    """pdflatex with errors fatal; nothing sticks out of the page; what the log says, lines joined."""
     (folder / "paper.tex").write_text(tex, encoding="utf-8")
     command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "paper.tex"]
     done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
     assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
-    return (folder / "paper.log").read_text(errors="replace").replace("\n", "")
+    log = (folder / "paper.log").read_text(errors="replace")
+    assert "Overfull" not in log, re.findall(r"Overfull.*\n.*\n", log)
+    assert "multiply defined" not in log
+    return log.replace("\n", "")
+
+
+def on_the_page(folder: Path) -> str:
+    """The words of paper.pdf."""
+    pdf = subprocess.run(["pdftotext", "-layout", "paper.pdf", "-"], cwd=folder, capture_output=True, check=True)
+    return pdf.stdout.decode(errors="replace")
 
 
 def private(tex: str) -> list[str]:
@@ -82,14 +134,12 @@ def test_the_layer_that_is_printed_is_the_one_of_the_hypotheses() -> None:
     assert notation(statements()["own:tv"]) == "", "no network is spoken of"
 
 
-def test_a_theorem_of_a_certificate_has_no_program_text(mine: rm.Certificate) -> None:
-    shown = [group[0] for group in committed_certificates().values() if len(group[0].text()) < 50_000]
-    for certificate in (mine, *shown):
-        text = fragment([certificate])
-        assert private(text) == []
+def test_a_theorem_of_a_certificate_has_no_program_text(mine: rm.Certificate, theorems: dict[str, str]) -> None:
+    for key, text in (("mine", fragment([mine])), *theorems.items()):
+        assert private(text) == [], key
         assert "layers[" not in text
         for program in (" for row in", "range(", " == ", "[l, h]"):
-            assert program not in text, (certificate.statement, program)
+            assert program not in text, (key, program)
 
 
 def test_what_the_checker_decided_is_told_with_its_numbers() -> None:
@@ -111,14 +161,20 @@ def test_a_claim_of_ones_own_is_the_users(mine: rm.Certificate, tmp_path: Path) 
     assert mine.id in found.text("bibtex")
 
 
-def test_outputs_of_bibtex_put_together_repeat_no_entry() -> None:
+def test_outputs_of_bibtex_put_together_repeat_no_entry(tmp_path: Path) -> None:
     keys = list(statements())
     outputs = [citation(key).text("bibtex") for key in keys]
     entries = re.findall(r"^@\w+\{([^,]+),", "\n".join(outputs), flags=re.MULTILINE)
     assert len(entries) == len(set(entries)) == len(keys)
-    done = CliRunner().invoke(main, ["cite", "wu2024:1", "wu2024:2", "--format", "bibtex", "--sources"])
-    entries = re.findall(r"^@\w+\{([^,]+),", done.output, flags=re.MULTILINE)
-    assert entries == ["rankmath:wu2024:1", "rankmath:wu2024:2", "wu2024role", "rankmath"]
+    # The papers stand in a file of their own, once each however often it is added to.
+    bib = tmp_path / "references.bib"
+    printed = [
+        CliRunner().invoke(main, ["cite", key, "--format", "bibtex", "--sources", str(bib)]).stdout
+        for key in ("wu2024:1", "wu2024:2", "own:tv", "wu2024:1")
+    ]
+    told = "\n".join([*printed[:3], bib.read_text(encoding="utf-8")])
+    entries = re.findall(r"^@\w+\{([^,]+),", told, flags=re.MULTILINE)
+    assert entries == ["rankmath:wu2024:1", "rankmath:wu2024:2", "rankmath:own:tv", "wu2024role", "rankmath"]
     # A file is cited by its certificate, also beside the statement and beside another file of it.
     files = sorted((proofs_folder() / "certificates").glob("own-diameter_*.json"))[:2]
     keys = [citation(what).entry_key for what in ("own:diameter", *files)]
@@ -137,12 +193,49 @@ def test_a_whole_run_asks_for_its_refutations_and_a_named_one_for_all_of_it() ->
     assert "--all" in done.stderr
 
 
+def test_a_proof_says_what_is_supposed_what_its_letters_are_and_how_each_line_follows(
+    proofs: list[rm.Certificate], tmp_path: Path
+) -> None:
+    text = fragment(proofs[:1])
+    assert private(text) == []
+    assert "Suppose: the causal mask; no LayerNorm; no MLP.  Then" in text
+    for program in (" = causal", "mathrm{mask}", "[2]", "[l", "_h(", r"\begin{proposition}"):
+        assert program not in text
+    # Every letter of a line is said what it is, before the lines.
+    place = text.index(r"\item[(1)]")
+    assert r"$\displaystyle \tau(P^{l,h})$: largest total variation" in text[:place]
+    assert text.index(r"X^{l+1}=\lambda X^{l}+") < text.index("Suppose")
+    for reason in (
+        r"by the lemma \texttt{layer-\allowbreak skip}",
+        "adding (4) over all heads",
+        "adding (2) and (5)",
+        "by (1) and (6), factor by factor",
+        "by (7) in one layer after the other",
+    ):
+        assert reason in text[place:]
+    assert r"by (1) and (2), one for each term of $\min" in fragment(proofs[1:])
+    # A proof is cited, and is part of an appendix, as any certificate.
+    path = proofs[0].save(tmp_path / "proof.json")
+    cited = citation(path).text("latex")
+    assert "Suppose: the causal mask" in cited
+    assert "The claim is the author's; rankmath proved it" in cited
+    assert "a derivation of it from lemmas" in cited
+    done = CliRunner().invoke(main, ["appendix", str(path), "--fragment", "--output", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    assert "one layer after the other" in (tmp_path / "appendix.tex").read_text(encoding="utf-8")
+    with pytest.raises(rm.InvalidArgument, match="the checker rejects it: line 4"):
+        fragment([replace(proofs[0], data={"lines": [*SKIP_LINES[:3], *SKIP_LINES[4:]]})])
+
+
 @pdflatex
-def test_every_citation_compiles_in_a_two_line_article(mine: rm.Certificate, tmp_path: Path) -> None:
+def test_every_citation_compiles_in_a_two_line_article(
+    mine: rm.Certificate, proofs: list[rm.Certificate], tmp_path: Path
+) -> None:
+    proved = proofs[0].save(tmp_path / "proof.json")
     path = mine.save(tmp_path / "mine.json")
     equilibrium = rm.layernorm_equilibrium(2, 2, 2, mask="complete", stable=True).certify(stable=True).certificate()
     other = equilibrium.save(tmp_path / "equilibrium.json")
-    pieces = [citation(what).text("latex") for what in (*statements(), path, other)]
+    pieces = [citation(what).text("latex") for what in (*statements(), path, other, proved)]
     for number, piece in enumerate(pieces):
         (tmp_path / f"c{number}.tex").write_text(piece, encoding="utf-8")
     log = compiled(ARTICLE % "\n\n".join(rf"\input{{c{k}}}" for k in range(len(pieces))), tmp_path)
@@ -150,33 +243,45 @@ def test_every_citation_compiles_in_a_two_line_article(mine: rm.Certificate, tmp
     assert "Missing" not in log
 
 
-@pdflatex
-def test_every_theorem_compiles_in_a_two_line_article(mine: rm.Certificate, tmp_path: Path) -> None:
-    masked = rm.layernorm_equilibrium(3, 3, 2, mask="causal").certify().certificate()
-    committed = [group[0] for group in committed_certificates().values()]
-    for number, certificate in enumerate((mine, masked, *committed)):
-        (tmp_path / f"t{number}.tex").write_text(fragment([certificate]), encoding="utf-8")
-    inputs = "\n\n".join(rf"\input{{t{k}}}" for k in range(2 + len(committed)))
-    compiled(ARTICLE % inputs, tmp_path)
-
-
 @pytest.mark.needs("pdflatex", "pdftotext")
-def test_weights_do_not_vanish_from_the_page(mine: rm.Certificate, tmp_path: Path) -> None:
-    compiled(ARTICLE % fragment([mine]), tmp_path)
-    pdf = subprocess.run(["pdftotext", "-layout", "paper.pdf", "-"], cwd=tmp_path, capture_output=True, check=True)
-    text = pdf.stdout.decode(errors="replace")
-    assert re.search(r"WQK\s*=", text.replace("0,0", "")), text
+def test_every_theorem_compiles_in_a_two_line_article(
+    mine: rm.Certificate, proofs: list[rm.Certificate], theorems: dict[str, str], tmp_path: Path
+) -> None:
+    masked = rm.layernorm_equilibrium(3, 3, 2, mask="causal").certify().certificate()
+    # The last one is there already: its label is set once.
+    texts = [*(fragment([shown]) for shown in (mine, *proofs, masked)), *theorems.values(), fragment([mine])]
+    for number, text in enumerate(texts):
+        (tmp_path / f"t{number}.tex").write_text(text, encoding="utf-8")
+    compiled(ARTICLE % "\n\n".join(rf"\input{{t{k}}}" for k in range(len(texts))), tmp_path)
+    text = on_the_page(tmp_path)
+    assert re.search(r"WQK\s*=", text.replace("0,0", "")), "weights do not vanish from the page"
+    joined = " ".join(text.split())
+    assert "by (7) in one layer after" in joined
+    assert "layer-skip is Lemmas layer.lemma layer skip 2" in joined
 
 
 @pdflatex
 def test_an_appendix_is_part_of_a_paper(tmp_path: Path) -> None:
+    (tmp_path / "references.bib").write_text("@misc{mine,\n  title = {Mine},\n}\n", encoding="utf-8")
+    appendix(keys=["own:diameter"], fragment=True).save(tmp_path)
+    (tmp_path / "appendix.tex").rename(tmp_path / "other.tex")
     appendix(keys=["dong2021v1:2.2", "own:tv", "wu2024:L13"], fragment=True).save(tmp_path)
+    bib = (tmp_path / "references.bib").read_text(encoding="utf-8")
+    assert bib.startswith("@misc{mine,"), "what the author has there stays"
+    assert len(entries := re.findall(r"^@\w+\{([^,]+),", bib, flags=re.MULTILINE)) == len(set(entries))
+    labels = [
+        re.findall(r"\\label\{([^}]*)\}", (tmp_path / f"{name}.tex").read_text(encoding="utf-8"))
+        for name in ("appendix", "other")
+    ]
+    assert not set(labels[0]) & set(labels[1])
     assert "documentclass" not in (tmp_path / "appendix.tex").read_text(encoding="utf-8")
     assert (tmp_path / "rankmath.sty").read_text(encoding="utf-8") == STYLE
     paper = "\\documentclass{article}\\usepackage{amsthm}\\newtheorem{lemma}{Lemma}\\newcommand{\\norm}{other}"
-    compiled(
-        f"{paper}\\usepackage{{rankmath}}\n\\begin{{document}}\\input{{appendix}}\\end{{document}}\n", tmp_path
-    )
+    body = "\\begin{document}\\input{appendix}\\input{other}"
+    for _ in range(2):
+        log = compiled(f"{paper}\\usepackage{{rankmath}}\n{body}\\end{{document}}\n", tmp_path)
+    # Citations have no list yet; everything else that is referred to is there.
+    assert not re.findall(r"Reference `\S*' on page|Hyper reference", log)
 
 
 #: A paper of two pages.
@@ -184,7 +289,7 @@ PAPER = r"""\documentclass[10pt]{article}\usepackage{amsmath,amssymb,amsthm}\use
 \begin{document}\small\section{Three statements}\input{statements}
 \section{A counterexample}\input{mine}
 \section{An equilibrium}\input{rest}
-\bibliographystyle{plain}\bibliography{references}\end{document}
+\bibliographystyle{plain}\bibliography{references,ours}\end{document}
 """
 
 
@@ -203,9 +308,9 @@ def test_a_paper_of_two_pages_from_fragments_alone(mine: rm.Certificate, tmp_pat
     (tmp_path / "statements.tex").write_text(rankmath("cite", *keys), encoding="utf-8")
     for name, certificate in (("mine", mine), ("rest", rest)):
         (tmp_path / f"{name}.tex").write_text(fragment([certificate]), encoding="utf-8")
-    entries = [rankmath("cite", *keys, "--sources", "--format", "bibtex")]
+    entries = [rankmath("cite", *keys, "--sources", tmp_path / "references.bib", "--format", "bibtex")]
     entries += [rankmath("cite", path, "--format", "bibtex") for path in files]
-    (tmp_path / "references.bib").write_text("\n".join(entries), encoding="utf-8")
+    (tmp_path / "ours.bib").write_text("\n".join(entries), encoding="utf-8")
     compiled(PAPER, tmp_path)
     done = subprocess.run(["bibtex", "paper"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, "Warning" in done.stdout) == (0, False), done.stdout
@@ -213,8 +318,7 @@ def test_a_paper_of_two_pages_from_fragments_alone(mine: rm.Certificate, tmp_pat
     log = compiled(PAPER, tmp_path)
     assert "Warning" not in log
     assert "(2 pages" in log
-    pdf = subprocess.run(["pdftotext", "-layout", "paper.pdf", "-"], cwd=tmp_path, capture_output=True, check=True)
-    text = " ".join(pdf.stdout.decode(errors="replace").split())
+    text = " ".join(on_the_page(tmp_path).split())
     for said in ("Sharp diameter collapse", "A counterexample", "Its rank is 2: the tokens do not collapse", "[1]"):
         assert said in text
     assert text.count("Tokens are the rows of") == 2  # of the statements once, and of the counterexample

@@ -51,20 +51,26 @@ def prove(
     >>> proof.certificate().check().accepted, sorted(proof.lemmas)
     (True, ['dobrushin-one', 'layer-dobrushin[2]'])
     """
-    began = time.perf_counter()
-    try:
-        search = Search(claim, given, key=key, seconds=seconds, without=without, stop=stop)
-        goals = search.work.goals()
-        search.settle_meaning()
-    except (Rejected, OutOfTime):
-        return None
-    steps: list[FoundLine] = []
-    for goal in goals:
-        step = search.goal(goal)
-        if step is None:
+    began, used = time.perf_counter(), time.thread_time()
+    # First from lemmas alone, in half of the time: fewer facts, and each has its theorem in Lemmas.v.
+    for statements in (False, True):
+        left = used + seconds / (1 if statements else 2) - time.thread_time()
+        try:
+            search = Search(claim, given, key=key, seconds=left, without=without, statements=statements, stop=stop)
+            goals = search.work.goals()
+            search.settle_meaning()
+            steps = [step for goal in goals if (step := search.goal(goal)) is not None]
+        except OutOfTime:
+            continue
+        except Rejected:
             return None
-        steps.append(step)
-    return _written(claim, tuple(given), key, search, steps, time.perf_counter() - began)
+        if len(steps) == len(goals):
+            found = _written(claim, tuple(given), key, search, steps, time.perf_counter() - began)
+            if found is not None:
+                return found
+        if all(where.arrays is not None for where in search.pools):  # statements would add nothing
+            return None
+    return None
 
 
 #: Factors that are tried where a claim cannot be proved as it stands, small ones first.

@@ -13,8 +13,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from itertools import permutations, product
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 from rankmath.checker.derivation import (
     FIRST_LAYER,
@@ -61,8 +62,16 @@ from rankmath.checker.monomials import (
 from rankmath.checker.network_claims import NETWORK_CLAIMS
 from rankmath.decide.prover.programs import combination, shares
 
-#: Times, layers and heads, as texts.
-Places: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+
+class Places(NamedTuple):
+    """Times, layers and heads, as texts, and the arrays that facts may speak of (None: all)."""
+
+    times: tuple[str, ...]
+    layers: tuple[str, ...]
+    heads: tuple[str, ...]
+    arrays: frozenset[str] | None = None
+
+
 _VARIABLES = frozenset("xyzfg")
 _DEEPEST = 3
 #: How long a line by a registered statement counts, where one by a lemma counts 1.
@@ -164,10 +173,11 @@ class Search:
         key: str = "",
         seconds: float = 10.0,
         without: Iterable[str] = (),
+        statements: bool = True,
         stop: Callable[[], bool] = lambda: False,
     ) -> None:
         self.work = Derivation(claim, given, key)
-        self.key, self.without = key, frozenset(without)
+        self.key, self.without, self.statements = key, frozenset(without), statements
         self.until, self.stop = time.thread_time() + seconds, stop
         self.signs: list[FoundLine] = []
         self.memory: dict[tuple[Frozen, Frozen, bool], FoundLine | None] = {}
@@ -175,7 +185,7 @@ class Search:
         self.instances: dict[tuple[str, tuple[tuple[str, str], ...]], list[FoundLine]] = {}
         self.pools: dict[Places, list[FoundLine]] = {}
         self.plain_pools: dict[Places, list[FoundLine]] = {}
-        self.programs = 0
+        self._assumed = [side for line in self.work.hypotheses for side in (line.left, line.right)]
 
     # -- places
 
@@ -206,8 +216,20 @@ class Search:
             heads = {str(i) for i in range(min(int(self.work.fixed["H"]), 4))}
         elif every_head or not heads:
             heads.add("h")
+        arrays = self._arrays(polys)
+        if arrays == frozenset("X"):
+            times_ = {place for poly in (*polys, *self._assumed) for _, (place, *_) in _items(poly)}
         kept = tuple(sorted(t for t in times_ if not t.isdigit() or int(t) <= self.work.layers))
-        return kept, tuple(sorted(layers)), tuple(sorted(heads))
+        return Places(kept, tuple(sorted(layers)), tuple(sorted(heads)), arrays)
+
+    def _arrays(self, polys: Sequence[Poly]) -> frozenset[str] | None:
+        """The arrays that a proof speaks of: where there is one alone, at one time, no other array bounds it."""
+        polys = [*polys, *self._assumed]
+        quantities = [x for poly in polys for x in atoms_in(poly) if x.kind == "quantity"]
+        found = {item for x in quantities for item in _items_of(x)}
+        kinds = frozenset(kind for kind, _ in found)
+        apart = len(found) <= 1 or (len(kinds) == 1 and "X" not in kinds)
+        return kinds if apart and all(map(_items_of, quantities)) else None
 
     # -- facts
 
@@ -215,20 +237,22 @@ class Search:
         """Lemmas, registered statements and hypotheses at these places."""
         if where in self.pools:
             return self.pools[where]
-        times_, layers, heads = where
+        times_, layers, heads, arrays = where
         found: list[FoundLine] = []
         self.pools[where] = found
         for line in self.work.hypotheses:
             found += self._hypothesis_at(line, layers, heads)
         for name, entry in lemma_table().items():
-            free = _free_letters(read_tree(entry.text))
+            free, spoken = _letters_and_arrays(entry.text)
             if free & _VARIABLES or name in self.without or not entry.coq:
+                continue
+            if arrays is not None and not spoken <= arrays:
                 continue
             ranges = [(x, {"t": times_, "l": layers, "h": heads}[x]) for x in ("t", "l", "h") if x in free]
             for values in product(*(r for _, r in ranges)):
                 found += self.lemma(name, {str(x): v for (x, _), v in zip(ranges, values, strict=True)})
         later: list[tuple[str, dict[str, str]]] = []
-        for key in usable_statements():
+        for key in usable_statements() if self.statements and arrays is None else ():
             if key in self.without or key == self.key:
                 continue
             for at in self._statement_places(key, times_, layers):
@@ -429,7 +453,7 @@ class Search:
     def _settle_positive(self, atom: Atom) -> None:
         """Learn the lemma that says that a quantity is positive, if there is one."""
         me = of_atom(atom)
-        _, layers, heads = self.places([me])
+        _, layers, heads, _ = self.places([me])
         for name, entry in lemma_table().items():
             if entry.text.startswith("0 < ") and entry.text[4:].partition("(")[0] == atom.name:
                 for layer, head in product(layers, heads):
@@ -609,13 +633,13 @@ class Search:
             return self._solve(left, right, _pruned(self._plain(where), goal_atoms), tight)
         facts = _pruned(self.products(where), goal_atoms)
         atoms = _ordered(goal_atoms, facts)
-        facts = facts + self.structure(atoms, where[1], where[2])
+        facts = facts + self.structure(atoms, where.layers, where.heads)
         facts = _pruned(facts, goal_atoms)
         facts = facts + self.monotone(_ordered(goal_atoms, facts), goal_atoms, depth)
         facts = facts + self._lifted(facts, goal_atoms)
-        if depth == 0 and "L" in where[0]:
+        if depth == 0 and "L" in where.times:
             below = not any("X[L]" in x.text for x in a if isinstance(x, Atom))
-            facts = facts + self._inductions(goal_atoms, below=below)
+            facts = facts + self._inductions(goal_atoms, a if below else b, below=below)
         facts = self._with_signs(facts)
         return self._solve(left, right, facts, tight)
 
@@ -668,14 +692,15 @@ class Search:
                 )
         return out
 
-    def _inductions(self, goal: set[Atom], *, below: bool) -> list[FoundLine]:
-        """Q(X[L]) <= prod_l(G)·Q(X[0]), G the factors of the goal's products, where one layer has it."""
+    def _inductions(self, goal: set[Atom], bound: dict[Base, Fraction], *, below: bool) -> list[FoundLine]:
+        """Q(X[L]) <= prod_l(G)·Q(X[0]), G the factors of the bound's products, where one layer has it."""
         gain = rational(1)
-        for atom in sorted(goal, key=str):
-            if (atom.kind == "fold" and atom.name == "prod_l") or (
-                atom.kind == "power" and dict(atom.args[1]) == of_atom(Atom("letter", "L"))
+        for atom, e in bound.items():
+            if isinstance(atom, Atom) and (
+                (atom.kind == "fold" and atom.name == "prod_l")
+                or (atom.kind == "power" and dict(atom.args[1]) == of_atom(Atom("letter", "L")))
             ):
-                gain = times(gain, dict(atom.args[0]))
+                gain = times(gain, raised(dict(atom.args[0]), e))
         out: list[FoundLine] = []
         letter = {x: normal(read_tree(x), {}) for x in ("l", "l + 1", "0")}
         named = [of_atom(x) for x in sorted(goal, key=str) if x.kind == "quantity" and ("X[L]" in x.text)]
@@ -757,7 +782,6 @@ class Search:
                     columns.append({((r, x) if index in x.letters else x): e for x, e in step.vector[0].items()})
                     costs.append(step.vector[1])
                     kinds.append((r, j))
-        self.programs += 1
         # Of two proofs the one by lemmas is preferred: it reads better than one by a theorem, and Coq has its file.
         lengths = [_LONG if r < 0 and kept[j].by == "statement" else 1.0 for r, j in kinds]
         found = combination(columns, costs, dict(goal), at_most=None if tight else -log_goal, lengths=lengths)
@@ -1330,10 +1354,16 @@ class Search:
                 return self._checked(FoundLine(Line(left, right), "layers", of=[(step, "")], how=f"power {k}"))
         return None
 
+    def _said(self, left: Poly, right: Poly) -> FoundLine | None:
+        """A fact that says this as it stands."""
+        wanted = line_key(left, right)
+        found = (x for x in self.facts(self.places([left, right])) if line_key(x.line.left, x.line.right) == wanted)
+        return next(found, None)
+
     def goal(self, line: Line) -> FoundLine | None:
         """A proof of one relation of the claim."""
         found: FoundLine | None = None
-        for attempt in (self.through_layers, self.le):
+        for attempt in (self._said, self.through_layers, self.le):
             try:
                 found = found or attempt(line.left, line.right)
             except Rejected:
@@ -1399,6 +1429,17 @@ def _items(poly: Poly) -> Iterator[tuple[str, list[str]]]:
                     yield arg[1], [poly_text(dict(index)) for index in arg[2:]]
                 else:
                     yield from _items(dict(arg))
+
+
+def _items_of(atom: Atom) -> set[tuple[str, str]]:
+    """The arrays of a quantity, each with its first place."""
+    return {(kind, places[0]) for kind, places in _items(of_atom(atom))}
+
+
+@lru_cache(maxsize=1024)
+def _letters_and_arrays(text: str) -> tuple[set[str], set[str]]:
+    tree = read_tree(text)
+    return _free_letters(tree), {node[1] for node in nodes(tree) if node[0] == "item"}
 
 
 def _free_letters(tree: Tree) -> set[str]:
