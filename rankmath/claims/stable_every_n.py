@@ -389,7 +389,7 @@ wu2024_3_whole = Statement(
 )
 def orthogonal_rest(run: ArrayRun, X: str, W_V: str, allowed: str) -> Truth:
     """W_V is orthogonal, there are no more tokens than dimensions, the mask has self-loops and a token that
-    reaches all, and the unit tokens are not all equal; in exact rationals"""
+    all others see, directly or through others, and the unit tokens are not all equal; in exact rationals"""
     x, w = np.asarray(run[X]), np.asarray(run[W_V])
     mask = Mask(np.asarray(run[allowed], dtype=bool))
     orthogonal = (w @ w.T == np.eye(len(w), dtype=int)).all()
