@@ -1077,7 +1077,7 @@ Definition moved (N : scored) (l : nat) : R :=
 (** Every row divided by its sum. *)
 Definition divided {n} (K : matrix n n) : matrix n n := fun i => normalised_sum (row K i).
 (** second_modulus: second largest modulus of an eigenvalue of the attention, each as often as it occurs;
-  the largest is 1.
+  the largest is 1; 0 for one token.
     It is the spectral radius of what the matrix does to vectors modulo constants,
       so by Gelfand's formula the least factor at
     which its powers fall there. *)

@@ -2169,6 +2169,7 @@ Definition statement_zhai2023_3_1 : Prop :=
 (* Without a proposition, and the first word that stands in the way:
     dong2021:3.2: the word lipschitz
     own:cluster-speed: its arrays
+    own:flow-step-odd: its arrays
     own:frozen-sign: its arrays
     own:gaussian-length: its arrays
     own:late: its arrays

@@ -382,7 +382,8 @@ define(
 )
 define(
     "second_modulus(P) = largest_modulus(beside_one(P)) if n > 1 else 0",
-    "second largest modulus of an eigenvalue of the attention, each as often as it occurs; the largest is 1",
+    "second largest modulus of an eigenvalue of the attention, each as often as it occurs; the largest is 1; 0 for"
+    " one token",
     latex=r"|\lambda_2({0})|",
     example="second_modulus(P0[0, 0]) <= dobrushin(P0[0, 0])",
 )

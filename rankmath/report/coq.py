@@ -201,14 +201,6 @@ _DEFINED = {
     "center_count": "forall center_count, is_center_count N center_count ->",
     "farthest": "forall farthest, is_farthest N farthest ->",
 }
-_WORDS = {
-    "inf": "inf",
-    "max": "max",
-    "one": "one",
-    "mean": "mean",
-    "composite": "composite",
-    "frobenius": "frobenius",
-}
 _PLAIN = {"sqrt": "sqrt", "exp": "exp", "log": "ln", "tanh": "tanh", "abs": "Rabs"}
 _REDUCTIONS = {"sum": "sum", "max": "largest", "min": "least", "prod": "prodf"}
 

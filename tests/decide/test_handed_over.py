@@ -62,7 +62,7 @@ def test_an_mlp_is_shown_with_its_weights() -> None:
 
 
 def test_an_rms_norm_has_one_name() -> None:
-    assert in_words(_instance("layernorm == rms, heads == 1"))[0].endswith(", RMSNorm")
+    assert "RMSNorm at the end of the layer: eps = 2^-17" in in_words(_instance("layernorm == rms, heads == 1"))
 
 
 def test_sizes_at_which_nothing_was_found_are_not_told_as_zero(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -475,7 +475,8 @@ SIGNS: dict[str, tuple[str, Callable[..., Any]]] = dict(
         r"\operatorname{Ent}(<M>)",
         lambda w, P: min(map(entropy, P)),
     ),
-    "second largest modulus of an eigenvalue of the attention, each as often as it occurs; the largest is 1": (
+    "second largest modulus of an eigenvalue of the attention, each as often as it occurs; the largest is 1; 0 for"
+    " one token": (
         r"|\lambda_2(<M>)|",
         lambda w, P: float(np.sort(abs(np.linalg.eigvals(P)))[-2]) if len(P) > 1 else 0.0,
     ),
