@@ -174,6 +174,28 @@ def slowest(rng: Rng) -> Iterator[ArrayInstance]:
         yield ArrayInstance({"C": C, "beta": np.asarray(beta)}, "two clusters")
 
 
+def draw_odd(rng: Rng, size: int) -> ArrayInstance:
+    """As `draw_flow`, three or five tokens and large β."""
+    drawn = draw_flow(rng, size)
+    n = 3 if drawn["C"].shape[-1] < 5 else 5
+    return ArrayInstance({"C": drawn["C"][:, :n, :n], "beta": 8 * drawn["beta"]}, "in a cap", is_batch=True)
+
+
+def slowest_odd(rng: Rng) -> Iterator[ArrayInstance]:
+    """Two clusters that differ by one, and two of one size with one token between them; moved by 2⁻²⁴."""
+    off = 2.0**-24
+    for label, kinds, alpha, beta in (
+        ("nearly alike", [0, 1, 0], 0.5, 4.0),
+        ("nearly alike", [0, 1, 0, 1, 0], 0.75, 12.0),
+        ("one between", [0, 1, 2], 0.75, 1.25),
+        ("one between", [0, 1, 0, 1, 2], 0.5, 1.5),
+    ):
+        C = np.where(np.equal.outer(kinds, kinds), 1 - off, alpha + off)
+        C[0, 1] = C[1, 0] = alpha
+        np.fill_diagonal(C, 1.0)
+        yield ArrayInstance({"C": C, "beta": np.asarray(beta)}, label)
+
+
 def alike(rng: Rng) -> Iterator[ArrayInstance]:
     """All cosines alike, whatever the temperature."""
     for instance in list(slowest(rng))[:3]:
@@ -246,8 +268,26 @@ own_flow_step = Statement(
     notes="The bound is the smaller of 2ρ(1 − α²)/(1 + ρ), the rate of two clusters of n/2 tokens, and "
     "2ρ(1 − α)(1 + (n − 1)α)/(1 + (n − 1)ρ), that of tokens whose cosines are all α: so it is the best one for "
     "even n, "
-    "and for odd n where α ≤ ρ. For odd n and α > ρ two clusters of (n ± 1)/2 tokens are slower than any we know: "
-    "(n² + κ)/(n² − κ²) times the bound, κ = (1 − ρ)/(1 + ρ).",
+    "and for odd n where α ≤ ρ. For odd n and α > ρ own:flow-step-odd is.",
+)
+
+own_flow_step_odd = Statement(
+    "own:flow-step-odd",
+    "closing(C, beta) >= 2*rho*(1 - alpha)*min((1 + alpha)*(n**2*(1 + rho) + 1 - rho)/(n**2*(1 + rho)**2 - "
+    "(1 - rho)**2), (n*(1 + alpha) - (1 - alpha))/(n*(1 + rho) - (1 - rho)))",
+    where={"alpha": "least_cosine(C)", "rho": "exp(-beta*(1 - alpha))"},
+    given=("cosines(C)", "n >= 3", "n == 2*floor(n/2) + 1", "alpha >= rho", "alpha < 1", "beta >= 0"),
+    arrays={"C": "n n", "beta": ""},
+    title="How slow the flow on the sphere may be for an odd number of tokens: two clusters that differ by one, or "
+    "two of one size and a token between them, attain the bound",
+    source=OWN,
+    status="proved",
+    draws=(draw_odd,),
+    extremal=slowest_odd,
+    sharp=True,
+    share=0.1,
+    notes="Clusters of (n ± 1)/2 tokens attain the first of the two, clusters of (n − 1)/2 and one token whose "
+    "cosines are all α the second, which needs three dimensions. For α < ρ, and for even n, see own:flow-step.",
 )
 
 own_flow_step_usa = Statement(

@@ -372,7 +372,7 @@ defined(
     "any(not X[i][a] == X[0][a] for i in range(n) for a in range(d)) and all(allowed[i][i] == 1 for i in "
     "range(n)) and any(all(mpower(allowed, n)[i][c] > 0 for i in range(n)) for c in range(n))",
     "W_V is orthogonal, there are no more tokens than dimensions, the mask has self-loops and a token that "
-    "reaches all, and the unit tokens are not all equal; in exact rationals",
+    "all others see, directly or through others, and the unit tokens are not all equal; in exact rationals",
     by_name=True,
 )
 
@@ -386,8 +386,8 @@ defined(
 def collapsing_neighbours(run: ArrayRun, X: str) -> Truth:
     """arbitrarily near X there are tokens of full row rank, which collapse (own:hemisphere) with LN the division of
     every token by its norm and A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, whatever W_QK: det of the
-    Gram matrix of X + t(B − X) is a polynomial in t that is not zero at t = 1, so not zero for small t but at
-    finitely many"""
+    Gram matrix of X + t(B − X), B the first n unit vectors, is a polynomial in t that is not zero at t = 1, so not
+    zero for small t but at finitely many"""
     from flint import fmpq, fmpq_mat
 
     x = np.asarray(run[X])

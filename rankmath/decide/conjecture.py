@@ -6,7 +6,7 @@ import math
 import re
 import textwrap
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -537,12 +537,15 @@ def in_words(instance: NetworkInstance) -> list[str]:
     heads = "one head" if net.heads == 1 else f"{net.heads} heads"
     layers = "one layer" if net.layers == 1 else f"{net.layers} layers"
     extras = [f"skip {short(net.skip)}"] if net.skip else []
-    norm = net.norm_kind if net.is_one_line else "none"
-    extras += [SWITCHES["layernorm"][norm].partition(" (")[0]] if norm != "none" else []
     lines = [
         f"{n} tokens in dimension {d}, {heads}, {layers}, d_qk = {short(float(net.d_qk))}"
         + "".join(f", {e}" for e in extras)
     ]
+    norms = [[*_norms(layer)] for layer in net.sublayers]
+    if all(told == norms[0] for told in norms):
+        lines += norms[0]
+    else:
+        lines += [f"layer {l}: {line}" for l, told in enumerate(norms) for line in told]
     if not net.is_one_line:
         lines += [line.strip() for line in str(net).splitlines() if "layer" in line.partition(":")[0]][1:]
     mask = net.mask_for(n)
@@ -560,6 +563,20 @@ def in_words(instance: NetworkInstance) -> list[str]:
         lines += [f"{name}[{l}] = {_rows(table)}" for name, table in _placed(net.attentions[l], n)]
         lines += [line for s in net.sublayers[l] if isinstance(s.map, MLP) for line in _mapped(s.map, l)]
     return lines
+
+
+def _norms(layer: Sequence[Sublayer]) -> Iterator[str]:
+    """The LayerNorms of a layer: kind, place, and what it divides by and multiplies with."""
+    for s in layer:
+        of = "the MLP" if isinstance(s.map, MLP) else "attention"
+        places = ((s.before, f"before {of}"), (s.behind, f"behind {of}"), (s.after, "at the end of the layer"))
+        for norm, place in places:
+            if norm is not None:
+                told = [f"gain = {_rows(norm.gain)}"] if norm.gain is not None else []
+                told += [f"offset = {_rows(norm.offset)}"] if norm.offset is not None else []
+                told += [f"eps = {short(norm.floor)}"] if norm.floor else []
+                kind = SWITCHES["layernorm"][norm.kind].partition(" (")[0]
+                yield f"{kind} {place}" + (f": {', '.join(told)}" if told else "")
 
 
 def _mapped(f: MLP, l: int) -> Iterator[str]:
@@ -605,7 +622,7 @@ print(f"smaller side {{np.exp(verdict.log_lhs):.12g}}, larger side {{np.exp(verd
 def _built(instance: NetworkInstance) -> str:
     net, head = instance.net, "import numpy as np\nimport rankmath as rm\n"
     instance = replace(instance, X=np.asarray(instance.X) + 0.0)  # no −0
-    if not net.is_one_line or any(net.mlp):
+    if not net.is_one_line or any(net.mlp) or net.attentions[0].kv_heads is not None:
         layers = [[_sublayer_in_python(part, len(instance.X)) for part in layer] for layer in net.sublayers]
         made = ", ".join(f"[{', '.join(layer)}]" for layer in layers)
         head += "from rankmath.model.network import MLP, Attention, LayerNorm, Sublayer\n"

@@ -1114,7 +1114,7 @@ class Search:
         tops, bottoms = list(neg), list(pos)
         extra = list(near)[:12]
         pairs = [(m, q) for m in tops for q in bottoms]
-        pairs += [(m, q) for m in tops for q in extra] + [(m, q) for m in extra for q in bottoms]
+        pairs += [(m, q) for m in tops for q in extra] + [(m, q) for m in extra for q in (*bottoms, *tops)]
         if len(tops) * len(bottoms) > 30 or depth > 3:
             pairs = []
         # First the facts as they are, which costs little; then with comparisons of single terms.
@@ -1193,6 +1193,14 @@ class Search:
                         self.learn(step)
                         at = {"x": poly_text(u), "y": poly_text(dict(other.args[0]))}
                         out += self.lemma(f"{atom.name}-grows", at, [step])
+            for other in logs if atom.name == "log" else ():
+                v = dict(other.args[0])
+                if other.name == "log" and atom.text < other.text:
+                    for name, low, high in (("", times(u, v), rational(1)), ("-low", rational(1), times(u, v))):
+                        step = self.le(low, high, _DEEPEST)
+                        if step is not None:
+                            self.learn(step)
+                            out += self.lemma(f"log-product{name}", {"x": poly_text(u), "y": poly_text(v)}, [step])
         return out
 
     def _cleared(self, left: Poly, right: Poly, depth: int) -> FoundLine | None:
