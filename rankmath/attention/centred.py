@@ -120,7 +120,7 @@ def attention_step(
     rows = None if weights.attention.is_bilinear else Rows.of(A, weights.attention, tokens)
     tasks = [partial(_head_terms, A, head, tokens, scale, mask, alone, apart, rows) for head in weights.heads]
     entries = weights.attention.heads * tokens.residual.shape[-2] * math.prod(tokens.residual.shape[:-1])
-    order: Array = None
+    order: Array | None = None
     for image, term, log_doubt, log_size, order in A.in_turn(tasks, entries):  # noqa: B007 (the heads share it)
         if not A.unbounded:
             if weights.stacked:
