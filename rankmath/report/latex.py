@@ -60,6 +60,8 @@ _GREEK = {
     "−": "",
     "‖": "|",
     "∈": "in",
+    "⌊": "lfloor",
+    "⌋": "rfloor",
 }
 _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
