@@ -188,5 +188,3 @@ STYLE = "\n".join(
         "",
     )
 )
-
-__all__ = ["ENVIRONMENT", "LOOSE", "STYLE", "commands", "label", "notation", "written_out"]

@@ -54,6 +54,8 @@ _GREEK = {
     "≠": "ne",
     "≈": "approx",
     "∞": "infty",
+    "⌊": "lfloor",
+    "⌋": "rfloor",
     "×": "times",
     "·": "cdot",
     "→": "to",
