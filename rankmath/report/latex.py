@@ -62,8 +62,6 @@ _GREEK = {
     "−": "",
     "‖": "|",
     "∈": "in",
-    "⌊": "lfloor",
-    "⌋": "rfloor",
 }
 _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
