@@ -277,13 +277,19 @@ _AVERAGES, _CARRIES, _LEAVES = "no token averages", "attention carries nothing",
         ({"mask": [[0, 1, 0], [0, 0, 1], [1, 0, 0]]}, _AVERAGES),
         ({"mask": [[0, 1, 0], [0, 0, 1], [1, 1, 0]]}, ""),
         ({"mask": [[1, 0, 1], [0, 1, 0], [0, 0, 1]], "X": _TWINS}, ""),
-        ({"layernorm": "sphere", "X": [[-1], [1]], "layers": [layer(head([[1]], [[1]]))]}, "in dimension 1"),
+        (
+            {"layernorm": "sphere", "X": [[-1], [1]], "layers": [layer(head([[1]], [[1]]))]},
+            "in dimension 1 LayerNorm keeps nothing of a token but its sign",
+        ),
         ({"layernorm": "column", "X": [[0, 1], [1, 3]]}, "of two kinds of tokens"),
         ({"layernorm": "column", "X": [[0, 1], [1, 3], [0, 1]]}, "of two kinds of tokens"),
         ({"layernorm": "column", "X": [[0, 1], [1, 3], [1, 3]]}, "of two kinds of tokens"),
         ({"layernorm": "column", "X": [[0, 1], [0, 1], [1, 3]]}, "of two kinds of tokens"),
         ({"layernorm": "column"}, ""),
-        ({"layernorm": "sphere", "X": [[1, 2], [2, 4], [-1, -2]]}, "of tokens in one line"),
+        (
+            {"layernorm": "sphere", "X": [[1, 2], [2, 4], [-1, -2]]},
+            "of tokens on one line through 0 the sphere keeps nothing but signs",
+        ),
         ({"layernorm": "sphere", "X": [[1, 2], [2, 4], [-1, -3]]}, ""),
         # Two heads that cancel, beside one that adds a constant; a column that the MLP does not read.
         (
