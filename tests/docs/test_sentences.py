@@ -200,12 +200,21 @@ def leaves_the_space() -> bool:
 
 def sharper_than_said() -> bool:
     """Theorem A with three tokens and logits x_i W_QK x_jᵀ/√3 in place of x_i W_QK x_jᵀ: X = I does not attract."""
-    W_V, W_QK = [[1.0, 0, 0], [-1.0, 0.5, 0], [0, -0.5, 0.25]], np.triu(np.ones((3, 3)), 1)
+    net = rm.Network.from_arrays(
+        np.triu(np.ones((3, 3)), 1)[None, None],
+        np.asarray([[[[1.0, 0, 0], [-1.0, 0.5, 0], [0, -0.5, 0.25]]]]),
+        mask="causal",
+        norm="sphere",
+    )
 
-    def attracts(d_qk: int) -> bool:
-        return rm.certify_equilibrium(np.eye(3), W_V, W_QK, "causal", d_qk, stable=True).proved
+    def radius(d_qk: float) -> float:
+        """The spectral radius at X = I, by difference quotients."""
+        step = 1e-6 * np.eye(9).reshape(9, 3, 3)
+        scaled = net.replace(d_qk=d_qk)
+        moved = [(rm.forward(scaled, np.eye(3) + e) - rm.forward(scaled, np.eye(3) - e)) / 2e-6 for e in step]
+        return float(abs(np.linalg.eigvals(np.reshape(moved, (9, 9)))).max())
 
-    return attracts(1) and not attracts(3)
+    return abs(radius(1.0) - 0.5) < 1e-6 and radius(3.0) > 1
 
 
 def not_every_x() -> bool:
