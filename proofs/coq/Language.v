@@ -8,7 +8,7 @@
       i < n and
     j < m; what a function does beyond is never looked at.  [sequence t n] is t square matrices, the first layer first.
     *)
-Require Import Reals.
+Require Import Reals ZArith.
 From Coquelicot Require Import Coquelicot.
 From Rankmath Require Import Definitions.
 Local Open Scope R_scope.
@@ -733,6 +733,64 @@ Definition spares_an_open_set {n d} (tokens : shape n d) : Prop := exists (mu : 
   decreasing mu /\ unit_rows Z /\ fixed n n F Z /\ has_rank n n Z n /\ 0 < eta /\
   forall X, within n n eta (fun i a => X i a - Z i a) -> forall i a, (i < n)%nat -> (a < n)%nat ->
     is_lim_seq (fun t => Nat.iter t F X i a) (Z i a).
+(** The weights of own:stable-every-rank in m dimensions: rows Σ_{j≤i} (−1)^{i−j} g^j e_j of W_V; the logits of a token
+    to itself and to its predecessor are larger by L at least than all others. *)
+Definition chain_values (m : nat) (g : R) : mat := fun i b =>
+  if andb (Nat.ltb i m) (Nat.leb b i) then (-1) ^ (i + b) * g ^ b else 0.
+Definition chain_top (m : nat) (L : R) (i : nat) : R := match i with O => 2 * L + 2 * INR m | _ => L + 1 end.
+Definition chain_logits (m : nat) (L : R) : mat := fun i j => if andb (Nat.ltb i m) (Nat.ltb j m) then
+  (if Nat.ltb i j then chain_top m L i - L - 2 * INR (Nat.div2 (j - i))
+   else if Nat.leb i (S j) then chain_top m L i else 1) else 0.
+(** e_0, …, e_{k−1}, and −e_0 from then on. *)
+Definition chain_tokens (k : nat) : mat := fun i => if Nat.ltb i k then eye i else fun a => - eye 0%nat a.
+(** sees_predecessor: at least two tokens, each of which sees itself and its predecessor, and a number g between 0 and
+    1 *)
+Definition sees_predecessor {n} (allowed : matrix n n) (ratio : R) : Prop := (2 <= n)%nat /\
+  (forall i, (i < n)%nat -> allowed i i = 1) /\ (forall i, (S i < n)%nat -> allowed (S i) i = 1) /\ 0 < ratio < 1.
+(** path_attracts: for some whole number L these weights have near X = I an equilibrium of rank n of X ↦ LN(A(X)XW_V)
+    that attracts a ball of starts, A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, LN the division of every
+    token by its norm, with every eigenvalue of the Jacobian within 2⁻²⁴ of g^{k−i}, i < k, or 0; row i of W_V is
+    Σ_{j≤i} (−1)^{i−j} g^j e_j, that of W_QK has s_i at i and i − 1, 1 before and s_i − L − 2⌊(j−i)/2⌋ at j > i, where
+    s_0 = 2L + 2n and s_i = L + 1 else; proved in balls, where the powers of g have 24 bits; here: within 2⁻²⁴ of I *)
+Definition path_attracts {n} (allowed : matrix n n) (ratio : R) : Prop := exists (L : nat) (Z : matrix n n),
+  let F := sphere_map n n (chain_logits n (INR L)) (chain_values n ratio) allowed in
+  within n n (/ 2 ^ 24) (fun i a => Z i a - eye i a) /\ unit_rows Z /\ fixed n n F Z /\ has_rank n n Z n /\
+  attracts n n F Z /\ exists J, derivative n n F Z J /\ forall z : C, eigenvalue n n J z -> Cmod z <= / 2 ^ 24 \/
+    exists i k, (i < k)%nat /\ (k < n)%nat /\ Cmod (z - RtoC (ratio ^ (k - i)))%C <= / 2 ^ 24.
+(** every_rank_attracts: for some whole number L this one weight pair has for every k = 1, …, n an equilibrium of rank k
+    of X ↦ LN(A(X)XW_V) that attracts a ball of starts, A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, LN the
+    division of every token by its norm: near e_0, …, e_{k−1} and n − k times −e_0; row i of W_V is Σ_{j≤i} (−1)^{i−j}
+    g^j e_j, that of W_QK has s_i at i and i − 1, 1 before and s_i − L − 2⌊(j−i)/2⌋ at j > i, where s_0 = 2L + 2n and s_i
+    = L + 1 else; proved in balls, where the powers of g have 24 bits; here: within 2⁻²⁴ of these tokens *)
+Definition every_rank_attracts {n} (allowed : matrix n n) (ratio : R) : Prop := exists L : nat, forall k,
+  (1 <= k <= n)%nat -> exists Z : matrix n n,
+  let F := sphere_map n n (chain_logits n (INR L)) (chain_values n ratio) allowed in
+  within n n (/ 2 ^ 24) (fun i a => Z i a - chain_tokens k i a) /\ unit_rows Z /\ fixed n n F Z /\ has_rank n n Z k /\
+  attracts n n F Z.
+(** tokens_and_dimensions: at least two tokens and two dimensions *)
+Definition tokens_and_dimensions {n d} (sizes : shape n d) : Prop := (2 <= n)%nat /\ (2 <= d)%nat.
+(** causal_ranks_attract: under the causal mask one weight pair, that of own:stable-every-rank with g = 1/2 in min(n, d)
+    dimensions and zeros beyond, has for some whole number L and every k up to min(n, d) an equilibrium of rank k that
+    attracts a ball of starts; proved in balls *)
+Definition causal_ranks_attract {n d} (sizes : shape n d) : Prop := let m := Nat.min n d in exists L : nat,
+  let F := sphere_map n d (chain_logits m (INR L)) (chain_values m (1 / 2)) causal in forall k,
+  (1 <= k <= m)%nat -> exists Z : matrix n d, unit_rows Z /\ fixed n d F Z /\ has_rank n d Z k /\ attracts n d F Z.
+(** rank_two_attracts: without a mask, in two dimensions, there are weights with an equilibrium of rank two near n − 1
+    tokens e_0 and one e_1 that attracts a ball of starts; proved in balls for weights of a closed form, in doubles;
+    here: at these tokens *)
+Definition rank_two_attracts {n d} (tokens : shape n d) : Prop := exists W_QK W_V : matrix 2 2,
+  let Z : matrix n 2 := fun i => if Nat.ltb i (n - 1) then eye 0%nat else eye 1%nat in
+  let F := sphere_map n 2 W_QK W_V nomask in fixed n 2 F Z /\ has_rank n 2 Z 2 /\ attracts n 2 F Z.
+(** causal_identity_attracts: under the causal mask with W_QK/√d_qk the ones above the diagonal and rows μ_0 e_0 and, for
+    i ≥ 1, μ_i e_i − μ_{i−1} e_{i−1} of W_V, X = I rests, and the characteristic polynomial of its Jacobian is that of
+    μ_k/μ_i, i < k, and zeros: by exact algebra; here: the Jacobian is triangular in some order of its entries, with
+    these on its diagonal, and X = I attracts *)
+Definition causal_identity_attracts {n} (mu : vector n) : Prop :=
+  let F := sphere_map n n ones_above (differences mu) causal in fixed n n F eye /\ attracts n n F eye /\
+  exists (J : nat -> nat -> mat) (order : nat -> nat -> nat), derivative n n F eye J /\
+  (forall i a p b, (i < n)%nat -> (a < n)%nat -> (p < n)%nat -> (b < n)%nat -> (order i a <= order p b)%nat ->
+    (order i a = order p b -> (p, b) = (i, a)) /\ ((p, b) <> (i, a) -> J i a p b = 0)) /\
+  forall i k, (i < n)%nat -> (k < n)%nat -> J i k i k = if Nat.ltb i k then mu k / mu i else 0.
 (** stable_range: 0 < c < a < 1 and w² > a(2 − a) *)
 Definition stable_range (parameters : vector 3) : Prop := let a := parameters 0%nat in let w := parameters 1%nat in
   let c := parameters 2%nat in 0 < c < a /\ a < 1 /\ w ^ 2 > a * (2 - a).
@@ -923,6 +981,94 @@ Definition consensus_shift (N : scored) (l h : nat) : R := sup_of (fun x => exis
   let g := fun j => score N l h (scored_X N l) i j - score N l h (consensus N l) i j in x = g j - g k).
 (** diagonal: what the token of this number, counted from 0, attends to itself *)
 Definition diagonal {n m} (P : matrix n m) (k : nat) : R := P k k.
+(** reach: largest ℓ₂ distance of a token from the first one *)
+Definition reach {n d} (X : matrix n d) : R := largest n (fun i => l2 d (vsub (X i) (X 0%nat))).
+(** other_share: largest share of its attention that a token other than the first gives itself; 0 where there is none *)
+Definition other_share {n m} (P : matrix n m) : R := largest (n - 1) (fun i => P (S i) (S i)).
+(** What the attention of layer l makes of tokens Y. *)
+Definition made (N : scored) (l : nat) (Y : mat) : mat := fun i b => sum (heads N) (fun h =>
+  vmat (dim N) (vmat (tokens N) (scored_attention N l h Y i) Y) (W N l h) b) + bias N l b.
+(** linear_gap: largest ℓ₂ norm of a row of F(X) − F(C) − Σ_h P0 (X − C)W, F what the attention of layer l makes of X,
+    C the tokens if all were the first of X *)
+Definition linear_gap (N : scored) (l : nat) : R := let Y := scored_X N l in let C := consensus N l in
+  largest (tokens N) (fun i => l2 (dim N) (fun b => made N l Y i b - made N l C i b - sum (heads N) (fun h =>
+    vmat (dim N) (vmat (tokens N) (scored_P0 N l h i) (fun j a => Y j a - C j a)) (W N l h) b))).
+(** A term that depends on i − j alone is added to the logits of W_QK. *)
+Definition positions_relative (N : scored) : Prop := exists B : nat -> nat -> Z -> R, forall l h Y i j,
+  score N l h Y i j = logits_of N l h Y i j + B l h (Z.of_nat i - Z.of_nat j)%Z.
+(** A network whose logits are products of queries and keys, any functions of the tokens (turned, normed, with biases),
+    with a term of the key and one of the two places. *)
+Record placed := {
+  scored_placed :> scored; key_size : nat; queries : nat -> nat -> mat -> mat; keys : nat -> nat -> mat -> mat;
+  key_term : nat -> nat -> mat -> vec; position : nat -> nat -> mat;
+  placed_scores : forall l h Y i j, score scored_placed l h Y i j = dot key_size (queries l h Y i) (keys l h Y j)
+    / sqrt (d_qk scored_placed) + key_term l h Y j + position l h i j }.
+(** turned_range: ℓ₂ diameter of the queries times that of the keys, over √d_qk, with their rotations, biases and norms;
+    where only W_QK is given, queries are XW_QK and keys X *)
+Definition turned_range (N : placed) (l h : nat) : R := let Y := scored_X N l in
+  diam (tokens N) (l2 (key_size N)) (queries N l h Y) * diam (tokens N) (l2 (key_size N)) (keys N l h Y) / sqrt (d_qk N).
+(** position_range: largest oscillation of B_ij − B_kj over the keys j that token i sees, B the additive position term;
+    0 where there is none *)
+Definition position_range (N : placed) (l h : nat) : R := sup_of (fun x => exists i k j m,
+  (i < tokens N)%nat /\ (k < tokens N)%nat /\ (j < tokens N)%nat /\ (m < tokens N)%nat /\
+  edges N i j = 1 /\ edges N i m = 1 /\
+  let B := position N l h in x = (B i j - B k j) - (B i m - B k m)).
+(** Pairs of entries of a row, turned by the cosines c and the sines s of its place. *)
+Definition turned (pairs : nat) (c s q : vec) : vec := fun a => let j := Nat.div2 a in
+  if Nat.ltb j pairs then if Nat.even a then q a * c j - q (S a) * s j else q a * c j + q (pred a) * s j else q a.
+(** A network with rotary positions and no biases of queries and keys: entries 2j and 2j + 1 of queries and keys at
+    place i are turned by the tables of their layer, j below the number of pairs; the tables need not be those of
+    angles. *)
+Record rotated := {
+  scored_network :> scored; head_size : nat; pairs : nat; cosine_of : nat -> mat; sine_of : nat -> mat;
+  W_Q : nat -> nat -> matrix (dim scored_network) head_size; W_K : nat -> nat -> matrix (dim scored_network) head_size;
+  pairs_fit : (2 * pairs <= head_size)%nat;
+  turned_scores : forall l h Y i j, let place := fun k => turned pairs (cosine_of l k) (sine_of l k) in
+    score scored_network l h Y i j = dot head_size (place i (vmat (dim scored_network) (Y i) (W_Q l h)))
+      (place j (vmat (dim scored_network) (Y j) (W_K l h))) / sqrt (d_qk scored_network) }.
+Definition positions_rotary (N : rotated) : Prop := True.
+(** lengthening: ‖W_Q‖₂‖W_K‖₂/√d_qk, times the largest c² + s² of a rotation, at least 1, of queries and keys without
+    biases and norms; where only W_QK is given, W_K is 1 *)
+Definition lengthening (N : rotated) (l h : nat) : R := spectral (W_Q N l h) * spectral (W_K N l h) / sqrt (d_qk N)
+  * Rmax 1 (largest (tokens N) (fun i => largest (pairs N) (fun j => cosine_of N l i j ^ 2 + sine_of N l i j ^ 2))).
+
+(* ---------- RMSNorm before attention ---------- *)
+(** A network with RMSNorm, of its own eps, gain and offset, before the attention of every layer. *)
+Record normed := {
+  scored_before :> scored; root_eps : nat -> R; gain : nat -> vector (dim scored_before);
+  offset : nat -> vector (dim scored_before) }.
+Definition root_size (N : normed) (l : nat) (x : vec) : R := sqrt (dot (dim N) x x / INR (dim N) + root_eps N l).
+Definition read (N : normed) (l : nat) (Y : mat) : mat := fun i a =>
+  Y i a / root_size N l (Y i) * gain N l a + offset N l a.
+Fixpoint normed_X (N : normed) (l : nat) : matrix (tokens N) (dim N) := match l with
+  | O => input N
+  | S k => let Y := normed_X N k in fun i b => skip_of N * Y i b + made N k (read N k Y) i b end.
+Definition normed_P (N : normed) (l h : nat) : matrix (tokens N) (tokens N) :=
+  scored_attention N l h (read N l (normed_X N l)).
+(** No token that is normed has a root mean square of 0. *)
+Definition normable (N : normed) : Prop := (forall l, 0 <= root_eps N l) /\
+  forall l i, (l < layers N)%nat -> (i < tokens N)%nat -> 0 < root_size N l (normed_X N l i).
+(** [normed_X] norms, and no token is divided by its length besides. *)
+Definition layernorm_rms (N : normed) : Prop := lnorm N = false.
+Definition norm_at_before (N : normed) : Prop := True.
+(** least_root: least √(‖x‖₂²/d + ε) of a token x that layer l norms before its attention, ε that of the RMSNorm *)
+Definition least_root (N : normed) (l : nat) : R := least (tokens N) (fun i => root_size N l (normed_X N l i)).
+(** largest_root: largest √(‖x‖₂²/d + ε) of a token x that layer l norms before its attention, ε that of the RMSNorm *)
+Definition largest_root (N : normed) (l : nat) : R := largest (tokens N) (fun i => root_size N l (normed_X N l i)).
+(** root_growth: least (ρ_l − ρ_0)/l of layers l = 1, …, L − 1, ρ_l the least √(‖x‖₂²/d + ε) of a token x that layer l
+    norms before its attention, ε that of the RMSNorm *)
+Definition root_growth (N : normed) : R := least (layers N - 1) (fun k =>
+  (least_root N (S k) - least_root N 0) / INR (S k)).
+(** gained_norm: spectral norm of diag(g)W, g the gain of the RMSNorm before the attention of layer l *)
+Definition gained (N : normed) (l h : nat) : matrix (dim N) (dim N) := fun a b => gain N l a * W N l h a b.
+Definition gained_norm (N : normed) (l h : nat) : R := spectral (gained N l h).
+(** scaling_values: diag(g)W[l, 0] is a multiple ≥ 0 of the identity in every layer, g the gain of the RMSNorm before
+    attention, which has no offset *)
+Definition scaling_values (N : normed) : Prop := forall l, (l < layers N)%nat -> (forall a, offset N l a = 0) /\
+  exists w, 0 <= w /\ forall a b, (a < dim N)%nat -> (b < dim N)%nat -> gained N l 0 a b = w * eye a b.
+(** across: ℓ₂ distance of the second token from the line through 0 and the first *)
+Definition across {n d} (X : matrix n d) : R := l2 d (fun a =>
+  X 1%nat a - dot d (X 1%nat) (X 0%nat) / dot d (X 0%nat) (X 0%nat) * X 0%nat a).
 (** moved: largest absolute entry of the difference of these tokens and of the input *)
 Definition moved (N : scored) (l : nat) : R :=
   maxentry (tokens N) (dim N) (fun i a => scored_X N l i a - scored_X N 0 i a).
@@ -931,7 +1077,7 @@ Definition moved (N : scored) (l : nat) : R :=
 (** Every row divided by its sum. *)
 Definition divided {n} (K : matrix n n) : matrix n n := fun i => normalised_sum (row K i).
 (** second_modulus: second largest modulus of an eigenvalue of the attention, each as often as it occurs;
-  the largest is 1.
+  the largest is 1; 0 for one token.
     It is the spectral radius of what the matrix does to vectors modulo constants,
       so by Gelfand's formula the least factor at
     which its powers fall there. *)

@@ -1,7 +1,8 @@
 (** Registered statements about equilibria with LayerNorm on the sphere, as Statements.v prints them. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
-From Rankmath Require dong2021_ln_sphere own_stable_causal wu_all_n theorem_A theorem_B wu2024_3 wu2024_3_measure
+From Rankmath Require dong2021_ln_sphere own_stable_causal wu_all_n theorem_A own_stable_every_rank
+  wu2024_3 wu2024_3_measure
   wu2024_4_3_1 wu2024_anisotropy.
 From Rankmath Require Import Definitions Norms Softmax SphereLayer Language LanguageFacts Statements.
 Local Open Scope R_scope.
@@ -53,9 +54,10 @@ Qed.
 
 Theorem proved_own_stable_complete : statement_own_stable_complete.
 Proof.
-  destruct (theorem_B.theorem_B_complete 3 1 ltac:(lia) ltac:(lra)) as (M & W & Fx & At & _).
-  exists 3%nat, 3%nat, eye, W, M, nomask. split; [lia|]. split; [split; reflexivity|].
-  split; [intros i Hi; now apply identity_rows|split; [exact Fx|split; [apply identity_rank|exact At]]].
+  destruct (own_stable_every_rank.chain_complete 3 1 ltac:(lia) ltac:(lra)) as (M & W & Z & _ & Un & Fx & Rk & At
+    & _).
+  exists 3%nat, 3%nat, Z, W, M, nomask. split; [lia|]. split; [split; reflexivity|].
+  split; [exact Un|split; [exact Fx|split; [exact Rk|exact At]]].
 Qed.
 
 Theorem proved_wu2024_3_measure : statement_wu2024_3_measure.
@@ -193,4 +195,73 @@ Proof.
     { split; [apply Rdiv_lt_0_compat; lra|]. apply Rmult_lt_reg_r with a; [lra|]. unfold Rdiv.
       rewrite Rmult_assoc, Rinv_l by lra. lra. }
     repeat split; rewrite Rabs_right; lra.
+Qed.
+
+(* ---------- every number of tokens ---------- *)
+Lemma mask_range n (G : matrix n n) : is_mask G -> forall i j, (i < n)%nat -> (j < n)%nat -> 0 <= G i j <= 1.
+Proof. intros [H _] i j Hi Hj. destruct (H i j Hi Hj) as [E | E]; rewrite E; lra. Qed.
+Lemma tiny_pos : 0 < / 2 ^ 24.
+Proof. apply Rinv_0_lt_compat, pow_lt. lra. Qed.
+
+Theorem proved_own_stable_every_rank : statement_own_stable_every_rank.
+Proof.
+  intros n G g Gm (n2 & G1 & G2 & Hg).
+  destruct (own_stable_every_rank.chain_ranks n n n G g (/ 2 ^ 24) ltac:(lia) (le_n n) Hg (mask_range n G Gm) G1 G2
+    tiny_pos) as [L HL]. exists L. intros k Hk.
+  destruct (HL k Hk) as (Z & Wi & Un & Fx & Rk & At & _). exists Z. repeat split; assumption.
+Qed.
+
+Theorem proved_own_stable_complete_every_n : statement_own_stable_complete_every_n.
+Proof.
+  intros n G g Gm (n2 & G1 & G2 & Hg).
+  destruct (own_stable_every_rank.chain_ranks n n n G g (/ 2 ^ 24) ltac:(lia) (le_n n) Hg (mask_range n G Gm) G1 G2
+    tiny_pos) as [L HL]. exists L.
+  destruct (HL n ltac:(lia)) as (Z & Wi & Un & Fx & Rk & At & J & Dv & Ev). exists Z. intro F.
+  split; [|split; [exact Un|split; [exact Fx|split; [exact Rk|split; [exact At|exists J; split; [exact Dv|]]]]]].
+  - intros i a Hi Ha. specialize (Wi i a Hi Ha). cbv beta in Wi. unfold chain_tokens in Wi.
+    destruct (Nat.ltb_spec i n); [exact Wi|lia].
+  - exact (Ev eq_refl).
+Qed.
+
+Theorem proved_wu2024_3_whole : statement_wu2024_3_whole.
+Proof.
+  intros n d sizes [n2 d2]. set (m := Nat.min n d).
+  destruct (own_stable_every_rank.chain_ranks n d m causal (1 / 2) 1 ltac:(lia) ltac:(lia) ltac:(lra)) as [L HL].
+  - intros i j _ _. unfold causal. destruct (Nat.leb j i); lra.
+  - intros i _. unfold causal. rewrite Nat.leb_refl. reflexivity.
+  - intros i _. unfold causal. destruct (Nat.leb_spec i (S i)); [reflexivity|lia].
+  - lra.
+  - exists L. intros F k Hk. destruct (HL k Hk) as (Z & _ & Un & Fx & Rk & At & _). exists Z. repeat split; assumption.
+Qed.
+
+Theorem proved_own_stable_rank_two_every_n : statement_own_stable_rank_two_every_n.
+Proof.
+  intros n tokens Hn. unfold token_count in Hn.
+  destruct (wu_all_n.wu_all_n n 2 Hn (le_n 2)) as (M & W & Fx & At). exists M, W.
+  assert (EZ : wu_all_n.two_clusters n = (fun i => if Nat.ltb i (n - 1) then eye 0%nat else eye 1%nat)).
+  { apply functional_extensionality; intro i. unfold wu_all_n.two_clusters, wu_all_n.corner. now destruct Nat.ltb. }
+  rewrite EZ in Fx, At. intros Z F. split; [exact Fx|split; [|exact At]].
+  exists (fun j => match j with O => 0%nat | _ => (n - 1)%nat end). split; [intros [|j] Hj; lia|].
+  assert (Z0 : Z 0%nat = eye 0%nat) by (unfold Z; destruct (Nat.ltb_spec 0 (n - 1)); [reflexivity|lia]).
+  assert (Z1 : Z (n - 1)%nat = eye 1%nat) by (unfold Z; destruct (Nat.ltb_spec (n - 1) (n - 1)); [lia|reflexivity]).
+  split.
+  - intros c H j Hj. assert (A := H 0%nat ltac:(lia)). assert (B := H 1%nat ltac:(lia)). cbn [sum] in A, B.
+    rewrite Z0, Z1 in A, B. unfold eye in A, B. cbn [Nat.eqb] in A, B. destruct j as [|[|j]]; [lra|lra|lia].
+  - intros i Hi. exists (Z i). intros a Ha. cbn [sum]. rewrite Z0, Z1. unfold eye. destruct a as [|[|a]];
+      [cbn [Nat.eqb]; ring|cbn [Nat.eqb]; ring|lia].
+Qed.
+
+Theorem proved_own_stable_causal_every_n : statement_own_stable_causal_every_n.
+Proof.
+  intros n mu (n2 & Pm & Dm).
+  assert (Dec : forall i k, (i < k)%nat -> (k < n)%nat -> mu k < mu i).
+  { intros i k Hik. induction Hik as [|k Hk IH]; intros Kn; [now apply Dm|]. specialize (IH ltac:(lia)).
+    specialize (Dm k Kn). lra. }
+  assert (n0 : (0 < n)%nat) by lia. destruct (theorem_A.theorem_A n mu n0 Pm Dec) as (Fx & _ & At).
+  unfold causal_identity_attracts. cbv zeta. split; [exact Fx|split; [exact At|]].
+  exists (theorem_A.JA n mu), (theorem_A.ordA n).
+  split; [now apply theorem_A.derivative_A|split].
+  - intros i a p b Hi Ha Hp Hb Ho. split; [now apply theorem_A.ordA_inj|].
+    intros Ne. now apply (theorem_A.JA_tri n mu n0 Pm).
+  - intros i k Hi Hk. now apply theorem_A.JA_diag.
 Qed.

@@ -13,7 +13,8 @@ From Coquelicot Require Import Lim_seq Complex.
 From Rankmath Require Import Definitions Functions Norms Softmax own_tv own_diameter own_skip_lower seed_closure
   dong2021_2_1 dong2021_A_3 dong2021_norm.
 From Rankmath Require Import dong2021v1_2_3 centred_form own_gamma_free.
-From Rankmath Require Import Masks SphereLayer Spectrum theorem_A theorem_B wu2024_conjecture wu2024_3_measure wu2024_1
+From Rankmath Require own_stable_every_rank.
+From Rankmath Require Import Masks SphereLayer Spectrum theorem_A wu2024_conjecture wu2024_3_measure wu2024_1
   own_hemisphere.
 Local Open Scope R_scope.
 
@@ -791,24 +792,26 @@ Proof.
 Qed.
 
 (** own:stable-complete-every-n (Theorem B): n + 1 tokens in n + 1 dimensions,
-  no mask: for some M and W the identity attracts. *)
-Theorem theorem_B_unfolded : forall n : nat, exists M W : nat -> nat -> R,
-  let I (i a : nat) := if Nat.eqb i a then 1 else 0 in
+  no mask: for some M and W tokens Z near the identity, so of rank n + 1,
+    rest and attract. *)
+Theorem theorem_B_unfolded : forall n : nat, exists M W Z : nat -> nat -> R,
   let e (X : nat -> nat -> R) i j := exp (sum_f_R0 (fun a => sum_f_R0 (fun c => X i a * M a c * X j c) n) n) in
   let y (X : nat -> nat -> R) i b := sum_f_R0 (fun a => sum_f_R0 (fun j => e X i j / sum_f_R0 (e X i) n * X j a) n * W
     a b) n in
   let F (X : nat -> nat -> R) i b := y X i b / sqrt (sum_f_R0 (fun c => y X i c * y X i c) n) in
-  (forall i a, (i <= n)%nat -> (a <= n)%nat -> F I i a = I i a) /\
+  (forall i a, (i <= n)%nat -> (a <= n)%nat -> F Z i a = Z i a) /\
+  (forall i a, (i <= n)%nat -> (a <= n)%nat -> Rabs (Z i a - if Nat.eqb i a then 1 else 0) <= / (2 * INR (S n))) /\
   exists eta, 0 < eta /\ forall X : nat -> nat -> R,
-    (forall i a, (i <= n)%nat -> (a <= n)%nat -> Rabs (X i a - I i a) <= eta) ->
-    forall i a, (i <= n)%nat -> (a <= n)%nat -> Un_cv (fun k => Nat.iter k F X i a) (I i a).
+    (forall i a, (i <= n)%nat -> (a <= n)%nat -> Rabs (X i a - Z i a) <= eta) ->
+    forall i a, (i <= n)%nat -> (a <= n)%nat -> Un_cv (fun k => Nat.iter k F X i a) (Z i a).
 Proof.
-  intro n. destruct (theorem_B_complete (S n) 1 ltac:(lia) ltac:(lra)) as [M [W [Fx [At _]]]]. exists M, W.
-  intros I e y F. unfold F, y, e in *. clear F y e. plain.
+  intro n. destruct (own_stable_every_rank.chain_complete (S n) 1 ltac:(lia) ltac:(lra)) as (M & W & Z & Wi & _ & Fx
+    & _ & At & _).
+  exists M, W, Z. intros e y F. unfold F, y, e in *. clear F y e. plain.
   match goal with |- context [Nat.iter _ ?f] => set (F := f) end.
   assert (E : F = sphere_map (S n) (S n) M W nomask) by (apply (plain_sphere n n M W nomask (fun X i j => exp (bil (S
     n) (X i) M (X j)))); intros; unfold nomask; ring).
-  change eye with I in *. rewrite <- E in *. split; [intros; apply Fx; lia|].
+  rewrite <- E in *. split; [intros; apply Fx; lia|split; [intros; apply Wi; lia|]].
   destruct (attracts_limit _ _ _ _ At) as [eta [Ep Lim]]. exists eta. split; [exact Ep|].
   intros X HX i a Hi Ha. apply is_lim_seq_Reals. apply Lim; [|lia|lia]. intros p q Hp Hq. apply HX; lia.
 Qed.

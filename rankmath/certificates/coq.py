@@ -15,6 +15,7 @@ from typing import Any
 
 from rankmath.arithmetic.balls import precision
 from rankmath.certificates.coq_claim import network
+from rankmath.certificates.coq_general import general
 from rankmath.certificates.coq_rest import rest
 from rankmath.certificates.coq_statement import statement
 from rankmath.certificates.coq_terms import TooNear, Untranslatable
@@ -23,11 +24,17 @@ from rankmath.files import proofs_folder
 
 PRECISIONS = (100, 200, 400)  # bits of Coq's intervals; the balls here have fewer, so that Coq decides what they do
 
+_IMPORTED = """Require Import Reals QArith Qreals List Lra Lia ZArith Psatz.
+From Interval Require Import Interval Xreal Float Basic Sig.
+Import ListNotations.
+Local Open Scope R_scope."""
 _OURS = re.compile(r"^From Rankmath Require (Import|Export|)([\w\s]+)\.", re.MULTILINE)
 
 
-def to_coq(content: Mapping[str, Any]) -> tuple[str, list[str]]:
+def to_coq(content: Mapping[str, Any], *, shared: bool = True) -> tuple[str, list[str]]:
     """The text of a .v file for a certificate, and what of the claim it leaves out, in words.
+
+    What all such files share (certificate.v, equilibrium.v) stands in the text or, if not ``shared``, is imported.
 
     Examples
     --------
@@ -46,6 +53,8 @@ def to_coq(content: Mapping[str, Any]) -> tuple[str, list[str]]:
                 elif {"W_V", "tokens"} <= set(content.get("data", {})) or "equilibria" in content.get("data", {}):
                     out, found, left_out = rest(content)
                     before.append("equilibrium.v")
+                elif {"layers", "X"} <= set(content.get("data", {})) and "claim" in content:
+                    out, found, left_out = general(content, bits)
                 elif key in STATEMENTS and kind in ("holds", "violates"):
                     out, found, left_out = statement(content, bits)
                 else:
@@ -59,11 +68,12 @@ def to_coq(content: Mapping[str, Any]) -> tuple[str, list[str]]:
     header = "\n".join(f"   {line}".rstrip() for line in said).replace("*)", "* )").replace("(*", "( *")
     stated = " /\\\n  ".join(text for text, _ in found)
     proofs = "\n".join(f"  {'- ' if len(found) > 1 else ''}{proof}" for _, proof in found)
+    imported = [_IMPORTED, f"Require Import {' '.join(name[:-2] for name in before)}."]
     split = f"  refine ({_conjunction(len(found))}).\n" if len(found) > 1 else ""
     return "\n".join(
         [
             f"(* Certificate {content.get('id', '')} ({kind}), as a theorem about real numbers.\n{header} *)",
-            *map(_library, before),
+            *(map(_library, before) if shared else imported),
             "(* ---------- the instance ---------- *)",
             *out.lines,
             "",

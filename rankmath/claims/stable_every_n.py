@@ -3,10 +3,9 @@ path, every rank under one weight pair), rank two in two dimensions; Theorem 3 o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from rankmath.certificates.issue import issue
 from rankmath.equilibria.designs import Design, causal_design, path_design, rank_two_design, scale_factors
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import predicate, quantity
+from rankmath.formula.language import defined, predicate
 from rankmath.linalg.masks import Mask
 from rankmath.validation import Number
 from rankmath.verification.draws import Rng
@@ -35,11 +34,11 @@ def _shown(key: str, design: Callable[..., Design], tokens: int, **options: int)
 # -- Theorem A ---------------------------------------------------------------------------------------------------
 
 
-@predicate("decreasing(mu: array)", text="len(mu) >= 2 and all(mu[i] > mu[i + 1] > 0 for i in range(len(mu) - 1))")
-def decreasing(run: ArrayRun, mu: str) -> Truth:
-    """at least two numbers, all positive, each smaller than the one before"""
-    values = run[mu].tolist()
-    return Truth(len(values) >= 2 and all(a > b > 0 for a, b in pairwise(values)))
+defined(
+    "decreasing(mu: array)",
+    "len(mu) >= 2 and all(mu[i] > mu[i + 1] > 0 for i in range(len(mu) - 1))",
+    "at least two numbers, all positive, each smaller than the one before",
+)
 
 
 @predicate(
@@ -105,22 +104,15 @@ own_stable_causal_every_n = Statement(
 # -- Theorem B ---------------------------------------------------------------------------------------------------
 
 
-@predicate(
+defined(
     "sees_predecessor(allowed: array, ratio: array)",
-    text="n >= 2 and all(allowed[i][i] == 1 for i in range(n)) and all(allowed[i][i - 1] == 1 for i in "
-    "range(1, n)) and 0 < ratio < 1",
+    "n >= 2 and all(allowed[i][i] == 1 for i in range(n)) and all(allowed[i][i - 1] == 1 for i in range(1, "
+    "n)) and 0 < ratio < 1",
+    "at least two tokens, each of which sees itself and its predecessor, and a number g between 0 and 1",
 )
-def sees_predecessor(run: ArrayRun, allowed: str, ratio: str) -> Truth:
-    """at least two tokens, each of which sees itself and its predecessor, and a number g between 0 and 1"""
-    mask, g = np.asarray(run[allowed], dtype=bool), _number(run[ratio])
-    n = len(mask)
-    return Truth(n >= 2 and bool(mask.diagonal().all() and mask.diagonal(-1).all()) and 0 < g < 1)
 
 
-_PATH = (
-    r"\text{{some integer }}W_{{QK}}\text{{ and }}e_iW_V=\textstyle\sum_{{j\le i}}(-1)^{{i-j}}\nu_je_j"
-    r"\text{{, }}\nu_j\approx{1}^{{j}}\text{{, "
-)
+_PATH = r"\text{{some integer }}W_{{QK}}\text{{ and }}e_iW_V=\textstyle\sum_{{j\le i}}(-1)^{{i-j}}{1}^je_j\text{{ "
 
 
 @predicate(
@@ -130,12 +122,12 @@ _PATH = (
     because="a limit, for every start near by: proved in balls",
 )
 def path_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
-    """some integers W_QK and W_V of the rows Σ_{j≤i} (−1)^{i−j} ν_j e_j, ν_j the j-th power of the ratio (rounded
-    to 24 bits where that leaves them decreasing), have near X = I an equilibrium of rank n of X ↦ LN(A(X)XW_V) that
+    """for some whole number L these weights have near X = I an equilibrium of rank n of X ↦ LN(A(X)XW_V) that
     attracts a ball of starts, A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, LN the division of every
-    token by its norm, with every eigenvalue of the Jacobian within 2⁻²⁴ of ν_k/ν_i, i < k, or 0; proved in balls"""
-    mask, g = Mask(np.asarray(run[allowed], dtype=bool)), _number(run[ratio])
-    return _proved_of_path(mask, g, [mask.n])
+    token by its norm, with every eigenvalue of the Jacobian within 2⁻²⁴ of g^{k−i}, i < k, or 0; row i of W_V is
+    Σ_{j≤i} (−1)^{i−j} g^j e_j, that of W_QK has s_i at i and i − 1, 1 before and s_i − L − 2⌊(j−i)/2⌋ at j > i,
+    where s_0 = 2L + 2n and s_i = L + 1 else; proved in balls, where the powers of g have 24 bits"""
+    return _path(run, allowed, ratio, full=True)
 
 
 @predicate(
@@ -144,23 +136,26 @@ def path_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
     because="a limit, for every start near by: proved in balls",
 )
 def every_rank_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
-    """some integers W_QK and W_V of the rows Σ_{j≤i} (−1)^{i−j} ν_j e_j, ν_j the j-th power of the ratio (rounded
-    to 24 bits where that leaves them decreasing), have for every k = 1, …, n an equilibrium of rank k of
-    X ↦ LN(A(X)XW_V) that attracts a ball of starts, A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, LN
-    the division of every token by its norm: near e_0, …, e_{k−1} and n − k times −e_0; proved in balls"""
-    mask, g = Mask(np.asarray(run[allowed], dtype=bool)), _number(run[ratio])
-    return _proved_of_path(mask, g, range(1, mask.n + 1))
+    """for some whole number L this one weight pair has for every k = 1, …, n an equilibrium of rank k of X ↦
+    LN(A(X)XW_V) that attracts a ball of starts, A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, LN the
+    division of every token by its norm: near e_0, …, e_{k−1} and n − k times −e_0; row i of W_V is Σ_{j≤i}
+    (−1)^{i−j} g^j e_j, that of W_QK has s_i at i and i − 1, 1 before and s_i − L − 2⌊(j−i)/2⌋ at j > i, where s_0 =
+    2L + 2n and s_i = L + 1 else; proved in balls, where the powers of g have 24 bits"""
+    return _path(run, allowed, ratio, full=False)
 
 
 def _number(value: Number) -> Fraction:
     return Fraction(value.item() if isinstance(value, np.ndarray) else value)
 
 
-def _proved_of_path(mask: Mask, ratio: Fraction, ranks: Iterable[int]) -> Truth:
-    """Rounding may make powers of a ratio near 1 equal, or tiny ones 0; such weights attract nothing."""
-    if not (np.diff(scale_factors(mask.n, ratio), append=0.0) < 0).all():
-        return Truth(None, "not decided: rounded, the powers of the ratio do not decrease")
-    return _proved([path_design(mask.n, ratio=ratio, rank=rank, mask=mask) for rank in ranks])
+def _path(run: ArrayRun, allowed: str, ratio: str, *, full: bool) -> Truth:
+    """The equilibrium of full rank, or those of every rank."""
+    mask, g = Mask(np.asarray(run[allowed], dtype=bool)), _number(run[ratio])
+    n = mask.n
+    if any(Fraction(power) != g**j for j, power in enumerate(scale_factors(n, g))):
+        return Truth(None, f"not decided: a power of {g} is no number of 24 bits")
+    ranks = (n,) if full else range(1, n + 1)
+    return _proved([path_design(n, ratio=g, rank=k, mask=mask) for k in ranks])
 
 
 def _proved(designs: list[Design]) -> Truth:
@@ -244,14 +239,7 @@ own_stable_every_rank = Statement(
 # -- rank two in two dimensions ------------------------------------------------------------------------------------
 
 
-@quantity(
-    "token_count(tokens: array)",
-    text="tokens",
-    example="token_count(tokens) >= 2",
-)
-def token_count(run: ArrayRun, tokens: str) -> Fraction:
-    """the number of tokens"""
-    return Fraction(int(run[tokens]))
+defined("token_count(tokens: array)", "tokens", "the number of tokens", example="token_count(tokens) >= 2")
 
 
 @predicate(
@@ -261,8 +249,8 @@ def token_count(run: ArrayRun, tokens: str) -> Fraction:
     because="a limit, for every start near by: proved in balls",
 )
 def rank_two_attracts(run: ArrayRun, tokens: str) -> Truth:
-    """without a mask, in two dimensions, some weights (of a closed form) have near n − 1 tokens e_0 and one e_1 an
-    equilibrium of rank two that attracts a ball of starts; proved in balls"""
+    """without a mask, in two dimensions, there are weights with an equilibrium of rank two near n − 1 tokens e_0
+    and one e_1 that attracts a ball of starts; proved in balls for weights of a closed form, in doubles"""
     return _proved([rank_two_design(int(run[tokens]))])
 
 
@@ -286,7 +274,6 @@ own_stable_rank_two_every_n = Statement(
     exhibit_refutes=False,
     share=0.005,
     cost=2,
-    notes="Proved in Coq for every n (wu_all_n).",
 )
 
 
@@ -328,13 +315,11 @@ wu2024_3_measure = Statement(
 # -- Wu et al., Theorem 3, both items -----------------------------------------------------------------------------
 
 
-@predicate(
+defined(
     "tokens_and_dimensions(sizes: array)",
-    text="sizes[0] >= 2 and sizes[1] >= 2",
+    "sizes[0] >= 2 and sizes[1] >= 2",
+    "at least two tokens and two dimensions",
 )
-def tokens_and_dimensions(run: ArrayRun, sizes: str) -> Truth:
-    """at least two tokens and two dimensions"""
-    return Truth(bool(min(run[sizes]) >= 2))
 
 
 @predicate(
@@ -345,8 +330,9 @@ def tokens_and_dimensions(run: ArrayRun, sizes: str) -> Truth:
     because="a limit, for every start near by: proved in balls",
 )
 def causal_ranks_attract(run: ArrayRun, sizes: str) -> Truth:
-    """under the causal mask one weight pair, that of own:stable-every-rank in min(n, d) dimensions, has for every k
-    up to min(n, d) an equilibrium of rank k that attracts a ball of starts; proved in balls"""
+    """under the causal mask one weight pair, that of own:stable-every-rank with g = 1/2 in min(n, d) dimensions and
+    zeros beyond, has for some whole number L and every k up to min(n, d) an equilibrium of rank k that attracts a
+    ball of starts; proved in balls"""
     n, d = (int(size) for size in run[sizes])
     m = min(n, d)
     return _proved([path_design(n, rank=k, mask="causal", dim=m).padded(d) for k in range(1, m + 1)])
@@ -379,24 +365,16 @@ wu2024_3_whole = Statement(
 # -- orthogonal values ---------------------------------------------------------------------------------------------
 
 
-@predicate(
+defined(
     "orthogonal_rest(X: array, W_V: array, allowed: array)",
-    text="d = len(X[0]); n <= d and all(sum(W_V[a][c]*W_V[b][c] for c in range(d)) == identity(d)[a][b] for a "
-    "in range(d) for b in range(d)) and all(sum(X[i][a]**2 for a in range(d)) == 1 for i in range(n)) and "
+    "d = len(X[0]); n <= d and all(sum(W_V[a][c]*W_V[b][c] for c in range(d)) == identity(d)[a][b] for a in "
+    "range(d) for b in range(d)) and all(sum(X[i][a]**2 for a in range(d)) == 1 for i in range(n)) and "
     "any(not X[i][a] == X[0][a] for i in range(n) for a in range(d)) and all(allowed[i][i] == 1 for i in "
     "range(n)) and any(all(mpower(allowed, n)[i][c] > 0 for i in range(n)) for c in range(n))",
+    "W_V is orthogonal, there are no more tokens than dimensions, the mask has self-loops and a token that "
+    "all others see, directly or through others, and the unit tokens are not all equal; in exact rationals",
     by_name=True,
 )
-def orthogonal_rest(run: ArrayRun, X: str, W_V: str, allowed: str) -> Truth:
-    """W_V is orthogonal, there are no more tokens than dimensions, the mask has self-loops and a token that
-    all others see, directly or through others, and the unit tokens are not all equal; in exact rationals"""
-    x, w = np.asarray(run[X]), np.asarray(run[W_V])
-    mask = Mask(np.asarray(run[allowed], dtype=bool))
-    orthogonal = (w @ w.T == np.eye(len(w), dtype=int)).all()
-    units = all(row @ row == 1 for row in x)
-    apart = any((row != x[0]).any() for row in x)
-    reached = mask.has_self_loops and mask.is_quasi_strongly_connected
-    return Truth(bool(orthogonal and units and apart and reached and x.shape[0] <= x.shape[1]))
 
 
 @predicate(

@@ -38,6 +38,7 @@ ORDER = (
     "stable_causal",
     "stable_complete",
     "stable_every_n",
+    "stable_trees",
 )
 
 

@@ -9,6 +9,7 @@ every step is handed to the rules of `rankmath.checker.derivation`.
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -61,6 +62,17 @@ from rankmath.checker.monomials import (
 )
 from rankmath.checker.network_claims import NETWORK_CLAIMS
 from rankmath.decide.prover.programs import combination, shares
+
+
+@lru_cache(maxsize=1)
+def growing() -> frozenset[str]:
+    """Functions that grow, by the lemma that says so: its claim is f(x) <= f(y).
+
+    >>> sorted(growing())
+    ['exp', 'expc', 'log', 'tanh']
+    """
+    found = (re.fullmatch(r"(\w+)\(x\) <= \1\(y\)", lemma.text) for lemma in lemma_table().values())
+    return frozenset(match[1] for match in found if match is not None)
 
 
 class Places(NamedTuple):
@@ -557,7 +569,7 @@ class Search:
         out: list[FoundLine] = []
         groups: dict[str, list[Atom]] = {}
         for atom in pool:
-            if atom.kind == "function" and atom.name in ("tanh", "exp", "expc", "log"):
+            if atom.kind == "function" and atom.name in growing():
                 groups.setdefault(atom.name, []).append(atom)
         for name, group in groups.items():
             for v in [atom for atom in group if atom in goal]:
@@ -1175,7 +1187,7 @@ class Search:
             if atom.name == "exp":
                 out += self.lemma("exp-line", {"x": f"-({poly_text(u)})"})
             for other in logs:
-                if other != atom and other.name == atom.name and atom.name in ("log", "exp", "tanh"):
+                if other != atom and other.name == atom.name and atom.name in growing():
                     step = self.le(u, dict(other.args[0]), 2)
                     if step is not None:
                         self.learn(step)
@@ -1491,6 +1503,3 @@ def _pruned(facts: Sequence[FoundLine], goal: set[Atom]) -> list[FoundLine]:
         if not alone:
             return kept
         kept = [step for step in kept if not any(atom in alone for atom in step.vector[0])]
-
-
-__all__ = ["FoundLine", "Search"]

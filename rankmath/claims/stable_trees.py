@@ -1,0 +1,80 @@
+"""own:stable-connected: an attracting equilibrium of full rank under every connected undirected mask."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from rankmath.formula.arrays import ArrayRun
+from rankmath.formula.evaluate import Truth
+from rankmath.formula.language import predicate
+from rankmath.linalg.masks import Mask
+from rankmath.verification.draws import Rng
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.papers import OWN
+from rankmath.verification.statement import Statement
+
+
+@predicate(
+    "undirected_connected(allowed: array, ratio: array)",
+    text="n >= 2 and all(allowed[i][i] == 1 for i in range(n)) and all(allowed[i][j] == allowed[j][i] for i in "
+    "range(n) for j in range(n)) and all(mpower(allowed, n)[0][j] > 0 for j in range(n)) and 0 < ratio < 1",
+)
+def undirected_connected(run: ArrayRun, allowed: str, ratio: str) -> Truth:
+    """at least two tokens, each of which sees itself, a mask that is undirected and connected, and a number g
+    between 0 and 1"""
+    graph, g = np.asarray(run[allowed], dtype=bool), Fraction(np.asarray(run[ratio]).item())
+    mask = Mask(graph)
+    whole = mask.has_self_loops and bool((graph == graph.T).all()) and mask.is_quasi_strongly_connected
+    return Truth(mask.n >= 2 and whole and 0 < g < 1)
+
+
+@predicate(
+    "identity_attracts(allowed: array, ratio: array)",
+    latex=r"\text{{for some }}W_{{QK}},W_V\in\mathbb R^{{n\times n}}\text{{ the tokens }}X=I\text{{ rest under }}"
+    r"X\mapsto\mathrm{{LN}}(A(X)XW_V)\text{{, and its Jacobian there has spectral radius below }}\sqrt{{{1}}}",
+    because="weights that are found by a construction, in balls",
+)
+def identity_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
+    """for some real W_QK and W_V the tokens X = I rest under X ↦ LN(A(X)XW_V), A(X) the softmax of X W_QK Xᵀ over
+    the pairs of the mask, LN the division of every token by its norm, and the Jacobian there has a spectral radius
+    below √g; proved in balls for the weights of the construction"""
+    from rankmath.equilibria.trees import tree_gap
+
+    mask, g = Mask(np.asarray(run[allowed], dtype=bool)), Fraction(np.asarray(run[ratio]).item())
+    gap = tree_gap(mask, g)
+    return Truth(gap is not None or None, f"n = {mask.n}, in balls: logits with a gap of {gap}")
+
+
+def draw_connected(rng: Rng, size: int) -> ArrayInstance:
+    """The star with three leaves first, then random trees of four tokens with random further edges."""
+    n, masks, ratios = 4, [np.eye(4, dtype=bool)], [Fraction(1, 4)]
+    masks[0][0] = masks[0][:, 0] = True
+    while len(masks) < size:
+        names = rng.permutation(n)
+        graph = np.eye(n, dtype=bool) | (rng.random((n, n)) < 0.2)
+        for i in range(1, n):
+            graph[names[i], names[rng.integers(i)]] = True
+        masks.append(graph | graph.T)
+        ratios.append(Fraction(int(rng.integers(12, 33)), 64))
+    return ArrayInstance(
+        {"allowed": np.stack(masks[:size]), "ratio": np.asarray(ratios[:size])}, "connected", is_batch=True
+    )
+
+
+own_stable_connected = Statement(
+    "own:stable-connected",
+    "identity_attracts(allowed, ratio)",
+    given="undirected_connected(allowed, ratio)",
+    arrays={"allowed": "mask n", "ratio": ", > 0, < 1"},
+    exact=True,
+    title="An attracting equilibrium of full rank under every connected undirected mask with self-loops",
+    source=OWN,
+    status="proved",
+    draws=(draw_connected,),
+    share=0.004,
+    cost=3,
+    notes="For masks with a Hamiltonian path own:stable-complete-every-n has integer W_QK. For directed masks it "
+    "may fail, though some token is seen by all others: see the last remark of the proof.",
+)
