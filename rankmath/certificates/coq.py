@@ -15,6 +15,7 @@ from typing import Any
 
 from rankmath.arithmetic.balls import precision
 from rankmath.certificates.coq_claim import network
+from rankmath.certificates.coq_general import general
 from rankmath.certificates.coq_rest import rest
 from rankmath.certificates.coq_statement import statement
 from rankmath.certificates.coq_terms import TooNear, Untranslatable
@@ -52,6 +53,8 @@ def to_coq(content: Mapping[str, Any], *, shared: bool = True) -> tuple[str, lis
                 elif {"W_V", "tokens"} <= set(content.get("data", {})) or "equilibria" in content.get("data", {}):
                     out, found, left_out = rest(content)
                     before.append("equilibrium.v")
+                elif {"layers", "X"} <= set(content.get("data", {})) and "claim" in content:
+                    out, found, left_out = general(content, bits)
                 elif key in STATEMENTS and kind in ("holds", "violates"):
                     out, found, left_out = statement(content, bits)
                 else:

@@ -150,7 +150,9 @@ class Reader:
                 return [self.value(one, at) for one in several]
             case ast.ListComp(elt=body, generators=loops) | ast.GeneratorExp(elt=body, generators=loops):
                 return [self.value(body, here) for here in self.loop(loops, at)]
-            case ast.Subscript(value=ast.Name(id=name), slice=where) if self.defined.get(name, ((),))[0]:
+            case ast.Subscript(value=ast.Name(id=name), slice=where) if (
+                name not in at and self.defined.get(name, ((),))[0]
+            ):
                 several = where.elts if isinstance(where, ast.Tuple) else [where]
                 return self.apply(name, [self.value(one, at) for one in several])
             case ast.Subscript(value=inner, slice=where):
@@ -158,6 +160,8 @@ class Reader:
                 for one in where.elts if isinstance(where, ast.Tuple) else [where]:
                     found = found[int(self.value(one, at))]
                 return found
+            case ast.Attribute(value=inner, attr=field):
+                return self.value(inner, at)[field]
             case ast.Call(func=ast.Name(id=name), args=args):
                 return self.call(name, args, at)
         raise Untranslatable(f"{ast.unparse(node)} is not written in Coq")
@@ -198,9 +202,7 @@ class Reader:
 
     def call(self, name: str, args: list[ast.expr], at: dict[str, Any]) -> Any:
         match name, args:
-            case (("sum" | "max" | "min"), [ast.GeneratorExp() | ast.ListComp() as body]):
-                return self.reduced(name, self.value(body, at))
-            case (("sum" | "max" | "min"), [one]):
+            case (("sum" | "prod" | "max" | "min"), [one]):
                 return self.reduced(name, self.value(one, at))
             case (("max" | "min"), several):
                 return self.reduced(name, [self.value(one, at) for one in several])
@@ -232,10 +234,9 @@ class Reader:
         raise Untranslatable(f"{name}(…) is not written in Coq")
 
     def reduced(self, name: str, values: list[Any]) -> Any:
-        if name == "sum":
-            return self.short(
-                functools.reduce(lambda x, y: both(functools.partial(arithmetic, ast.Add), x, y), values)
-            )
+        if name in ("sum", "prod"):
+            of = functools.partial(arithmetic, ast.Add if name == "sum" else ast.Mult)
+            return self.short(functools.reduce(functools.partial(both, of), values))
         if not any(isinstance(x, Term) for x in values):
             return (max if name == "max" else min)(values)
         return self.short(fold("Rmax" if name == "max" else "Rmin", [term(x) for x in values]))

@@ -84,6 +84,8 @@ def exact(value: Data, where: str) -> Data:
     """Numbers and nested lists of a certificate as fractions: integers, "p/q", "m*2^e"."""
     if isinstance(value, list):
         return [exact(x, where) for x in value]
+    if isinstance(value, Fraction):
+        return value
     if isinstance(value, bool) or not isinstance(value, (int, str)):
         raise Untranslatable(f"{where}: {value!r} given; an integer, 'p/q' or 'm*2^e' is needed")
     try:

@@ -11,7 +11,7 @@ import numpy as np
 from rankmath.attention.softmax import softmax
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Scalar, Truth
-from rankmath.formula.language import predicate, quantity
+from rankmath.formula.language import defined, predicate, quantity
 from rankmath.formula.run import unbox
 from rankmath.validation import Array
 from rankmath.verification.draws import Rng
@@ -91,29 +91,16 @@ def _closing(run: ArrayRun, C: str, P: Array) -> Scalar:
     return run.number(-unbox(A.max(-rows, axis=-1)))
 
 
-@predicate(
+defined(
     "equiangular_flow(gamma: array, rho: array, m: array)",
-    text="C = [[gamma + (1 - gamma)*identity(m)[i][j] for j in range(m)] for i in range(m)]; P = [[(rho + (1 - "
+    "C = [[gamma + (1 - gamma)*identity(m)[i][j] for j in range(m)] for i in range(m)]; P = [[(rho + (1 - "
     "rho)*identity(m)[i][j])/(1 + (m - 1)*rho) for j in range(m)] for i in range(m)]; "
     "all(sum(P[i][k]*(C[k][j] - C[k][i]*gamma) + P[j][k]*(C[k][i] - C[k][j]*gamma) for k in range(m)) == "
     "2*rho*(1 - gamma)*((m - 1)*gamma + 1)/(1 + (m - 1)*rho) for i in range(m) for j in range(i))",
+    "m tokens whose cosines are all γ: every d⟨x_i, x_j⟩/dt is 2ρ(1 − γ)((m − 1)γ + 1)/(1 + (m − 1)ρ), where "
+    "ρ = e^{−β(1 − γ)} stands for any positive number, in exact rationals",
     by_name=True,
 )
-def equiangular_flow(run: ArrayRun, gamma: str, rho: str, m: str) -> Truth:
-    """m tokens whose cosines are all γ: every d⟨x_i, x_j⟩/dt is 2ρ(1 − γ)((m − 1)γ + 1)/(1 + (m − 1)ρ), where
-    ρ = e^{−β(1 − γ)} stands for any positive number, in exact rationals"""
-    c, y, n = (Fraction(run.letter(name)) for name in (gamma, rho, m))
-    size = int(n)
-    C = [[Fraction(1) if i == j else c for j in range(size)] for i in range(size)]
-    P = [[(1 if i == j else y) / (1 + (n - 1) * y) for j in range(size)] for i in range(size)]
-
-    def speed(i: int, j: int) -> Fraction:
-        half = [P[a][k] * (C[k][b] - C[k][a] * c) for a, b in ((i, j), (j, i)) for k in range(size)]
-        return sum(half, Fraction(0))
-
-    said = 2 * y * (1 - c) * ((n - 1) * c + 1) / (1 + (n - 1) * y)
-    pairs = [(i, j) for i in range(size) for j in range(i)]
-    return Truth(all(speed(i, j) == said for i, j in pairs), f"{len(pairs)} pairs, in exact rationals")
 
 
 @quantity(
