@@ -42,6 +42,7 @@ myst_heading_anchors = 4
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_preserve_defaults = True
+autodoc_use_type_comments = False
 python_use_unqualified_type_names = True
 napoleon_numpy_docstring = True
 napoleon_google_docstring = False

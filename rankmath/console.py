@@ -243,6 +243,3 @@ def _duration(seconds: float) -> str:
     if seconds >= 100 * 60:
         return f"{seconds / 3600:.1f} h"
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
-
-
-__all__ = ["PIPE_WIDTH", "Cell", "Progress", "console", "heartbeat", "prepare_streams", "print_table"]

@@ -135,9 +135,6 @@ def _refusal(error: OSError, target: Path, name: str) -> OSError | InvalidArgume
     return InvalidArgument(f"{name}: {str(target)!r} given; it cannot be written: {error.strerror}")
 
 
-__all__ = ["NotWritten", "folder", "read", "read_text", "replacing", "write"]
-
-
 def proofs_folder() -> Path:
     """proofs/: inside the package when it is installed, beside it in a source tree.
 

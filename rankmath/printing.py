@@ -140,6 +140,3 @@ def digits(x: float, count: int = 6) -> str:
     ('-12.3457', '', '-inf')
     """
     return "" if math.isnan(x) else f"{x:.{count}g}"
-
-
-__all__ = ["MOST_LINES", "Sheet", "Shows", "did_you_mean", "digits", "log_of", "quotient"]

@@ -18,6 +18,8 @@ from array_api_compat import array_namespace, is_array_api_obj
 T = TypeVar("T")
 #: An array of any array-API library (NumPy, CuPy, array-api-strict, …) or of an object arithmetic.
 Array: TypeAlias = Any
+#: An array of NumPy's, of any numbers (doubles, fractions, balls): what rooms have that no GPU reaches.
+NumpyArray: TypeAlias = npt.NDArray[Any]
 #: What `as_array` takes: such an array, or nested lists of numbers.
 ArrayLike: TypeAlias = Any
 #: A number of any arithmetic: a float, an mpf, a ball.

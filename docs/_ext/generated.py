@@ -9,6 +9,7 @@ import pkgutil
 import re
 import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -56,13 +57,23 @@ def escaped(text: str) -> str:
 # -- the gallery -------------------------------------------------------------------------------------------
 
 
-def registered_at(entry: Statement) -> tuple[str, int]:
-    """File and line at which the statement is registered."""
+@cache
+def _registered() -> dict[str, tuple[str, int]]:
+    """File and line at which each key begins an entry of the registry; the first, where two lines do."""
+    found: dict[str, tuple[str, int]] = {}
     for path in sorted((PACKAGE / "claims").rglob("*.py")):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-            if re.match(rf'(key=|Statement\()?"{re.escape(entry.key)}",', line.strip()):
-                return path.relative_to(PACKAGE.parent).as_posix(), number
-    raise ValueError(f"key: {entry.key!r} is registered by no line of rankmath/claims")
+            key = re.match(r'(?:key=|Statement\()?"([^"]*)",', line.strip())
+            if key:
+                found.setdefault(key[1], (path.relative_to(PACKAGE.parent).as_posix(), number))
+    return found
+
+
+def registered_at(entry: Statement) -> tuple[str, int]:
+    """File and line at which the statement is registered."""
+    if entry.key not in _registered():
+        raise ValueError(f"key: {entry.key!r} is registered by no line of rankmath/claims")
+    return _registered()[entry.key]
 
 
 def page(entry: Statement, found: Sample) -> str:

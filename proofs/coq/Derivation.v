@@ -104,17 +104,24 @@ Lemma abs_cases x (G : R -> Prop) : G x -> G (- x) -> G (Rabs x). Proof. intros 
 now destruct (Rcase_abs x). Qed.
 
 (* ---------- signs ---------- *)
-Lemma entropy_nonneg N l h : proper N -> 0 <= entropy (P N l h).
+Lemma entropy_of_nonneg n (A : matrix n n) : (0 < n)%nat -> row_stochastic n n A -> 0 <= entropy A.
 Proof.
-  intros Hp. assert (E := lemma_entropy_max (tokens N) (P N l h) (P_stochastic N Hp l h) (Pn N Hp)).
-  assert (M := lemma_attention_max (tokens N) (P N l h) (P_stochastic N Hp l h)).
-  assert (M0 := max_pos (tokens N) (P N l h) (P_stochastic N Hp l h) (Pn N Hp)). unfold entropy.
-  assert (ln (maxentry (tokens N) (tokens N) (P N l h)) <= 0); [|lra].
+  intros Hn SP. assert (E := lemma_entropy_max n A SP Hn). assert (M := lemma_attention_max n A SP).
+  assert (M0 := max_pos n A SP Hn). unfold entropy. assert (ln (maxentry n n A) <= 0); [|lra].
   rewrite <- ln_1. destruct M as [M| ->]; [left; now apply ln_increasing|lra].
 Qed.
+Lemma entropy_nonneg N l h : proper N -> 0 <= entropy (P N l h).
+Proof. intros Hp. apply entropy_of_nonneg; [now apply Pn|now apply P_stochastic]. Qed.
+Lemma entropy0_nonneg N l h : proper N -> 0 <= entropy (P0 N l h).
+Proof. intros Hp. apply entropy_of_nonneg; [now apply Pn|now apply P0_stochastic]. Qed.
 Lemma epsilon_pos N l h : proper N -> 0 < epsilon N l h.
 Proof.
   intros Hp. unfold epsilon. destruct (as_head N Hp l h) as [d [dq [hd [Y [_ [M [-> _]]]]]]]. rewrite <- M.
+  apply least_pos; rewrite ?M; [apply Pn|apply Pm|apply Pz]; exact Hp.
+Qed.
+Lemma epsilon0_pos N l h : proper N -> 0 < epsilon0 N l h.
+Proof.
+  intros Hp. unfold epsilon0. destruct (as_head0 N Hp l h) as [d [dq [hd [Y [M ->]]]]]. rewrite <- M.
   apply least_pos; rewrite ?M; [apply Pn|apply Pm|apply Pz]; exact Hp.
 Qed.
 Lemma in_degree_pos N : proper N -> 0 < in_degree N.
@@ -125,10 +132,11 @@ Ltac word_nonneg := first
   [ apply diam_nonneg | apply sqrt_pos | apply maxf_pos | apply spectral_nonneg | apply Rabs_pos | apply pos_INR
   | apply resid_nonneg; intros; first [apply maxf_pos | apply sqrt_pos]
   | apply entropy_nonneg; assumption | left; apply epsilon_pos; assumption
-  | left; apply in_degree_pos; assumption
+  | left; apply epsilon0_pos; assumption | left; apply in_degree_pos; assumption
+  | apply entropy0_nonneg; assumption
   | unfold stable_rank, Quantities.stable_rank; apply pow2_ge_0
   | apply first_gap_nonneg | apply participation_nonneg | apply rank_nonneg | apply second_nonneg; [apply Pn;
-    assumption|apply P_stochastic; assumption]
+    assumption|first [apply P_stochastic | apply P0_stochastic]; assumption]
   | unfold least_singular, Quantities.least_singular; match goal with Hp : proper ?N |- _ => apply inf_nonneg;
       [exists (l2 (dim N) (vmat (dim N) (eye 0%nat) _)), (eye 0%nat); split;
         [apply l2_eye, (Pd N Hp)|reflexivity]|intros y [v [_ ->]]; apply l2_nonneg] end
@@ -161,6 +169,7 @@ with posi := lazymatch goal with
   | |- 0 < exp _ => apply exp_pos
   | |- 0 < rpow _ _ => first [assumption | apply rpow_pos; posi]
   | |- 0 < epsilon _ _ _ => apply epsilon_pos; assumption
+  | |- 0 < epsilon0 _ _ _ => apply epsilon0_pos; assumption
   | |- 0 < in_degree _ => apply in_degree_pos; assumption
   | |- 0 < Rmax _ _ => first [assumption | eapply Rlt_le_trans; [|apply Rmax_l]; posi | eapply Rlt_le_trans;
     [|apply Rmax_r]; posi]

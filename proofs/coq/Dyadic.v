@@ -8,7 +8,7 @@
 Require Import Reals ZArith Lia Lra Psatz.
 From Coquelicot Require Import Coquelicot.
 From Flocq Require Import Core.
-From Rankmath Require Import Sums.
+From Rankmath Require Import Sums Functions.
 Local Open Scope R_scope.
 
 (** The reals from lo 2^scale to hi 2^scale. *)
@@ -137,13 +137,16 @@ Proof.
   intros Hx Hy.
   assert (L1 := Rmin_l (Rmin (a * c) (a * d)) (Rmin (b * c) (b * d))).
   assert (L2 := Rmin_r (Rmin (a * c) (a * d)) (Rmin (b * c) (b * d))).
-  assert (L3 := Rmin_l (a * c) (a * d)). assert (L4 := Rmin_r (a * c) (a * d)).
-  assert (L5 := Rmin_l (b * c) (b * d)). assert (L6 := Rmin_r (b * c) (b * d)).
   assert (U1 := Rmax_l (Rmax (a * c) (a * d)) (Rmax (b * c) (b * d))).
   assert (U2 := Rmax_r (Rmax (a * c) (a * d)) (Rmax (b * c) (b * d))).
-  assert (U3 := Rmax_l (a * c) (a * d)). assert (U4 := Rmax_r (a * c) (a * d)).
-  assert (U5 := Rmax_l (b * c) (b * d)). assert (U6 := Rmax_r (b * c) (b * d)).
-  destruct (Rle_or_lt 0 y); (destruct (Rle_or_lt 0 a); [|destruct (Rle_or_lt 0 b)]); split; nra.
+  assert (Y : forall k, Rmin (k * c) (k * d) <= k * y <= Rmax (k * c) (k * d)).
+  { intro k. assert (M := Rmin_l (k * c) (k * d)). assert (M' := Rmin_r (k * c) (k * d)).
+    assert (W := Rmax_l (k * c) (k * d)). assert (W' := Rmax_r (k * c) (k * d)). destruct (Rle_or_lt 0 k).
+    - assert (k * c <= k * y <= k * d) by (split; apply Rmult_le_compat_l; lra). lra.
+    - assert (k * d <= k * y <= k * c) by (split; apply Rmult_le_compat_neg_l; lra). lra. }
+  assert (Ya := Y a). assert (Yb := Y b). destruct (Rle_or_lt 0 y).
+  - assert (a * y <= x * y <= b * y) by (split; apply Rmult_le_compat_r; lra). lra.
+  - assert (y * b <= y * x <= y * a) by (split; apply Rmult_le_compat_neg_l; lra). lra.
 Qed.
 Lemma IZR_min a b : IZR (Z.min a b) = Rmin (IZR a) (IZR b).
 Proof.
@@ -387,37 +390,6 @@ Proof.
   induction n as [|n IH]; [simpl; rewrite Rmult_0_l, exp_0; reflexivity|].
   rewrite S_INR, Rmult_plus_distr_r, Rmult_1_l, exp_plus, <- IH. simpl. ring.
 Qed.
-(** The Taylor sum of e^t, and what follows it. *)
-Lemma exp_taylor t k : 0 <= t <= / 2 -> (1 <= k)%nat ->
-  sum (S k) (fun j => t ^ j / INR (fact j)) <= exp t <= sum (S k) (fun j => t ^ j / INR (fact j)) + t ^ S k.
-Proof.
-  intros Ht Hk. destruct (Req_dec t 0) as [->|N].
-  - rewrite exp_0, sum_head, (sum_ext k _ (fun _ => 0)); [rewrite sum_zero; simpl; lra|].
-    intros j _. simpl. unfold Rdiv. ring.
-  - destruct (Taylor_Lagrange exp k 0 t ltac:(lra)) as [z [Hz E]].
-    { intros u _ [|j] _; [exact I|]. exists (exp u). apply (is_derive_n_exp (S j) u). }
-    assert (D : forall j u, Derive_n exp j u = exp u) by (intros; apply is_derive_n_unique, is_derive_n_exp).
-    rewrite E, D, sum_reals. rewrite Rminus_0_r.
-    rewrite (sum_eq (fun j => t ^ j / INR (fact j) * Derive_n exp j 0) (fun j => t ^ j / INR (fact j)) k) by (intros j
-      _; rewrite D, exp_0; ring).
-    assert (P : 0 <= t ^ S k) by (apply pow_le; lra). assert (F := lt_0_INR _ (lt_O_fact (S k))).
-    assert (F2 : 2 <= INR (fact (S k))).
-    { change 2 with (INR 2). apply le_INR. change 2%nat with (fact 2). apply fact_le. lia. }
-    assert (X1 : 1 <= exp z) by (assert (Q := exp_ineq1_le z); lra).
-    assert (X2 : exp z <= 2).
-    { apply Rle_trans with (exp (/ 2)); [left; apply exp_increasing; lra|].
-      assert (Q := exp_ineq1_le (- / 2)). assert (R : exp (/ 2) * exp (- / 2) = 1) by (rewrite <- exp_plus;
-        replace (/ 2 + - / 2) with 0 by lra; apply exp_0).
-      assert (G := exp_pos (/ 2)). nra. }
-    assert (R0 : 0 <= t ^ S k / INR (fact (S k)) * exp z).
-    { apply Rmult_le_pos; [apply Rmult_le_pos; [exact P|left; now apply Rinv_0_lt_compat]|lra]. }
-    assert (R1 : t ^ S k / INR (fact (S k)) * exp z <= t ^ S k).
-    { apply Rle_trans with (t ^ S k / 2 * 2); [|lra]. apply Rmult_le_compat; try lra.
-      - apply Rmult_le_pos; [exact P|left; now apply Rinv_0_lt_compat].
-      - apply Rmult_le_compat_l; [exact P|]. apply Rinv_le_contravar; lra. }
-    lra.
-Qed.
-
 (** power <- power t + factorial, for k = K, ..., 1, where factorial is K ... k: the sum times K!. *)
 Fixpoint horner (bits : Z) (t : interval) (k : nat) (factorial : Z) (power : interval) : interval * Z := match k with
   | O => (power, factorial)

@@ -1,6 +1,7 @@
 (** exp, tanh: the few facts on them that several proofs need. *)
 Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
+From Rankmath Require Import Sums.
 Local Open Scope R_scope.
 
 (** Products of non-negative factors. *)
@@ -163,4 +164,53 @@ Lemma tanhc_nonneg x : 0 <= x -> 0 <= tanhc x.
 Proof.
   intros H. unfold tanhc. destruct Req_EM_T as [|N]; [lra|].
   apply Rmult_le_pos; [now apply tanh_nonneg|left; apply Rinv_0_lt_compat; lra].
+Qed.
+
+(** The Taylor sum of e^t, and what follows it. *)
+Lemma exp_taylor t k : 0 <= t <= / 2 -> (1 <= k)%nat ->
+  sum (S k) (fun j => t ^ j / INR (fact j)) <= exp t <= sum (S k) (fun j => t ^ j / INR (fact j)) + t ^ S k.
+Proof.
+  intros Ht Hk. destruct (Req_dec t 0) as [->|N].
+  - rewrite exp_0, sum_head, (sum_ext k _ (fun _ => 0)); [rewrite sum_zero; simpl; lra|].
+    intros j _. simpl. unfold Rdiv. ring.
+  - destruct (Taylor_Lagrange exp k 0 t ltac:(lra)) as [z [Hz E]].
+    { intros u _ [|j] _; [exact I|]. exists (exp u). apply (is_derive_n_exp (S j) u). }
+    assert (D : forall j u, Derive_n exp j u = exp u) by (intros; apply is_derive_n_unique, is_derive_n_exp).
+    rewrite E, D, sum_reals. rewrite Rminus_0_r.
+    rewrite (sum_eq (fun j => t ^ j / INR (fact j) * Derive_n exp j 0) (fun j => t ^ j / INR (fact j)) k) by (intros j
+      _; rewrite D, exp_0; ring).
+    assert (P : 0 <= t ^ S k) by (apply pow_le; lra). assert (F := lt_0_INR _ (lt_O_fact (S k))).
+    assert (F2 : 2 <= INR (fact (S k))).
+    { change 2 with (INR 2). apply le_INR. change 2%nat with (fact 2). apply fact_le. lia. }
+    assert (X1 : 1 <= exp z) by (assert (Q := exp_ineq1_le z); lra).
+    assert (X2 : exp z <= 2).
+    { apply Rle_trans with (exp (/ 2)); [left; apply exp_increasing; lra|].
+      assert (Q := exp_ineq1_le (- / 2)). assert (R : exp (/ 2) * exp (- / 2) = 1) by (rewrite <- exp_plus;
+        replace (/ 2 + - / 2) with 0 by lra; apply exp_0).
+      assert (G := exp_pos (/ 2)). nra. }
+    assert (R0 : 0 <= t ^ S k / INR (fact (S k)) * exp z).
+    { apply Rmult_le_pos; [apply Rmult_le_pos; [exact P|left; now apply Rinv_0_lt_compat]|lra]. }
+    assert (R1 : t ^ S k / INR (fact (S k)) * exp z <= t ^ S k).
+    { apply Rle_trans with (t ^ S k / 2 * 2); [|lra]. apply Rmult_le_compat; try lra.
+      - apply Rmult_le_pos; [exact P|left; now apply Rinv_0_lt_compat].
+      - apply Rmult_le_compat_l; [exact P|]. apply Rinv_le_contravar; lra. }
+    lra.
+Qed.
+(** Numbers: the first terms, then the square as often as need be. *)
+Lemma exp_near t : 0 <= t <= / 2 ->
+  1 + t + t ^ 2 / 2 + t ^ 3 / 6 + t ^ 4 / 24 + t ^ 5 / 120 <= exp t
+  <= 1 + t + t ^ 2 / 2 + t ^ 3 / 6 + t ^ 4 / 24 + t ^ 5 / 120 + t ^ 6.
+Proof.
+  intro H. assert (T := exp_taylor t 5 H ltac:(lia)). cbn [sum] in T. simpl fact in T.
+  rewrite !INR_IZR_INZ in T. cbn [Z.of_nat Pos.of_succ_nat Pos.succ] in T. lra.
+Qed.
+Lemma exp_double_low t u v : 0 <= u <= exp t -> v <= u * u -> v <= exp (2 * t).
+Proof.
+  intros H V. replace (2 * t) with (t + t) by ring. rewrite exp_plus. apply Rle_trans with (u * u); [exact V|].
+  apply Rmult_le_compat; lra.
+Qed.
+Lemma exp_double_high t u v : exp t <= u -> u * u <= v -> exp (2 * t) <= v.
+Proof.
+  intros H V. replace (2 * t) with (t + t) by ring. rewrite exp_plus. assert (P := exp_pos t).
+  apply Rle_trans with (u * u); [apply Rmult_le_compat; lra|exact V].
 Qed.

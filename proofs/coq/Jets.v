@@ -92,8 +92,11 @@ Proof.
   rewrite lin_plus, !lin_scal. set (x := f H - a - lin n d J H) in *. set (y := g H - b - lin n d L H) in *.
   set (j := lin n d J H) in *. set (l := lin n d L H) in *.
   replace (f H * g H - a * b - (a * l + b * j)) with ((a + j + x) * y + x * (b + l) + j * l) by (unfold x, y; ring).
-  assert (Rr : 0 <= r * r <= 1) by nra. assert (SJr : SJ * r <= SJ) by nra. assert (SLr : SL * r <= SL) by nra.
-  assert (Kr : K * (r * r) <= K) by nra.
+  assert (Less : forall u v, 0 <= u -> v <= 1 -> u * v <= u)
+    by (intros u v U V; rewrite <- (Rmult_1_r u) at 2; now apply Rmult_le_compat_l).
+  assert (Rr : 0 <= r * r <= 1) by (split; [apply Rmult_le_pos|apply Rle_trans with r; [apply Less|]]; lra).
+  assert (SJr : SJ * r <= SJ) by (apply Less; lra). assert (SLr : SL * r <= SL) by (apply Less; lra).
+  assert (Kr : K * (r * r) <= K) by (apply Less; lra).
   assert (T1 : Rabs (a + j + x) <= Rabs a + SJ + K).
   { eapply Rle_trans; [apply Rabs_triang|]. assert (T := Rabs_triang a j). lra. }
   assert (T2 : Rabs (b + l) <= Rabs b + SL) by (eapply Rle_trans; [apply Rabs_triang|]; lra).
@@ -142,7 +145,8 @@ Proof.
   replace (g (a + y) - g a - g' * j) with ((g (a + y) - g a - g' * y) + g' * x) by (unfold y; ring).
   eapply Rle_trans; [apply Rabs_triang|]. rewrite (Rabs_mult g' x).
   assert (Y2 : y * y <= (SJ + K) * (SJ + K) * (r * r)).
-  { assert (y * y = Rabs y * Rabs y) by (rewrite <- Rabs_mult; symmetry; apply Rabs_right; nra). rewrite H0.
+  { assert (y * y = Rabs y * Rabs y) by (rewrite <- Rabs_mult; symmetry; apply Rabs_right, Rle_ge, Rle_0_sqr).
+    rewrite H0.
     replace ((SJ + K) * (SJ + K) * (r * r)) with (((SJ + K) * r) * ((SJ + K) * r)) by ring. assert (P := Rabs_pos y).
     apply Rmult_le_compat; assumption. }
   assert (C * (y * y) <= C * ((SJ + K) * (SJ + K) * (r * r))) by now apply Rmult_le_compat_l.

@@ -8,7 +8,7 @@
       i < n and
     j < m; what a function does beyond is never looked at.  [sequence t n] is t square matrices, the first layer first.
     *)
-Require Import Reals.
+Require Import Reals ZArith.
 From Coquelicot Require Import Coquelicot.
 From Rankmath Require Import Definitions.
 Local Open Scope R_scope.
@@ -981,6 +981,94 @@ Definition consensus_shift (N : scored) (l h : nat) : R := sup_of (fun x => exis
   let g := fun j => score N l h (scored_X N l) i j - score N l h (consensus N l) i j in x = g j - g k).
 (** diagonal: what the token of this number, counted from 0, attends to itself *)
 Definition diagonal {n m} (P : matrix n m) (k : nat) : R := P k k.
+(** reach: largest ℓ₂ distance of a token from the first one *)
+Definition reach {n d} (X : matrix n d) : R := largest n (fun i => l2 d (vsub (X i) (X 0%nat))).
+(** other_share: largest share of its attention that a token other than the first gives itself; 0 where there is none *)
+Definition other_share {n m} (P : matrix n m) : R := largest (n - 1) (fun i => P (S i) (S i)).
+(** What the attention of layer l makes of tokens Y. *)
+Definition made (N : scored) (l : nat) (Y : mat) : mat := fun i b => sum (heads N) (fun h =>
+  vmat (dim N) (vmat (tokens N) (scored_attention N l h Y i) Y) (W N l h) b) + bias N l b.
+(** linear_gap: largest ℓ₂ norm of a row of F(X) − F(C) − Σ_h P0 (X − C)W, F what the attention of layer l makes of X,
+    C the tokens if all were the first of X *)
+Definition linear_gap (N : scored) (l : nat) : R := let Y := scored_X N l in let C := consensus N l in
+  largest (tokens N) (fun i => l2 (dim N) (fun b => made N l Y i b - made N l C i b - sum (heads N) (fun h =>
+    vmat (dim N) (vmat (tokens N) (scored_P0 N l h i) (fun j a => Y j a - C j a)) (W N l h) b))).
+(** A term that depends on i − j alone is added to the logits of W_QK. *)
+Definition positions_relative (N : scored) : Prop := exists B : nat -> nat -> Z -> R, forall l h Y i j,
+  score N l h Y i j = logits_of N l h Y i j + B l h (Z.of_nat i - Z.of_nat j)%Z.
+(** A network whose logits are products of queries and keys, any functions of the tokens (turned, normed, with biases),
+    with a term of the key and one of the two places. *)
+Record placed := {
+  scored_placed :> scored; key_size : nat; queries : nat -> nat -> mat -> mat; keys : nat -> nat -> mat -> mat;
+  key_term : nat -> nat -> mat -> vec; position : nat -> nat -> mat;
+  placed_scores : forall l h Y i j, score scored_placed l h Y i j = dot key_size (queries l h Y i) (keys l h Y j)
+    / sqrt (d_qk scored_placed) + key_term l h Y j + position l h i j }.
+(** turned_range: ℓ₂ diameter of the queries times that of the keys, over √d_qk, with their rotations, biases and norms;
+    where only W_QK is given, queries are XW_QK and keys X *)
+Definition turned_range (N : placed) (l h : nat) : R := let Y := scored_X N l in
+  diam (tokens N) (l2 (key_size N)) (queries N l h Y) * diam (tokens N) (l2 (key_size N)) (keys N l h Y) / sqrt (d_qk N).
+(** position_range: largest oscillation of B_ij − B_kj over the keys j that token i sees, B the additive position term;
+    0 where there is none *)
+Definition position_range (N : placed) (l h : nat) : R := sup_of (fun x => exists i k j m,
+  (i < tokens N)%nat /\ (k < tokens N)%nat /\ (j < tokens N)%nat /\ (m < tokens N)%nat /\
+  edges N i j = 1 /\ edges N i m = 1 /\
+  let B := position N l h in x = (B i j - B k j) - (B i m - B k m)).
+(** Pairs of entries of a row, turned by the cosines c and the sines s of its place. *)
+Definition turned (pairs : nat) (c s q : vec) : vec := fun a => let j := Nat.div2 a in
+  if Nat.ltb j pairs then if Nat.even a then q a * c j - q (S a) * s j else q a * c j + q (pred a) * s j else q a.
+(** A network with rotary positions and no biases of queries and keys: entries 2j and 2j + 1 of queries and keys at
+    place i are turned by the tables of their layer, j below the number of pairs; the tables need not be those of
+    angles. *)
+Record rotated := {
+  scored_network :> scored; head_size : nat; pairs : nat; cosine_of : nat -> mat; sine_of : nat -> mat;
+  W_Q : nat -> nat -> matrix (dim scored_network) head_size; W_K : nat -> nat -> matrix (dim scored_network) head_size;
+  pairs_fit : (2 * pairs <= head_size)%nat;
+  turned_scores : forall l h Y i j, let place := fun k => turned pairs (cosine_of l k) (sine_of l k) in
+    score scored_network l h Y i j = dot head_size (place i (vmat (dim scored_network) (Y i) (W_Q l h)))
+      (place j (vmat (dim scored_network) (Y j) (W_K l h))) / sqrt (d_qk scored_network) }.
+Definition positions_rotary (N : rotated) : Prop := True.
+(** lengthening: ‖W_Q‖₂‖W_K‖₂/√d_qk, times the largest c² + s² of a rotation, at least 1, of queries and keys without
+    biases and norms; where only W_QK is given, W_K is 1 *)
+Definition lengthening (N : rotated) (l h : nat) : R := spectral (W_Q N l h) * spectral (W_K N l h) / sqrt (d_qk N)
+  * Rmax 1 (largest (tokens N) (fun i => largest (pairs N) (fun j => cosine_of N l i j ^ 2 + sine_of N l i j ^ 2))).
+
+(* ---------- RMSNorm before attention ---------- *)
+(** A network with RMSNorm, of its own eps, gain and offset, before the attention of every layer. *)
+Record normed := {
+  scored_before :> scored; root_eps : nat -> R; gain : nat -> vector (dim scored_before);
+  offset : nat -> vector (dim scored_before) }.
+Definition root_size (N : normed) (l : nat) (x : vec) : R := sqrt (dot (dim N) x x / INR (dim N) + root_eps N l).
+Definition read (N : normed) (l : nat) (Y : mat) : mat := fun i a =>
+  Y i a / root_size N l (Y i) * gain N l a + offset N l a.
+Fixpoint normed_X (N : normed) (l : nat) : matrix (tokens N) (dim N) := match l with
+  | O => input N
+  | S k => let Y := normed_X N k in fun i b => skip_of N * Y i b + made N k (read N k Y) i b end.
+Definition normed_P (N : normed) (l h : nat) : matrix (tokens N) (tokens N) :=
+  scored_attention N l h (read N l (normed_X N l)).
+(** No token that is normed has a root mean square of 0. *)
+Definition normable (N : normed) : Prop := (forall l, 0 <= root_eps N l) /\
+  forall l i, (l < layers N)%nat -> (i < tokens N)%nat -> 0 < root_size N l (normed_X N l i).
+(** [normed_X] norms, and no token is divided by its length besides. *)
+Definition layernorm_rms (N : normed) : Prop := lnorm N = false.
+Definition norm_at_before (N : normed) : Prop := True.
+(** least_root: least √(‖x‖₂²/d + ε) of a token x that layer l norms before its attention, ε that of the RMSNorm *)
+Definition least_root (N : normed) (l : nat) : R := least (tokens N) (fun i => root_size N l (normed_X N l i)).
+(** largest_root: largest √(‖x‖₂²/d + ε) of a token x that layer l norms before its attention, ε that of the RMSNorm *)
+Definition largest_root (N : normed) (l : nat) : R := largest (tokens N) (fun i => root_size N l (normed_X N l i)).
+(** root_growth: least (ρ_l − ρ_0)/l of layers l = 1, …, L − 1, ρ_l the least √(‖x‖₂²/d + ε) of a token x that layer l
+    norms before its attention, ε that of the RMSNorm *)
+Definition root_growth (N : normed) : R := least (layers N - 1) (fun k =>
+  (least_root N (S k) - least_root N 0) / INR (S k)).
+(** gained_norm: spectral norm of diag(g)W, g the gain of the RMSNorm before the attention of layer l *)
+Definition gained (N : normed) (l h : nat) : matrix (dim N) (dim N) := fun a b => gain N l a * W N l h a b.
+Definition gained_norm (N : normed) (l h : nat) : R := spectral (gained N l h).
+(** scaling_values: diag(g)W[l, 0] is a multiple ≥ 0 of the identity in every layer, g the gain of the RMSNorm before
+    attention, which has no offset *)
+Definition scaling_values (N : normed) : Prop := forall l, (l < layers N)%nat -> (forall a, offset N l a = 0) /\
+  exists w, 0 <= w /\ forall a b, (a < dim N)%nat -> (b < dim N)%nat -> gained N l 0 a b = w * eye a b.
+(** across: ℓ₂ distance of the second token from the line through 0 and the first *)
+Definition across {n d} (X : matrix n d) : R := l2 d (fun a =>
+  X 1%nat a - dot d (X 1%nat) (X 0%nat) / dot d (X 0%nat) (X 0%nat) * X 0%nat a).
 (** moved: largest absolute entry of the difference of these tokens and of the input *)
 Definition moved (N : scored) (l : nat) : R :=
   maxentry (tokens N) (dim N) (fun i a => scored_X N l i a - scored_X N 0 i a).
@@ -989,7 +1077,7 @@ Definition moved (N : scored) (l : nat) : R :=
 (** Every row divided by its sum. *)
 Definition divided {n} (K : matrix n n) : matrix n n := fun i => normalised_sum (row K i).
 (** second_modulus: second largest modulus of an eigenvalue of the attention, each as often as it occurs;
-  the largest is 1.
+  the largest is 1; 0 for one token.
     It is the spectral radius of what the matrix does to vectors modulo constants,
       so by Gelfand's formula the least factor at
     which its powers fall there. *)

@@ -223,6 +223,26 @@ Theorem L_log_one :
   0 <= (ln x).
 Proof. by_theorem Lemmas_functions.lemma_log_one. Qed.
 
+(** log-product: log(x) + log(y) <= 0 *)
+Theorem L_log_product :
+  forall N, proper N ->
+  forall x y : R,
+  0 < x ->
+  0 < y ->
+  (x * y) <= 1 ->
+  ((ln x) + (ln y)) <= 0.
+Proof. by_theorem Lemmas_signs.lemma_log_product. Qed.
+
+(** log-product-low: 0 <= log(x) + log(y) *)
+Theorem L_log_product_low :
+  forall N, proper N ->
+  forall x y : R,
+  0 < x ->
+  0 < y ->
+  1 <= (x * y) ->
+  0 <= ((ln x) + (ln y)).
+Proof. by_theorem Lemmas_signs.lemma_log_product_low. Qed.
+
 (** floor-high: floor(x) <= x *)
 Theorem L_floor_high :
   forall N, proper N ->
@@ -1265,12 +1285,28 @@ Theorem L_attention_max :
   (norm_max (P N l h)) <= 1.
 Proof. by_theorem Lemmas_attention.lemma_attention_max. Qed.
 
+(** attention-max[P0]: norm(P0[l, h], max) <= 1 *)
+Theorem L_attention_max_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_max (P0 N l h)) <= 1.
+Proof. by_theorem Lemmas_attention.lemma_attention_max. Qed.
+
 (** attention-max-low: 1 <= n*norm(P[l, h], max) *)
 Theorem L_attention_max_low :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
   1 <= ((INR (tokens N)) * (norm_max (P N l h))).
+Proof. by_theorem Lemmas_attention.lemma_attention_max_low. Qed.
+
+(** attention-max-low[P0]: 1 <= n*norm(P0[l, h], max) *)
+Theorem L_attention_max_low_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  1 <= ((INR (tokens N)) * (norm_max (P0 N l h))).
 Proof. by_theorem Lemmas_attention.lemma_attention_max_low. Qed.
 
 (** attention-one: norm(P[l, h], 1) <= n*norm(P[l, h], max) *)
@@ -1281,12 +1317,28 @@ Theorem L_attention_one :
   (norm_1 (P N l h)) <= ((INR (tokens N)) * (norm_max (P N l h))).
 Proof. by_theorem Lemmas_attention.lemma_attention_one. Qed.
 
+(** attention-one[P0]: norm(P0[l, h], 1) <= n*norm(P0[l, h], max) *)
+Theorem L_attention_one_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_1 (P0 N l h)) <= ((INR (tokens N)) * (norm_max (P0 N l h))).
+Proof. by_theorem Lemmas_attention.lemma_attention_one. Qed.
+
 (** attention-one-low: 1 <= norm(P[l, h], 1) *)
 Theorem L_attention_one_low :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
   1 <= (norm_1 (P N l h)).
+Proof. by_theorem Lemmas_attention.lemma_attention_one_low. Qed.
+
+(** attention-one-low[P0]: 1 <= norm(P0[l, h], 1) *)
+Theorem L_attention_one_low_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  1 <= (norm_1 (P0 N l h)).
 Proof. by_theorem Lemmas_attention.lemma_attention_one_low. Qed.
 
 (** attention-spectral: norm(P[l, h], 2) <= sqrt(norm(P[l, h], 1)) *)
@@ -1297,12 +1349,28 @@ Theorem L_attention_spectral :
   (norm_2 (P N l h)) <= (sqrt (norm_1 (P N l h))).
 Proof. by_theorem Lemmas_attention.lemma_attention_spectral. Qed.
 
+(** attention-spectral[P0]: norm(P0[l, h], 2) <= sqrt(norm(P0[l, h], 1)) *)
+Theorem L_attention_spectral_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_2 (P0 N l h)) <= (sqrt (norm_1 (P0 N l h))).
+Proof. by_theorem Lemmas_attention.lemma_attention_spectral. Qed.
+
 (** attention-spectral-low: 1 <= norm(P[l, h], 2) *)
 Theorem L_attention_spectral_low :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
   1 <= (norm_2 (P N l h)).
+Proof. by_theorem Lemmas_attention.lemma_attention_spectral_low. Qed.
+
+(** attention-spectral-low[P0]: 1 <= norm(P0[l, h], 2) *)
+Theorem L_attention_spectral_low_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  1 <= (norm_2 (P0 N l h)).
 Proof. by_theorem Lemmas_attention.lemma_attention_spectral_low. Qed.
 
 (** attention-frobenius: norm(P[l, h], frobenius) <= sqrt(n*norm(P[l, h], max)) *)
@@ -1313,12 +1381,28 @@ Theorem L_attention_frobenius :
   (norm_frobenius (P N l h)) <= (sqrt ((INR (tokens N)) * (norm_max (P N l h)))).
 Proof. by_theorem Lemmas_attention.lemma_attention_frobenius. Qed.
 
+(** attention-frobenius[P0]: norm(P0[l, h], frobenius) <= sqrt(n*norm(P0[l, h], max)) *)
+Theorem L_attention_frobenius_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_frobenius (P0 N l h)) <= (sqrt ((INR (tokens N)) * (norm_max (P0 N l h)))).
+Proof. by_theorem Lemmas_attention.lemma_attention_frobenius. Qed.
+
 (** attention-2F: norm(P[l, h], 2) <= norm(P[l, h], frobenius) *)
 Theorem L_attention_2F :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
   (norm_2 (P N l h)) <= (norm_frobenius (P N l h)).
+Proof. by_theorem Lemmas_attention.lemma_attention_2F. Qed.
+
+(** attention-2F[P0]: norm(P0[l, h], 2) <= norm(P0[l, h], frobenius) *)
+Theorem L_attention_2F_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_2 (P0 N l h)) <= (norm_frobenius (P0 N l h)).
 Proof. by_theorem Lemmas_attention.lemma_attention_2F. Qed.
 
 (** attention-inf: norm(P[l, h], inf) == 1 *)
@@ -1329,12 +1413,28 @@ Theorem L_attention_inf :
   (norm_inf (P N l h)) = 1.
 Proof. by_theorem Lemmas_signs.lemma_attention_inf. Qed.
 
+(** attention-inf[P0]: norm(P0[l, h], inf) == 1 *)
+Theorem L_attention_inf_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_inf (P0 N l h)) = 1.
+Proof. by_theorem Lemmas_signs.lemma_attention_inf. Qed.
+
 (** attention-positive[max]: 0 < norm(P[l, h], max) *)
 Theorem L_attention_positive_max :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
   0 < (norm_max (P N l h)).
+Proof. by_theorem Lemmas_signs.lemma_attention_max_positive. Qed.
+
+(** attention-positive[max][P0]: 0 < norm(P0[l, h], max) *)
+Theorem L_attention_positive_max_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  0 < (norm_max (P0 N l h)).
 Proof. by_theorem Lemmas_signs.lemma_attention_max_positive. Qed.
 
 (** attention-positive[1]: 0 < norm(P[l, h], 1) *)
@@ -1345,12 +1445,28 @@ Theorem L_attention_positive_1 :
   0 < (norm_1 (P N l h)).
 Proof. by_theorem Lemmas_signs.lemma_attention_one_positive. Qed.
 
+(** attention-positive[1][P0]: 0 < norm(P0[l, h], 1) *)
+Theorem L_attention_positive_1_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  0 < (norm_1 (P0 N l h)).
+Proof. by_theorem Lemmas_signs.lemma_attention_one_positive. Qed.
+
 (** attention-positive[2]: 0 < norm(P[l, h], 2) *)
 Theorem L_attention_positive_2 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
   0 < (norm_2 (P N l h)).
+Proof. by_theorem Lemmas_signs.lemma_attention_spectral_positive. Qed.
+
+(** attention-positive[2][P0]: 0 < norm(P0[l, h], 2) *)
+Theorem L_attention_positive_2_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  0 < (norm_2 (P0 N l h)).
 Proof. by_theorem Lemmas_signs.lemma_attention_spectral_positive. Qed.
 
 (** attention-positive[frobenius]: 0 < norm(P[l, h], frobenius) *)
@@ -1361,12 +1477,28 @@ Theorem L_attention_positive_frobenius :
   0 < (norm_frobenius (P N l h)).
 Proof. by_theorem Lemmas_signs.lemma_attention_frobenius_positive. Qed.
 
+(** attention-positive[frobenius][P0]: 0 < norm(P0[l, h], frobenius) *)
+Theorem L_attention_positive_frobenius_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  0 < (norm_frobenius (P0 N l h)).
+Proof. by_theorem Lemmas_signs.lemma_attention_frobenius_positive. Qed.
+
 (** dobrushin-one: dobrushin(P[l, h]) <= 1 *)
 Theorem L_dobrushin_one :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
   (dobrushin (P N l h)) <= 1.
+Proof. by_theorem Lemmas_attention.lemma_dobrushin_one. Qed.
+
+(** dobrushin-one[P0]: dobrushin(P0[l, h]) <= 1 *)
+Theorem L_dobrushin_one_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (dobrushin (P0 N l h)) <= 1.
 Proof. by_theorem Lemmas_attention.lemma_dobrushin_one. Qed.
 
 (** dobrushin-epsilon: dobrushin(P[l, h]) <= 1 - n*epsilon(P[l, h]) *)
@@ -1378,6 +1510,15 @@ Theorem L_dobrushin_epsilon :
   (dobrushin (P N l h)) <= (1 - ((INR (tokens N)) * (epsilon N l h))).
 Proof. by_theorem Lemmas_attention.lemma_dobrushin_epsilon. Qed.
 
+(** dobrushin-epsilon[P0]: dobrushin(P0[l, h]) <= 1 - n*epsilon(P0[l, h]) *)
+Theorem L_dobrushin_epsilon_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  mask_none N ->
+  (dobrushin (P0 N l h)) <= (1 - ((INR (tokens N)) * (epsilon0 N l h))).
+Proof. by_theorem Lemmas_attention.lemma_dobrushin_epsilon. Qed.
+
 (** epsilon-n: n*epsilon(P[l, h]) <= 1 *)
 Theorem L_epsilon_n :
   forall N, proper N ->
@@ -1387,12 +1528,29 @@ Theorem L_epsilon_n :
   ((INR (tokens N)) * (epsilon N l h)) <= 1.
 Proof. by_theorem Lemmas_attention.lemma_epsilon_n. Qed.
 
+(** epsilon-n[P0]: n*epsilon(P0[l, h]) <= 1 *)
+Theorem L_epsilon_n_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  mask_none N ->
+  ((INR (tokens N)) * (epsilon0 N l h)) <= 1.
+Proof. by_theorem Lemmas_attention.lemma_epsilon_n. Qed.
+
 (** epsilon-degree: in_degree*epsilon(P[l, h]) <= 1 *)
 Theorem L_epsilon_degree :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
   ((in_degree N) * (epsilon N l h)) <= 1.
+Proof. by_theorem Lemmas_attention.lemma_epsilon_degree. Qed.
+
+(** epsilon-degree[P0]: in_degree*epsilon(P0[l, h]) <= 1 *)
+Theorem L_epsilon_degree_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  ((in_degree N) * (epsilon0 N l h)) <= 1.
 Proof. by_theorem Lemmas_attention.lemma_epsilon_degree. Qed.
 
 (** epsilon-range: 1 <= epsilon(P[l, h])*(1 + (in_degree - 1)*exp(logit_range(P[l, h]))) *)
@@ -1411,12 +1569,28 @@ Theorem L_epsilon_one :
   (epsilon N l h) <= 1.
 Proof. by_theorem Lemmas_attention.lemma_epsilon_one. Qed.
 
+(** epsilon-one[P0]: epsilon(P0[l, h]) <= 1 *)
+Theorem L_epsilon_one_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (epsilon0 N l h) <= 1.
+Proof. by_theorem Lemmas_attention.lemma_epsilon_one. Qed.
+
 (** entropy-log: entropy(P[l, h]) <= log(n) *)
 Theorem L_entropy_log :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
   (entropy (P N l h)) <= (ln (INR (tokens N))).
+Proof. by_theorem Lemmas_attention.lemma_entropy_log. Qed.
+
+(** entropy-log[P0]: entropy(P0[l, h]) <= log(n) *)
+Theorem L_entropy_log_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (entropy (P0 N l h)) <= (ln (INR (tokens N))).
 Proof. by_theorem Lemmas_attention.lemma_entropy_log. Qed.
 
 (** q-max[mean]: q_max(P[l, h], mean) <= 1 *)
@@ -1780,6 +1954,14 @@ Theorem L_entropy_degree :
   (entropy (P N l h)) <= (ln (in_degree N)).
 Proof. by_theorem Lemmas_entropy.lemma_entropy_degree. Qed.
 
+(** entropy-degree[P0]: entropy(P0[l, h]) <= log(in_degree) *)
+Theorem L_entropy_degree_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (entropy (P0 N l h)) <= (ln (in_degree N)).
+Proof. by_theorem Lemmas_entropy.lemma_entropy_degree. Qed.
+
 (** entropy-causal: entropy(P[l, h]) <= 0 *)
 Theorem L_entropy_causal :
   forall N, proper N ->
@@ -1787,7 +1969,19 @@ Theorem L_entropy_causal :
   forall h, (h < heads N)%nat ->
   mask_causal N ->
   (entropy (P N l h)) <= 0.
-Proof. intros N Hp l _ h _ C. in_words. destruct (as_head N Hp l h) as [d [dq [hd [Y [_ [M [-> _]]]]]]]. apply
+Proof. intros N Hp l _ h _ C. in_words. match goal with |- context [P N l h] => destruct (as_head N Hp l h) as [d [dq
+    [hd [Y [_ [M [-> _]]]]]]] | _ => destruct (as_head0 N Hp l h) as [d [dq [hd [Y [M ->]]]]] end. apply
+    lemma_entropy_causal; [now apply Pn|rewrite M; exact C]. Qed.
+
+(** entropy-causal[P0]: entropy(P0[l, h]) <= 0 *)
+Theorem L_entropy_causal_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  mask_causal N ->
+  (entropy (P0 N l h)) <= 0.
+Proof. intros N Hp l _ h _ C. in_words. match goal with |- context [P N l h] => destruct (as_head N Hp l h) as [d [dq
+    [hd [Y [_ [M [-> _]]]]]]] | _ => destruct (as_head0 N Hp l h) as [d [dq [hd [Y [M ->]]]]] end. apply
     lemma_entropy_causal; [now apply Pn|rewrite M; exact C]. Qed.
 
 (** attention-max-causal: 1 <= norm(P[l, h], max) *)
@@ -1797,7 +1991,19 @@ Theorem L_attention_max_causal :
   forall h, (h < heads N)%nat ->
   mask_causal N ->
   1 <= (norm_max (P N l h)).
-Proof. intros N Hp l _ h _ C. in_words. destruct (as_head N Hp l h) as [d [dq [hd [Y [_ [M [-> _]]]]]]]. apply
+Proof. intros N Hp l _ h _ C. in_words. match goal with |- context [P N l h] => destruct (as_head N Hp l h) as [d [dq
+    [hd [Y [_ [M [-> _]]]]]]] | _ => destruct (as_head0 N Hp l h) as [d [dq [hd [Y [M ->]]]]] end. apply
+    lemma_attention_max_causal; [now apply Pn|rewrite M; exact C]. Qed.
+
+(** attention-max-causal[P0]: 1 <= norm(P0[l, h], max) *)
+Theorem L_attention_max_causal_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  mask_causal N ->
+  1 <= (norm_max (P0 N l h)).
+Proof. intros N Hp l _ h _ C. in_words. match goal with |- context [P N l h] => destruct (as_head N Hp l h) as [d [dq
+    [hd [Y [_ [M [-> _]]]]]]] | _ => destruct (as_head0 N Hp l h) as [d [dq [hd [Y [M ->]]]]] end. apply
     lemma_attention_max_causal; [now apply Pn|rewrite M; exact C]. Qed.
 
 (** entropy-hoeffding: log(n) <= entropy(P[l, h]) + logit_range(P[l, h])**2/8 *)
@@ -1826,6 +2032,14 @@ Theorem L_entropy_max :
   0 <= ((entropy (P N l h)) + (ln (norm_max (P N l h)))).
 Proof. by_theorem Lemmas_entropy.lemma_entropy_max. Qed.
 
+(** entropy-max[P0]: 0 <= entropy(P0[l, h]) + log(norm(P0[l, h], max)) *)
+Theorem L_entropy_max_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  0 <= ((entropy (P0 N l h)) + (ln (norm_max (P0 N l h)))).
+Proof. by_theorem Lemmas_entropy.lemma_entropy_max. Qed.
+
 (** entropy-epsilon: n*epsilon(P[l, h])*log(n) <= entropy(P[l, h]) *)
 Theorem L_entropy_epsilon :
   forall N, proper N ->
@@ -1835,12 +2049,29 @@ Theorem L_entropy_epsilon :
   (((INR (tokens N)) * (epsilon N l h)) * (ln (INR (tokens N)))) <= (entropy (P N l h)).
 Proof. by_theorem Lemmas_entropy.lemma_entropy_epsilon. Qed.
 
+(** entropy-epsilon[P0]: n*epsilon(P0[l, h])*log(n) <= entropy(P0[l, h]) *)
+Theorem L_entropy_epsilon_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  mask_none N ->
+  (((INR (tokens N)) * (epsilon0 N l h)) * (ln (INR (tokens N)))) <= (entropy (P0 N l h)).
+Proof. by_theorem Lemmas_entropy.lemma_entropy_epsilon. Qed.
+
 (** epsilon-max: epsilon(P[l, h]) <= norm(P[l, h], max) *)
 Theorem L_epsilon_max :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
   (epsilon N l h) <= (norm_max (P N l h)).
+Proof. by_theorem Lemmas_entropy.lemma_epsilon_max. Qed.
+
+(** epsilon-max[P0]: epsilon(P0[l, h]) <= norm(P0[l, h], max) *)
+Theorem L_epsilon_max_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (epsilon0 N l h) <= (norm_max (P0 N l h)).
 Proof. by_theorem Lemmas_entropy.lemma_epsilon_max. Qed.
 
 (** max-epsilon: norm(P[l, h], max) + (n - 1)*epsilon(P[l, h]) <= 1 *)
@@ -1852,6 +2083,15 @@ Theorem L_max_epsilon :
   ((norm_max (P N l h)) + (((INR (tokens N)) - 1) * (epsilon N l h))) <= 1.
 Proof. by_theorem Lemmas_entropy.lemma_max_epsilon. Qed.
 
+(** max-epsilon[P0]: norm(P0[l, h], max) + (n - 1)*epsilon(P0[l, h]) <= 1 *)
+Theorem L_max_epsilon_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  mask_none N ->
+  ((norm_max (P0 N l h)) + (((INR (tokens N)) - 1) * (epsilon0 N l h))) <= 1.
+Proof. by_theorem Lemmas_entropy.lemma_max_epsilon. Qed.
+
 (** attention-one-epsilon: norm(P[l, h], 1) + n*(n - 1)*epsilon(P[l, h]) <= n *)
 Theorem L_attention_one_epsilon :
   forall N, proper N ->
@@ -1859,6 +2099,15 @@ Theorem L_attention_one_epsilon :
   forall h, (h < heads N)%nat ->
   mask_none N ->
   ((norm_1 (P N l h)) + (((INR (tokens N)) * ((INR (tokens N)) - 1)) * (epsilon N l h))) <= (INR (tokens N)).
+Proof. by_theorem Lemmas_entropy.lemma_attention_one_epsilon. Qed.
+
+(** attention-one-epsilon[P0]: norm(P0[l, h], 1) + n*(n - 1)*epsilon(P0[l, h]) <= n *)
+Theorem L_attention_one_epsilon_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  mask_none N ->
+  ((norm_1 (P0 N l h)) + (((INR (tokens N)) * ((INR (tokens N)) - 1)) * (epsilon0 N l h))) <= (INR (tokens N)).
 Proof. by_theorem Lemmas_entropy.lemma_attention_one_epsilon. Qed.
 
 (** attention-frobenius-low: 1 <= norm(P[l, h], frobenius) *)
@@ -1869,12 +2118,28 @@ Theorem L_attention_frobenius_low :
   1 <= (norm_frobenius (P N l h)).
 Proof. by_theorem Lemmas_entropy.lemma_attention_frobenius_low. Qed.
 
+(** attention-frobenius-low[P0]: 1 <= norm(P0[l, h], frobenius) *)
+Theorem L_attention_frobenius_low_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  1 <= (norm_frobenius (P0 N l h)).
+Proof. by_theorem Lemmas_entropy.lemma_attention_frobenius_low. Qed.
+
 (** attention-F2: norm(P[l, h], frobenius) <= sqrt(n)*norm(P[l, h], 2) *)
 Theorem L_attention_F2 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
   (norm_frobenius (P N l h)) <= ((sqrt (INR (tokens N))) * (norm_2 (P N l h))).
+Proof. by_theorem Lemmas_entropy.lemma_attention_F2. Qed.
+
+(** attention-F2[P0]: norm(P0[l, h], frobenius) <= sqrt(n)*norm(P0[l, h], 2) *)
+Theorem L_attention_F2_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_frobenius (P0 N l h)) <= ((sqrt (INR (tokens N))) * (norm_2 (P0 N l h))).
 Proof. by_theorem Lemmas_entropy.lemma_attention_F2. Qed.
 
 (** attention-2max: norm(P[l, h], max) <= norm(P[l, h], 2) *)
@@ -1885,12 +2150,28 @@ Theorem L_attention_2max :
   (norm_max (P N l h)) <= (norm_2 (P N l h)).
 Proof. by_theorem Lemmas_entropy.lemma_attention_2max. Qed.
 
+(** attention-2max[P0]: norm(P0[l, h], max) <= norm(P0[l, h], 2) *)
+Theorem L_attention_2max_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_max (P0 N l h)) <= (norm_2 (P0 N l h)).
+Proof. by_theorem Lemmas_entropy.lemma_attention_2max. Qed.
+
 (** attention-max-one: norm(P[l, h], max) <= norm(P[l, h], 1) *)
 Theorem L_attention_max_one :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
   (norm_max (P N l h)) <= (norm_1 (P N l h)).
+Proof. by_theorem Lemmas_entropy.lemma_attention_max_one. Qed.
+
+(** attention-max-one[P0]: norm(P0[l, h], max) <= norm(P0[l, h], 1) *)
+Theorem L_attention_max_one_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_max (P0 N l h)) <= (norm_1 (P0 N l h)).
 Proof. by_theorem Lemmas_entropy.lemma_attention_max_one. Qed.
 
 (** attention-one-spectral: norm(P[l, h], 1) <= sqrt(n)*norm(P[l, h], 2) *)
@@ -1901,12 +2182,28 @@ Theorem L_attention_one_spectral :
   (norm_1 (P N l h)) <= ((sqrt (INR (tokens N))) * (norm_2 (P N l h))).
 Proof. by_theorem Lemmas_entropy.lemma_attention_one_spectral. Qed.
 
+(** attention-one-spectral[P0]: norm(P0[l, h], 1) <= sqrt(n)*norm(P0[l, h], 2) *)
+Theorem L_attention_one_spectral_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_1 (P0 N l h)) <= ((sqrt (INR (tokens N))) * (norm_2 (P0 N l h))).
+Proof. by_theorem Lemmas_entropy.lemma_attention_one_spectral. Qed.
+
 (** dobrushin-max: dobrushin(P[l, h]) <= n*norm(P[l, h], max)/2 *)
 Theorem L_dobrushin_max :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
   (dobrushin (P N l h)) <= (((INR (tokens N)) * (norm_max (P N l h))) / 2).
+Proof. by_theorem Lemmas_entropy.lemma_dobrushin_max. Qed.
+
+(** dobrushin-max[P0]: dobrushin(P0[l, h]) <= n*norm(P0[l, h], max)/2 *)
+Theorem L_dobrushin_max_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (dobrushin (P0 N l h)) <= (((INR (tokens N)) * (norm_max (P0 N l h))) / 2).
 Proof. by_theorem Lemmas_entropy.lemma_dobrushin_max. Qed.
 
 (** epsilon-exp: epsilon(P[l, h])*exp(logit_range(P[l, h])) <= 1 *)
@@ -2427,12 +2724,28 @@ Theorem L_top_shares_max :
   (top_shares (P N l h)) <= (norm_max (P N l h)).
 Proof. by_theorem Lemmas_spread.lemma_top_shares_max. Qed.
 
+(** top-shares-max[P0]: top_shares(P0[l, h]) <= norm(P0[l, h], max) *)
+Theorem L_top_shares_max_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (top_shares (P0 N l h)) <= (norm_max (P0 N l h)).
+Proof. by_theorem Lemmas_spread.lemma_top_shares_max. Qed.
+
 (** top-shares-log: top_shares(P[l, h]) <= 3/2*log(n) *)
 Theorem L_top_shares_log :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
   (top_shares (P N l h)) <= ((3 / 2) * (ln (INR (tokens N)))).
+Proof. by_theorem Lemmas_spread.lemma_top_shares_log. Qed.
+
+(** top-shares-log[P0]: top_shares(P0[l, h]) <= 3/2*log(n) *)
+Theorem L_top_shares_log_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (top_shares (P0 N l h)) <= ((3 / 2) * (ln (INR (tokens N)))).
 Proof. by_theorem Lemmas_spread.lemma_top_shares_log. Qed.
 
 (** second-dobrushin: second_modulus(P[l, h]) <= dobrushin(P[l, h]) *)
@@ -2443,12 +2756,28 @@ Theorem L_second_dobrushin :
   (second_modulus (P N l h)) <= (dobrushin (P N l h)).
 Proof. by_theorem Lemmas_spread.lemma_second_dobrushin. Qed.
 
+(** second-dobrushin[P0]: second_modulus(P0[l, h]) <= dobrushin(P0[l, h]) *)
+Theorem L_second_dobrushin_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (second_modulus (P0 N l h)) <= (dobrushin (P0 N l h)).
+Proof. by_theorem Lemmas_spread.lemma_second_dobrushin. Qed.
+
 (** dobrushin-log: dobrushin(P[l, h]) <= 3/2*log(n) *)
 Theorem L_dobrushin_log :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
   (dobrushin (P N l h)) <= ((3 / 2) * (ln (INR (tokens N)))).
+Proof. by_theorem Lemmas_spread.lemma_dobrushin_log. Qed.
+
+(** dobrushin-log[P0]: dobrushin(P0[l, h]) <= 3/2*log(n) *)
+Theorem L_dobrushin_log_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (dobrushin (P0 N l h)) <= ((3 / 2) * (ln (INR (tokens N)))).
 Proof. by_theorem Lemmas_spread.lemma_dobrushin_log. Qed.
 
 (** epsilon-room: (n - 1)*epsilon(P[l, h]) < 1 *)
@@ -2458,6 +2787,15 @@ Theorem L_epsilon_room :
   forall h, (h < heads N)%nat ->
   mask_none N ->
   (((INR (tokens N)) - 1) * (epsilon N l h)) < 1.
+Proof. by_theorem Lemmas_spread.lemma_epsilon_room. Qed.
+
+(** epsilon-room[P0]: (n - 1)*epsilon(P0[l, h]) < 1 *)
+Theorem L_epsilon_room_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  mask_none N ->
+  (((INR (tokens N)) - 1) * (epsilon0 N l h)) < 1.
 Proof. by_theorem Lemmas_spread.lemma_epsilon_room. Qed.
 
 (** degree-none: in_degree == n *)
@@ -2482,12 +2820,28 @@ Theorem L_entropy_least :
   ((entropy (P N l h)) + (ln (epsilon N l h))) <= 0.
 Proof. by_theorem Lemmas_reads.lemma_entropy_least. Qed.
 
+(** entropy-least[P0]: entropy(P0[l, h]) + log(epsilon(P0[l, h])) <= 0 *)
+Theorem L_entropy_least_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  ((entropy (P0 N l h)) + (ln (epsilon0 N l h))) <= 0.
+Proof. by_theorem Lemmas_reads.lemma_entropy_least. Qed.
+
 (** attention-rank: 1 <= rank(P[l, h]) *)
 Theorem L_attention_rank :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
   1 <= (rank (P N l h)).
+Proof. by_theorem Lemmas_reads.lemma_attention_rank. Qed.
+
+(** attention-rank[P0]: 1 <= rank(P0[l, h]) *)
+Theorem L_attention_rank_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  1 <= (rank (P0 N l h)).
 Proof. by_theorem Lemmas_reads.lemma_attention_rank. Qed.
 
 (** attention-rank-n: rank(P[l, h]) <= n *)
@@ -2497,6 +2851,36 @@ Theorem L_attention_rank_n :
   forall h, (h < heads N)%nat ->
   (rank (P N l h)) <= (INR (tokens N)).
 Proof. by_theorem Lemmas_spread.lemma_rank_n. Qed.
+
+(** attention-rank-n[P0]: rank(P0[l, h]) <= n *)
+Theorem L_attention_rank_n_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (rank (P0 N l h)) <= (INR (tokens N)).
+Proof. by_theorem Lemmas_spread.lemma_rank_n. Qed.
+
+(** consensus-max: n*norm(P0[l, h], max) <= 1 *)
+Theorem L_consensus_max :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  plain N ->
+  mask_none N ->
+  ((INR (tokens N)) * (norm_max (P0 N l h))) <= 1.
+Proof. intros N Hp l _ h _ S K. in_words. rewrite P0_plain by assumption. apply lemma_consensus_max; first [exact
+    K|now apply Pn]. Qed.
+
+(** consensus-dobrushin: dobrushin(P0[l, h]) <= 0 *)
+Theorem L_consensus_dobrushin :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  plain N ->
+  mask_padding N ->
+  (dobrushin (P0 N l h)) <= 0.
+Proof. intros N Hp l _ h _ S K. in_words. rewrite P0_plain by assumption. apply lemma_consensus_dobrushin; first
+    [exact K|now apply Pn]. Qed.
 
 (** rank-one: 1 <= rank(X[t]) *)
 Theorem L_rank_one :

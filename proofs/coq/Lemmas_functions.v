@@ -1,7 +1,6 @@
 (** Lemmas of the prover: numbers, tanh, exp and log, and statements on arrays. *)
 Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
-From Rankmath Require Import IntervalZ.
 From Rankmath Require Import Definitions Functions Norms Softmax Masks own_flow_step own_position_bias dong2021_A_3
   Quantities Lemmas_norms Lemmas_tokens Lemmas_attention.
 Local Open Scope R_scope.
@@ -16,8 +15,18 @@ Theorem lemma_x_star_low x : x_star_is x -> 5 / 4 <= x.
 Proof. intros X. destruct x_star_spec as [y [_ [B [U _]]]]. rewrite (U x X). lra. Qed.
 Theorem lemma_x_star_high x : x_star_is x -> x <= 1257 / 1000.
 Proof. intros X. destruct x_star_spec as [y [_ [B [U _]]]]. rewrite (U x X). lra. Qed.
-Theorem lemma_e_low : 27 / 10 <= exp 1. Proof. interval with (i_prec 30). Qed.
-Theorem lemma_e_high : exp 1 <= 272 / 100. Proof. interval with (i_prec 30). Qed.
+Theorem lemma_e_low : 27 / 10 <= exp 1.
+Proof.
+  replace 1 with (2 * (2 * (2 * (2 * 0.0625)))) by lra. assert (N := exp_near 0.0625 ltac:(lra)).
+  apply (exp_double_low _ 1.648712); [split; [lra|]|lra]. apply (exp_double_low _ 1.284022); [split; [lra|]|lra].
+  apply (exp_double_low _ 1.133147); [split; [lra|]|lra]. apply (exp_double_low _ 1.064494); [|lra]. split; lra.
+Qed.
+Theorem lemma_e_high : exp 1 <= 272 / 100.
+Proof.
+  replace 1 with (2 * (2 * (2 * (2 * 0.0625)))) by lra. assert (N := exp_near 0.0625 ltac:(lra)).
+  apply (exp_double_high _ 1.648731); [|lra]. apply (exp_double_high _ 1.284029); [|lra].
+  apply (exp_double_high _ 1.13315); [|lra]. apply (exp_double_high _ 1.064495); [|lra]. lra.
+Qed.
 
 (* ---------- arrays ---------- *)
 (** a vector has an entry *)

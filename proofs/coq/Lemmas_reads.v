@@ -242,3 +242,30 @@ Proof.
   eapply Rle_trans; [apply mu_add|]. apply Rplus_le_compat_l. rewrite mu_scal, abs_minus_one, Rmult_1_l. apply heads_mu.
 Qed.
 End Front.
+
+(* ---------- equal tokens ---------- *)
+Section Equal.
+Variables (n d dq : nat) (h : head) (x : vec).
+Notation P := (attn n d dq h (fun _ => x)).
+Lemma equal_row i k : (forall j, (j < n)%nat -> mask h i j = mask h k j) -> forall j, (j < n)%nat -> P i j = P k j.
+Proof.
+  intros E j Hj. unfold attn, softmax, tilt. rewrite (E j Hj). change (logit d dq h (fun _ => x) i) with (logit d dq h
+    (fun _ => x) k). f_equal. apply sum_ext; intros m Hm. now rewrite E.
+Qed.
+Theorem lemma_consensus_dobrushin : key_padding n (mask h) -> dobrushin n P <= 0.
+Proof.
+  intros [_ E]. apply dobrushin_lub; [lra|]. intros i k Hi Hk. unfold tv. rewrite (sum_ext n _ (fun _ => 0)), sum_zero;
+    [lra|]. intros j Hj. rewrite (equal_row i k) by (auto; intros; now apply E). rewrite Rminus_eq_0, Rabs_R0.
+  reflexivity.
+Qed.
+Theorem lemma_consensus_max : (0 < n)%nat -> mask h = nomask -> INR n * maxentry n n P <= 1.
+Proof.
+  intros Hn M. assert (N1 := one_INR n Hn). assert (A : maxentry n n P <= / INR n); [|apply (Rmult_le_compat_l (INR n)) in
+    A; [rewrite Rinv_r in A; lra|lra]].
+  apply maxf_lub; [left; apply Rinv_0_lt_compat; lra|]. intros i Hi. apply maxf_lub; [left; apply Rinv_0_lt_compat;
+    lra|]. intros j Hj. assert (E : P i j = / INR n).
+  { unfold attn, softmax, tilt. rewrite M. unfold nomask. set (c := logit d dq h (fun _ => x) i j).
+    rewrite (sum_ext n _ (fun _ => 1 * exp c)) by reflexivity. rewrite sum_const. assert (Q := exp_pos c). field. lra. }
+  rewrite E, Rabs_right; [lra|left; apply Rinv_0_lt_compat; lra].
+Qed.
+End Equal.

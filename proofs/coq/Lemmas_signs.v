@@ -16,6 +16,12 @@ Proof. intros X H. rewrite <- (ln_exp y). now apply lemma_log_grows. Qed.
 Theorem lemma_under_log x y : 0 < y -> exp x <= y -> x <= ln y.
 Proof. intros Y H. rewrite <- (ln_exp x). apply lemma_log_grows; [apply exp_pos|exact H]. Qed.
 
+Theorem lemma_log_product x y : 0 < x -> 0 < y -> x * y <= 1 -> ln x + ln y <= 0.
+Proof. intros X Y H. rewrite <- ln_mult, <- ln_1 by assumption. assert (0 < x * y) by now apply Rmult_lt_0_compat.
+destruct H as [H| ->]; [left; now apply ln_increasing|lra]. Qed.
+Theorem lemma_log_product_low x y : 0 < x -> 0 < y -> 1 <= x * y -> 0 <= ln x + ln y.
+Proof. intros X Y H. rewrite <- ln_mult, <- ln_1 by assumption.
+destruct H as [H|<-]; [left; apply ln_increasing; lra|lra]. Qed.
 Theorem lemma_log_e x : 0 < x -> exp 1 * ln x <= x.
 Proof. intros X. rewrite <- (exp_ln x X) at 2. apply lemma_exp_e. Qed.
 

@@ -3,7 +3,6 @@
     them, the participation ratio), the ball around tokens (Jung), and further sizes of attention. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Coquelicot Require Import Rcomplements Rbar Lub.
-From Rankmath Require Import IntervalZ.
 From Rankmath Require Import Definitions Functions Norms Softmax own_tv Masks own_hemisphere own_order_layer Quantities
   Lemmas_norms Lemmas_tokens Lemmas_attention Lemmas_layer Lemmas_entropy.
 Local Open Scope R_scope.
@@ -607,7 +606,11 @@ Proof.
   intros C One. destruct (Nat.eq_dec n 1) as [->|N]; [rewrite One by reflexivity; simpl; rewrite ln_1; lra|].
   assert (L : ln 2 <= ln (INR n)). { assert (G := le_INR 2 n ltac:(lia)). simpl in G.
   destruct G as [G|<-]; [left; apply ln_increasing; lra|right; f_equal; lra]. }
-  assert (2 / 3 <= ln 2) by interval with (i_prec 40). lra.
+  assert (2 / 3 <= ln 2).
+  { rewrite <- (ln_exp (2 / 3)). left. apply ln_increasing; [apply exp_pos|]. apply Rle_lt_trans with 1.95; [|lra].
+    replace (2 / 3) with (2 * (2 * (1 / 6))) by lra. assert (Near := exp_near (1 / 6) ltac:(lra)).
+    apply (exp_double_high _ 1.3958); [|lra]. apply (exp_double_high _ 1.1814); [|lra]. lra. }
+  lra.
 Qed.
 Theorem lemma_dobrushin_log : dobrushin n P <= 3 / 2 * ln (INR n).
 Proof.

@@ -55,6 +55,8 @@ Definition X (N : network) (l : nat) : matrix (tokens N) (dim N) := tokens_at N 
 Definition reads (N : network) (l : nat) : mat := read N (X N l).
 Definition P (N : network) (l h : nat) : matrix (tokens N) (tokens N) := attention_on N (reads N l) l h.
 Definition logits (N : network) (l h : nat) : matrix (tokens N) (tokens N) := logits_on N (reads N l) l h.
+(** The attention if all tokens that layer l reads were the first of them. *)
+Definition P0 (N : network) (l h : nat) : matrix (tokens N) (tokens N) := attention_on N (fun _ => reads N l 0%nat) l h.
 
 (** Sizes are positive, d_qk too, every query sees a key; on the sphere no token is 0 before it is divided by its
   length; with a LayerNorm in front of attention there are no MLPs here. *)
@@ -124,6 +126,7 @@ Definition entropy {n} (A : matrix n n) : R := least_entropy n A.
 Definition top_shares {n} (A : matrix n n) : R := Lemmas_spread.top_shares n A.
 Definition second_modulus {n} (A : matrix n n) : R := Lemmas_spread.second_modulus n A.
 Definition epsilon (N : network) (l h : nat) : R := Quantities.epsilon (tokens N) (edges N) (P N l h).
+Definition epsilon0 (N : network) (l h : nat) : R := Quantities.epsilon (tokens N) (edges N) (P0 N l h).
 Definition in_degree (N : network) : R := Quantities.in_degree (tokens N) (edges N).
 Definition logit_range (N : network) (l h : nat) : R := Quantities.logit_range (tokens N) (edges N) (logits N l h).
 Definition contraction (N : network) (r k : nat) : R := Lemmas_layer.contraction (tokens N) (fun l => P N l 0) r
@@ -214,25 +217,33 @@ Proof.
   destruct (scores_of N); cbn [mask plain_head]; rewrite C; unfold causal; rewrite L; ring.
 Qed.
 (** Whatever the logits are, there is a head with the network's mask, and tokens, that have them. *)
-Lemma as_head l h : exists d' dq hd Y, (0 < dq)%nat /\ mask hd = edges N /\ P N l h = attn n d' dq hd Y /\
-  logits N l h = logit d' dq hd Y.
+Lemma as_head_on Z l h : exists d' dq hd Y, (0 < dq)%nat /\ mask hd = edges N /\ attention_on N Z l h = attn n d' dq
+  hd Y /\ logits_on N Z l h = logit d' dq hd Y.
 Proof.
   destruct (scores_of N) as [f|] eqn:S.
-  - set (hd := {| WQ := fun a b => sqrt (INR n) * f l h (reads N l) a b; WK := eye; bQ := fun _ => 0; bK := fun _ => 0;
+  - set (hd := {| WQ := fun a b => sqrt (INR n) * f l h Z a b; WK := eye; bQ := fun _ => 0; bK := fun _ => 0;
       WV := eye; mask := edges N |}).
     assert (R0 : 0 < sqrt (INR n)) by (apply sqrt_lt_R0, lt_0_INR, Pn).
-    assert (E : logits N l h = logit n n hd eye).
-    { apply functional_extensionality; intro i. apply functional_extensionality; intro j. unfold logits, logits_on.
+    assert (E : logits_on N Z l h = logit n n hd eye).
+    { apply functional_extensionality; intro i. apply functional_extensionality; intro j. unfold logits_on.
       rewrite S. unfold logit. cbn [WQ WK bQ bK hd].
-      rewrite (sum_ext n (fun c => (vmat n (eye i) (fun a b => sqrt (INR n) * f l h (reads N l) a b) c + 0) * (vmat n
-        (eye j) eye c + 0)) (fun c => sqrt (INR n) * (vmat n (eye i) (f l h (reads N l)) c * eye j c))).
+      rewrite (sum_ext n (fun c => (vmat n (eye i) (fun a b => sqrt (INR n) * f l h Z a b) c + 0) * (vmat n
+        (eye j) eye c + 0)) (fun c => sqrt (INR n) * (vmat n (eye i) (f l h Z) c * eye j c))).
       - rewrite sum_scal. field. lra.
       - intros c Hc. rewrite vmat_eye by exact Hc. rewrite !Rplus_0_r, <- Rmult_assoc. f_equal. unfold vmat.
         rewrite <- sum_scal. apply sum_ext; intros; ring. }
-    exists n, n, hd, eye. repeat split; [apply Pn| |exact E]. unfold P, attention_on, attn. now rewrite <- E.
-  - exists d, d, (plain_head l h), (reads N l). repeat split; [apply Pd| |now apply logits_is].
-    unfold P, attention_on, attn. now rewrite logits_is by exact S.
+    exists n, n, hd, eye. repeat split; [apply Pn| |exact E]. unfold attention_on, attn. now rewrite <- E.
+  - exists d, d, (plain_head l h), Z. repeat split; [apply Pd| |now apply logits_is].
+    unfold attention_on, attn. now rewrite logits_is by exact S.
 Qed.
+Lemma as_head l h : exists d' dq hd Y, (0 < dq)%nat /\ mask hd = edges N /\ P N l h = attn n d' dq hd Y /\
+  logits N l h = logit d' dq hd Y.
+Proof. apply as_head_on. Qed.
+Lemma as_head0 l h : exists d' dq hd Y, mask hd = edges N /\ P0 N l h = attn n d' dq hd Y.
+Proof. destruct (as_head_on (fun _ => reads N l 0%nat) l h) as [d' [dq [hd [Y [_ [M [E _]]]]]]]. now exists d', dq, hd,
+  Y. Qed.
+Lemma P0_stochastic l h : row_stochastic n n (P0 N l h).
+Proof. destruct (as_head0 l h) as [d' [dq [hd [Y [M ->]]]]]. apply attn_stochastic. rewrite M. apply Pm. Qed.
 Lemma reads_after l : norm_after N -> reads N l = X N l.
 Proof. intros A. unfold reads, read. now rewrite A. Qed.
 Lemma reads_none l : norm_of N = no_norm -> reads N l = X N l.
@@ -241,6 +252,8 @@ Lemma logits_are l h : plain N -> norm_after N -> logits N l h = logit d d (plai
 Proof. intros S A. unfold logits. rewrite reads_after by exact A. now apply logits_is. Qed.
 Lemma P_plain l h : plain N -> norm_after N -> P N l h = attn n d d (plain_head l h) (X N l).
 Proof. intros S A. rewrite P_is, reads_after by exact A. unfold head_of. now rewrite S. Qed.
+Lemma P0_plain l h : plain N -> P0 N l h = attn n d d (plain_head l h) (fun _ => reads N l 0%nat).
+Proof. intros S. unfold P0, attention_on, attn. now rewrite logits_is by exact S. Qed.
 Lemma sent_is l : sent N l (X N l) = fun i b => skip_of N * X N l i b + SA n d (att (block_of l)) (reads N l) i b.
 Proof.
   apply functional_extensionality; intro i. apply functional_extensionality; intro b. unfold sent, SA.
@@ -353,12 +366,12 @@ Proof. rewrite <- form_norm_2. apply (form_attained d (L2 d)). exists (frob d d 
 Ltac in_words := cbv beta iota delta [diameter vector_norm mu longest stable_rank cosine centred_norm about_mean
   first_gap participation_ratio top_shares second_modulus definiteness rank residual_one residual_inf
     residual_composite residual_frobenius norm_1 norm_2 norm_inf norm_max
-  norm_frobenius norm_composite operator_norm form_norm least_singular product_norm dobrushin entropy epsilon in_degree
-    logit_range contraction
+  norm_frobenius norm_composite operator_norm form_norm least_singular product_norm dobrushin entropy epsilon epsilon0
+    in_degree logit_range contraction
   delta_mean delta_composite q_max_mean q_max_composite q_min_mean q_min_composite gamma] in *.
 Ltac needed := intros; first
   [ assumption | apply Pn; assumption | apply Pd; assumption | apply PH; assumption | apply PL; assumption | apply Pm;
-    assumption | apply Ph; assumption | apply Pz; assumption | apply P_stochastic; assumption
+    assumption | apply Ph; assumption | apply Pz; assumption | apply P_stochastic; assumption | apply P0_stochastic; assumption
   | now apply unit_tokens | apply unit_reads; (assumption || lia) | now apply later_masked | reflexivity | lia | lra | match goal with H : mask_none ?N |- mask _ = nomask => exact H |
     H : bias_none ?N |- _ => apply H
     | H : is_radius _ ?r |- (0 < ?r)%nat => apply H | H : self_loops ?N |- 0 < edges ?N _ _ => now apply H end ].
@@ -375,6 +388,10 @@ Ltac by_theorem th := intros; in_words; cbv beta; first
       let d := fresh in let dq := fresh in let hd := fresh in let Y := fresh in let M := fresh in
       let EP := fresh in let EL := fresh in destruct (as_head N Hp l h) as [d [dq [hd [Y [_ [M [EP EL]]]]]]];
       rewrite ?EP, ?EL, <- ?M;
+      apply (th (tokens N) d dq hd Y); rewrite ?M; needed end]
+  | solve [match goal with Hp : proper ?N |- context [P0 ?N ?l ?h] =>
+      let d := fresh in let dq := fresh in let hd := fresh in let Y := fresh in let M := fresh in let E := fresh in
+      destruct (as_head0 N Hp l h) as [d [dq [hd [Y [M E]]]]]; rewrite ?E, <- ?M;
       apply (th (tokens N) d dq hd Y); rewrite ?M; needed end]
   | solve [match goal with Hp : proper ?N, A : layernorm_none ?N, B : mlp_none ?N, L : (?l < layers ?N)%nat |- _ =>
       rewrite ?(X_next N Hp l A (B l)), ?(P_all N Hp l A), ?(W_all N l); cbv beta;

@@ -274,6 +274,33 @@ Definition statement_own_attention_shares : Prop :=
     (skip_of N) = 0 ->
     jacobian_norm N <= norm_2 (W N 0%nat 0%nat) * (norm_2 (P N 0%nat 0%nat) + a * kappa * c * (c + norm_2 (X N 0%nat))).
 
+(** own:causal-rate (proved): reach(X[L]) >= prod_l(diagonal(P0[l, 0], 1)*exp(-consensus_shift(P[l,
+      0]))*least_singular(W[l, 0]))*first_gap(X[0]) and reach(X[L]) <= L**(n - 2)*prod_l(norm(W[l, 0], 2)*(1/L + (1 -
+      1/L)*other_share(P0[l, 0])*exp(consensus_shift(P[l, 0]))))*reach(X[0])
+    given mask == causal
+    given n >= 2
+    given H == 1
+    given positions == any
+    given softcap == any
+    given qk_norm == any
+    given layernorm == none
+    given mlp == none
+    given skip == 0 *)
+Definition statement_own_causal_rate : Prop :=
+  forall (N : scored),
+    proper N ->
+    mask_causal N ->
+    ((tokens N) >= 2)%nat ->
+    ((heads N) = 1)%nat ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    (reach (scored_X N (layers N)) >= prodf (layers N) (fun l => diagonal (scored_P0 N l 0%nat) 1%nat * exp (-
+      consensus_shift N l 0%nat) * least_singular (W N l 0%nat)) * first_gap (scored_X N 0%nat)) /\ (reach (scored_X N
+      (layers N)) <= power (INR (layers N)) (INR (tokens N) - 2) * prodf (layers N) (fun l => norm_2 (W N l 0%nat) * (1
+      / INR (layers N) + (1 - 1 / INR (layers N)) * other_share (scored_P0 N l 0%nat) * exp (consensus_shift N l
+      0%nat))) * reach (scored_X N 0%nat)).
+
 (** own:circle-three (proved): u*exp(beta*(u**2/2 - 1)) <= exp(-beta*u/2)
     given beta >= -2/3
     given u > 0
@@ -309,6 +336,24 @@ Definition statement_own_composite : Prop :=
     (skip_of N) = 0 ->
     residual_composite (X N (layers N)) <= (2 * gamma_star * B / sqrt (d_qk N)) ^ (((3 ^ (layers N)) - 1) / 2) *
       (residual_composite (X N 0%nat)) ^ (3 ^ (layers N)).
+
+(** own:consensus-derivative (proved): all_l(linear_gap(l) <= sum_h(norm(W[l, h], 2)*tanh(consensus_shift(P[l,
+      h])/4))*diameter(X[l], 2))
+    given mask == any
+    given positions == any
+    given softcap == any
+    given qk_norm == any
+    given layernorm == none
+    given mlp == none
+    given skip == 0 *)
+Definition statement_own_consensus_derivative : Prop :=
+  forall (N : scored),
+    proper N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    forall l, (l < (layers N))%nat -> linear_gap N l <= sum (heads N) (fun h => norm_2 (W N l h) * tanh (consensus_shift
+      N l h / 4)) * diameter (scored_X N l) p_2.
 
 (** own:consensus-rate (proved): all_p(diameter(X[L], p) <= prod_l(sum_h(operator_norm(W[l, h], p)*(dobrushin(P0[l, h])
       + 2*tanh(consensus_shift(P[l, h])/4))))*diameter(X[0], p))
@@ -890,11 +935,11 @@ Definition statement_own_position_bias : Prop :=
     (0 < n)%nat ->
     row_stochastic P ->
     let eps := least_within P w in
-    let reach := (((n - 1) + (w - 1) - 1) / (w - 1))%nat in
+    let reach' := (((n - 1) + (w - 1) - 1) / (w - 1))%nat in
     (n >= 2)%nat ->
     (w >= 2)%nat ->
     windowed P w ->
-    forall i, (i < n)%nat -> tail P (i + 1)%nat <= (1 - (INR i + 1) * eps ^ reach) ^ ((steps P) / reach).
+    forall i, (i < n)%nat -> tail P (i + 1)%nat <= (1 - (INR i + 1) * eps ^ reach') ^ ((steps P) / reach').
 
 (** own:position-bias-prefix (proved): all_i(tail(P, prefix + i) <= max(0, 1 - (prefix + i)*eps)**steps(P)) and
       prefix_floor(P, prefix) >= eps
@@ -914,12 +959,139 @@ Definition statement_own_position_bias_prefix : Prop :=
     (forall i, (i < n)%nat -> tail P (prefix + i)%nat <= (Rmax 0 (1 - (INR prefix + INR i) * eps)) ^ (steps P)) /\
       (prefix_floor P prefix >= eps).
 
+(** own:positions-diameter (proved): diameter(X[L], 2) <= prod_l(sum_h(norm(W[l, h], 2)*tanh((turned_range(P[l, h]) +
+      position_range(P[l, h]))/4)))*diameter(X[0], 2)
+    given mask == padding
+    given positions == any
+    given qk_norm == any
+    given layernorm == none
+    given mlp == none
+    given skip == 0 *)
+Definition statement_own_positions_diameter : Prop :=
+  forall (N : placed),
+    proper N ->
+    mask_padding N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    diameter (scored_X N (layers N)) p_2 <= prodf (layers N) (fun l => sum (heads N) (fun h => norm_2 (W N l h) * tanh
+      ((turned_range N l h + position_range N l h) / 4))) * diameter (scored_X N 0%nat) p_2.
+
+(** own:pre-norm-depth (proved): diameter(X[L], 2) >= exp(-nu/(least_root(0) - nu) - nu/root_growth()*log(1 +
+      root_growth()*L/(least_root(0) - nu)))*diameter(X[0], 2) and diameter(X[L], 2) <= exp(nu/least_root(0) +
+      nu/root_growth()*log(1 + root_growth()*L/least_root(0)))*diameter(X[0], 2)
+    given layernorm == rms
+    given norm_at == before
+    given skip == 1
+    given L >= 2
+    given mask == any
+    given positions == any
+    given softcap == any
+    given qk_norm == any
+    given root_growth() > 0
+    given nu < least_root(0)
+    given mlp == none
+    where nu = max_l(sum_h(gained_norm(W[l, h])*dobrushin(P[l, h]))) *)
+Definition statement_own_pre_norm_depth : Prop :=
+  forall (N : normed),
+    proper N ->
+    normable N ->
+    let nu := largest (layers N) (fun l => sum (heads N) (fun h => gained_norm N l h * dobrushin (normed_P N l h))) in
+    layernorm_rms N ->
+    norm_at_before N ->
+    (skip_of N) = 1 ->
+    ((layers N) >= 2)%nat ->
+    root_growth N > 0 ->
+    nu < least_root N 0%nat ->
+    mlp_none N ->
+    (diameter (normed_X N (layers N)) p_2 >= exp (- nu / (least_root N 0%nat - nu) - nu / root_growth N * ln (1 +
+      root_growth N * INR (layers N) / (least_root N 0%nat - nu))) * diameter (normed_X N 0%nat) p_2) /\ (diameter
+      (normed_X N (layers N)) p_2 <= exp (nu / least_root N 0%nat + nu / root_growth N * ln (1 + root_growth N * INR
+      (layers N) / least_root N 0%nat)) * diameter (normed_X N 0%nat) p_2).
+
+(** own:pre-norm-diameter (proved): diameter(X[L], 2) >= prod_l(abs(skip) - sum_h(gained_norm(W[l, h])*dobrushin(P[l,
+      h]))/least_root(l))*diameter(X[0], 2) and diameter(X[L], 2) <= prod_l(abs(skip) + sum_h(gained_norm(W[l,
+      h])*dobrushin(P[l, h]))/least_root(l))*diameter(X[0], 2)
+    given layernorm == rms
+    given norm_at == before
+    given mask == any
+    given positions == any
+    given softcap == any
+    given qk_norm == any
+    given all_l(sum_h(gained_norm(W[l, h])*dobrushin(P[l, h]))/least_root(l) < abs(skip))
+    given mlp == none *)
+Definition statement_own_pre_norm_diameter : Prop :=
+  forall (N : normed),
+    proper N ->
+    normable N ->
+    layernorm_rms N ->
+    norm_at_before N ->
+    (forall l, (l < (layers N))%nat -> sum (heads N) (fun h => gained_norm N l h * dobrushin (normed_P N l h)) /
+      least_root N l < Rabs (skip_of N)) ->
+    mlp_none N ->
+    (diameter (normed_X N (layers N)) p_2 >= prodf (layers N) (fun l => Rabs (skip_of N) - sum (heads N) (fun h =>
+      gained_norm N l h * dobrushin (normed_P N l h)) / least_root N l) * diameter (normed_X N 0%nat) p_2) /\ (diameter
+      (normed_X N (layers N)) p_2 <= prodf (layers N) (fun l => Rabs (skip_of N) + sum (heads N) (fun h => gained_norm N
+      l h * dobrushin (normed_P N l h)) / least_root N l) * diameter (normed_X N 0%nat) p_2).
+
+(** own:pre-norm-power (proved): across(X[L]) >= prod_l(1 + gained_norm(W[l, 0])*diagonal(P[l, 0],
+      1)/largest_root(l))*across(X[0]) and across(X[L]) <= prod_l(1 + gained_norm(W[l, 0])*diagonal(P[l, 0],
+      1)/least_root(l))*across(X[0])
+    given layernorm == rms
+    given norm_at == before
+    given skip == 1
+    given H == 1
+    given n >= 2
+    given mask == causal
+    given bias == none
+    given positions == any
+    given softcap == any
+    given qk_norm == any
+    given scaling_values()
+    given mlp == none *)
+Definition statement_own_pre_norm_power : Prop :=
+  forall (N : normed),
+    proper N ->
+    normable N ->
+    layernorm_rms N ->
+    norm_at_before N ->
+    (skip_of N) = 1 ->
+    ((heads N) = 1)%nat ->
+    ((tokens N) >= 2)%nat ->
+    mask_causal N ->
+    bias_none N ->
+    scaling_values N ->
+    mlp_none N ->
+    (across (normed_X N (layers N)) >= prodf (layers N) (fun l => 1 + gained_norm N l 0%nat * diagonal (normed_P N l
+      0%nat) 1%nat / largest_root N l) * across (normed_X N 0%nat)) /\ (across (normed_X N (layers N)) <= prodf (layers
+      N) (fun l => 1 + gained_norm N l 0%nat * diagonal (normed_P N l 0%nat) 1%nat / least_root N l) * across (normed_X
+      N 0%nat)).
+
 (** own:received (proved): received(Z) <= sqrt(n) *)
 Definition statement_own_received : Prop :=
   forall (n d : nat) (Z : matrix n d),
     (0 < n)%nat ->
     (0 < d)%nat ->
     received Z <= sqrt (INR n).
+
+(** own:relative-shares (proved): all_l(all_h(diagonal(P0[l, h], n - 1) < diagonal(P0[l, h], 1)))
+    given mask == causal
+    given positions == relative
+    given n >= 3
+    given layernorm == none
+    given mlp == none
+    given skip == 0 *)
+Definition statement_own_relative_shares : Prop :=
+  forall (N : scored),
+    proper N ->
+    mask_causal N ->
+    positions_relative N ->
+    ((tokens N) >= 3)%nat ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    forall l, (l < (layers N))%nat -> forall h, (h < (heads N))%nat -> diagonal (scored_P0 N l h) ((tokens N) - 1)%nat <
+      diagonal (scored_P0 N l h) 1%nat.
 
 (** own:repeat (proved): repeat_gap(X[1]) <= norm(W[0, 0], 2)*diameter(X[0], 2)*p*(1 - p)/(1 + p) and repeat_gap(X[1])
       <= (3 - 2*sqrt(2))*norm(W[0, 0], 2)*diameter(X[0], 2)
@@ -981,6 +1153,31 @@ Definition statement_own_second_token : Prop :=
     (first_gap (scored_X N (layers N)) >= prodf (layers N) (fun l => second_least N l) * first_gap (scored_X N 0%nat))
       /\ (first_gap (scored_X N (layers N)) <= prodf (layers N) (fun l => second_norm N l) * first_gap (scored_X N
       0%nat)).
+
+(** own:shrinking-values (proved): diameter(X[L], 2) <= s**(L**2)*(c*longest(X[0])**2)**L*diameter(X[0], 2)
+    given mask == padding
+    given positions == rotary
+    given bias == none
+    given query_bias == none
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where s = max_l(sum_h(norm(W[l, h], 2)))
+    where c = max_l(max_h(lengthening(P[l, h]))) *)
+Definition statement_own_shrinking_values : Prop :=
+  forall (N : rotated),
+    proper N ->
+    let s := largest (layers N) (fun l => sum (heads N) (fun h => norm_2 (W N l h))) in
+    let c := largest (layers N) (fun l => largest (heads N) (fun h => lengthening N l h)) in
+    mask_padding N ->
+    positions_rotary N ->
+    bias_none N ->
+    query_bias_none N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    diameter (scored_X N (layers N)) p_2 <= power s ((INR (layers N)) ^ 2) * (c * (longest (scored_X N 0%nat)) ^ 2) ^
+      (layers N) * diameter (scored_X N 0%nat) p_2.
 
 (** own:skip-lower (proved): diameter(X[L], 2) >= diameter(X[0], 2)/sqrt(1 + (2 - theta)/(1 -
       theta)**2*kappa*diameter(X[0], 2)**2*L)
@@ -1892,12 +2089,12 @@ Definition statement_wu2025_4_2 : Prop :=
     (0 < n)%nat ->
     row_stochastic P ->
     let eps := least_within P w in
-    let reach := (((n - 1) + (w - 1) - 1) / (w - 1))%nat in
+    let reach' := (((n - 1) + (w - 1) - 1) / (w - 1))%nat in
     (n >= 2)%nat ->
     (w >= 2)%nat ->
     windowed P w ->
-    forall i, (i < n)%nat -> (share P (i + 1)%nat) ^ (2 * reach) * (1 - (INR i + 1) * eps ^ reach) ^ reach <= (1 - (INR
-      i + 1) * eps ^ reach) ^ ((steps P) - 1).
+    forall i, (i < n)%nat -> (share P (i + 1)%nat) ^ (2 * reach') * (1 - (INR i + 1) * eps ^ reach') ^ reach' <= (1 -
+      (INR i + 1) * eps ^ reach') ^ ((steps P) - 1).
 
 (** wu2025:4.3 (proved): all_i(share(P, prefix + i) <= max(0, 1 - (i + 1)*eps)**(steps(P) - 1)) and prefix_floor(P,
       prefix) > 0
@@ -1971,19 +2168,12 @@ Definition statement_zhai2023_3_1 : Prop :=
 
 (* Without a proposition, and the first word that stands in the way:
     dong2021:3.2: the word lipschitz
-    own:causal-rate: the word reach
     own:cluster-speed: its arrays
-    own:consensus-derivative: the word linear_gap
+    own:flow-step-odd: its arrays
     own:frozen-sign: its arrays
     own:gaussian-length: its arrays
     own:late: its arrays
     own:merge-time: its arrays
-    own:positions-diameter: the word turned_range
-    own:pre-norm-depth: the word gained_norm
-    own:pre-norm-diameter: layernorm == rms
-    own:pre-norm-power: layernorm == rms
-    own:relative-shares: positions == relative
-    own:shrinking-values: the word lengthening
     own:stable-connected: its arrays
     own:until-collapse: its arrays
     geshkovski2023:late: its arrays

@@ -22,7 +22,7 @@ Definition g2 (t1 t2 : R) := G2 (cc t1) (t1 * cc t1) (t2 * cc t2) (cc t2).
 Definition good (a b c d : R) := 0 < p1 a b c d /\ 0 < p2 a b c d.
 
 Lemma e2_b : 0.13 < e2 < 0.14.
-Proof. unfold e2. split; interval with (i_prec 40). Qed.
+Proof. unfold e2. split; interval with (i_prec 24). Qed.
 
 
 Lemma normalise_pos (u v : R) : 0 < u -> u / sqrt (u * u + v * v) = cc (v / u) /\ v / sqrt (u * u + v * v) = v / u * cc
@@ -67,6 +67,12 @@ Qed.
 
 Ltac box H := apply Rabs_le_between in H.
 Ltac unf := unfold g1, g2, G1, G2, n1, n2, p1, p2, rho1, rho2, mf, cc, e2.
+(** Parts that occur often are enclosed once: the terms that [interval] reads stay small. *)
+Ltac enclosed t := let v := fresh "v" in set (v := t); let b := eval unfold rho1, rho2, mf, cc, e2 in t in
+  let E := fresh "E" in interval_intro b with (i_prec 24) as E; change b with v in E; clearbody v.
+Ltac parts := repeat match goal with |- context [cc ?t] => enclosed (cc t) end;
+  repeat match goal with |- context [rho1 ?a ?b ?c ?d] => enclosed (rho1 a b c d)
+    | |- context [rho2 ?a ?b ?c ?d] => enclosed (rho2 a b c d) end; enclosed e2.
 
 (** The slopes of G1 and G2 along a pair of functions, and those of cc t and t cc t: small terms for [auto_derive]. *)
 Definition slope1 (a b c d a' b' c' d' : R) := let r := rho1 a b c d in
@@ -152,8 +158,8 @@ Proof.
   intros Hx H2. box Hx. box H2. eexists. unfold g1. split.
   - apply (slope1_is cc (fun t => t * cc t) (fun _ => t2 * cc t2) (fun _ => cc t2) x);
       [apply cc_slope|apply tcc_slope|apply @is_derive_const|apply @is_derive_const|].
-    apply Rgt_not_eq. unf. interval with (i_prec 40).
-  - unfold zero. simpl. unfold slope1. unf. interval with (i_prec 40, i_bisect x, i_bisect t2, i_depth 10).
+    apply Rgt_not_eq. unf. interval with (i_prec 24).
+  - unfold zero. simpl. unfold slope1, n1, p1. parts. interval with (i_prec 24).
 Qed.
 Lemma d12 x : Rabs x <= 8/1000 ->
   exists l : R, is_derive (fun t => g1 0 t) x l /\ Rabs l <= 1/100.
@@ -161,8 +167,8 @@ Proof.
   intros Hx. box Hx. eexists. unfold g1. split.
   - apply (slope1_is (fun _ => cc 0) (fun _ => 0 * cc 0) (fun t => t * cc t) cc x);
       [apply @is_derive_const|apply @is_derive_const|apply tcc_slope|apply cc_slope|].
-    apply Rgt_not_eq. unf. interval with (i_prec 40).
-  - unfold zero. simpl. unfold slope1. unf. interval with (i_prec 40, i_bisect x, i_depth 12).
+    apply Rgt_not_eq. unf. interval with (i_prec 24).
+  - unfold zero. simpl. unfold slope1. unf. interval with (i_prec 24, i_bisect x, i_depth 12).
 Qed.
 Lemma d21 t2 x : Rabs x <= 1/1000 -> Rabs t2 <= 8/1000 ->
   exists l : R, is_derive (fun t => g2 t t2) x l /\ Rabs l <= 54/10.
@@ -170,8 +176,8 @@ Proof.
   intros Hx H2. box Hx. box H2. eexists. unfold g2. split.
   - apply (slope2_is cc (fun t => t * cc t) (fun _ => t2 * cc t2) (fun _ => cc t2) x);
       [apply cc_slope|apply tcc_slope|apply @is_derive_const|apply @is_derive_const|].
-    apply Rgt_not_eq. unf. interval with (i_prec 40).
-  - unfold zero. simpl. unfold slope2. unf. interval with (i_prec 40, i_bisect x, i_bisect t2, i_depth 12).
+    apply Rgt_not_eq. unf. interval with (i_prec 24).
+  - unfold zero. simpl. unfold slope2. unf. interval with (i_prec 24, i_bisect x, i_bisect t2, i_depth 12).
 Qed.
 Lemma d22 x : Rabs x <= 8/1000 ->
   exists l : R, is_derive (fun t => g2 0 t) x l /\ Rabs l <= 12/100.
@@ -179,8 +185,8 @@ Proof.
   intros Hx. box Hx. eexists. unfold g2. split.
   - apply (slope2_is (fun _ => cc 0) (fun _ => 0 * cc 0) (fun t => t * cc t) cc x);
       [apply @is_derive_const|apply @is_derive_const|apply tcc_slope|apply cc_slope|].
-    apply Rgt_not_eq. unf. interval with (i_prec 40).
-  - unfold zero. simpl. unfold slope2. unf. interval with (i_prec 40, i_bisect x, i_depth 12).
+    apply Rgt_not_eq. unf. interval with (i_prec 24).
+  - unfold zero. simpl. unfold slope2. unf. interval with (i_prec 24, i_bisect x, i_depth 12).
 Qed.
 
 Lemma g_at_0 : g1 0 0 = 0 /\ g2 0 0 = 0.
@@ -213,7 +219,7 @@ Qed.
 Lemma good_t t1 t2 : Rabs t1 <= 1/1000 -> Rabs t2 <= 8/1000 ->
   good (cc t1) (t1 * cc t1) (t2 * cc t2) (cc t2).
 Proof.
-  intros H1 H2. box H1. box H2. unfold good. unf. split; interval with (i_prec 40, i_bisect t1, i_bisect t2,
+  intros H1 H2. box H1. box H2. unfold good. unf. split; interval with (i_prec 24, i_bisect t1, i_bisect t2,
     i_depth 10).
 Qed.
 
@@ -243,7 +249,7 @@ Proof.
   assert (Ha' : 1 - 1/10000 <= a <= 1 + 1/10000) by lra. assert (Hb' : - (1/10000) <= b <= 1/10000) by lra.
   assert (Hc' : - (1/10000) <= c <= 1/10000) by lra. assert (Hd' : 1 - 1/10000 <= d <= 1 + 1/10000) by lra.
   clear Ha Hb Hc Hd. split; [|split].
-  - unfold good. unf. split; interval with (i_prec 40).
-  - unf. interval with (i_prec 40, i_bisect a, i_bisect b, i_bisect c, i_bisect d, i_depth 10).
-  - unf. interval with (i_prec 40, i_bisect a, i_bisect b, i_bisect c, i_bisect d, i_depth 10).
+  - unfold good. unf. split; interval with (i_prec 24).
+  - unf. interval with (i_prec 24, i_bisect a, i_bisect b, i_bisect c, i_bisect d, i_depth 10).
+  - unf. interval with (i_prec 24, i_bisect a, i_bisect b, i_bisect c, i_bisect d, i_depth 10).
 Qed.

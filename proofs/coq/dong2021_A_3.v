@@ -5,7 +5,6 @@
     is D <= x*   [x_star_spec].  dong2021v1:A.3 (no hypothesis on D) is false: for every D > x* two atoms
     have p_0 > (1 + 2D) q_0   [sandwich_fails_beyond]. *)
 Require Import Reals Lra Lia Psatz.
-From Rankmath Require Import IntervalZ.
 From Rankmath Require Import Definitions Functions Norms Softmax.
 Local Open Scope R_scope.
 
@@ -66,19 +65,32 @@ Proof.
     replace (1 - D / x + D / x * (1 + 2 * x)) with (1 + 2 * D) in C by (field; lra). exact C.
 Qed.
 
+Lemma exp_below : exp 1.2564 - 1 - 2 * 1.2564 < 0.
+Proof.
+  assert (exp 1.2564 <= 3.51279); [|lra].
+  replace 1.2564 with (2 * (2 * (2 * (2 * 0.078525)))) by lra. assert (N := exp_near 0.078525 ltac:(lra)).
+  apply (exp_double_high _ 1.874237183); [|lra]. apply (exp_double_high _ 1.369027824); [|lra].
+  apply (exp_double_high _ 1.170054624); [|lra]. apply (exp_double_high _ 1.081690632); [|lra]. lra.
+Qed.
+Lemma exp_above : 0 < exp 1.2565 - 1 - 2 * 1.2565.
+Proof.
+  assert (3.51306 <= exp 1.2565); [|lra].
+  replace 1.2565 with (2 * (2 * (2 * (2 * 0.07853125)))) by lra. assert (N := exp_near 0.07853125 ltac:(lra)).
+  apply (exp_double_low _ 1.874327619); [split; [lra|]|lra]. apply (exp_double_low _ 1.369060853); [split; [lra|]|lra].
+  apply (exp_double_low _ 1.170068739); [split; [lra|]|lra]. apply (exp_double_low _ 1.081697157); [|lra]. split; lra.
+Qed.
 Theorem x_star_spec : exists x, x_star_is x /\ 1.2564 < x < 1.2565 /\
   (forall y, x_star_is y -> y = x) /\ (forall D, 0 <= D -> (exp D <= 1 + 2 * D <-> D <= x)).
 Proof.
   destruct (IVT (fun x => exp x - 1 - 2 * x) 1.2564 1.2565) as [x [Hx Ex]].
   - apply derivable_continuous. reg.
   - lra.
-  - interval with (i_prec 60).
-  - interval with (i_prec 60).
+  - exact exp_below.
+  - exact exp_above.
   - assert (X : x_star_is x) by (split; lra).
     exists x. split; [exact X|]. split; [|split].
-    + assert (exp 1.2564 - 1 - 2 * 1.2564 < 0) by interval with (i_prec 60).
-      assert (0 < exp 1.2565 - 1 - 2 * 1.2565) by interval with (i_prec 60).
-      destruct Hx as [[L|L] [G|G]]; subst; lra.
+    + assert (L := exp_below). assert (H := exp_above).
+      destruct Hx as [[A|A] [B|B]]; subst; lra.
     + intros y Y. apply Rle_antisym.
       * apply (x_star_order x y X); [destruct Y; lra|destruct Y as [_ ->]; lra].
       * apply (x_star_order y x Y); [lra|lra].

@@ -66,7 +66,8 @@ Proof.
   intros a0 m0 k0 g0 Ho1 Ho2 H1 H2 H3.
   destruct (Rle_or_lt x ph) as [L1|L1].
   - rewrite (Rabs_right (be - x)), (Rabs_right (al - x)), (Rabs_right (ph - x)) by lra.
-    assert (a * (be - ph) <= a * (be - x)) by (apply Rmult_le_compat_l; lra). assert (m * (al - ph) <= m * (al - x)) by (apply Rmult_le_compat_l; lra).
+    assert (a * (be - ph) <= a * (be - x)) by (apply Rmult_le_compat_l; lra).
+    assert (m * (al - ph) <= m * (al - x)) by (apply Rmult_le_compat_l; lra).
     eapply Rle_trans; [exact H1|]. apply Rmult_le_compat; [products|lra..].
   - destruct (Rle_or_lt x al) as [L2|L2].
     + rewrite (Rabs_right (be - x)), (Rabs_right (al - x)), (Rabs_left1 (ph - x)) by lra.
@@ -91,7 +92,8 @@ Proof.
           ltac:(products) ltac:(products) ltac:(lra) ltac:(lra) g0 H2 H3).
         eapply Rle_trans; [exact Q|]. right. rewrite Et. ring.
       * rewrite (Rabs_left1 (be - x)), (Rabs_left1 (al - x)), (Rabs_left1 (ph - x)) by lra.
-        assert (0 <= a * (x - be)) by (apply Rmult_le_pos; lra). assert (m * (be - al) <= m * (x - al)) by (apply Rmult_le_compat_l; lra).
+        assert (0 <= a * (x - be)) by (apply Rmult_le_pos; lra).
+        assert (m * (be - al) <= m * (x - al)) by (apply Rmult_le_compat_l; lra).
         eapply Rle_trans; [exact H3|]. apply Rmult_le_compat; [products|lra..].
 Qed.
 
@@ -427,12 +429,14 @@ Proof.
   fold sd in Q.
   replace (K * (sd * w) / sd * c ^ 3) with (K * w * c ^ 3) in Q by (field; lra).
   assert (P3 : (c ^ 2) ^ 3 <= (2 * (1 + INR d / INR n)) ^ 3) by (apply pow_incr; lra).
-  assert (Sq := pow2_ge_0 (K * w)). assert (G0 : 0 <= G) by (assert (0 <= (c ^ 2) ^ 3) by (now apply pow_le); nra).
+  assert (Sq := pow2_ge_0 (K * w)).
+  assert (V := Rmult_le_compat_l _ _ _ Sq P3). assert (C6 : 0 <= (c ^ 2) ^ 3) by (now apply pow_le).
+  assert (G0 : 0 <= G) by (assert (W := Rmult_le_pos _ _ Sq C6); lra).
   assert (F := kinds_centres G (mean n (SA n d layer_k eye)) G0 O1 O2 H1 H2 H3).
   assert (U : comp n d (centred (SA n d layer_k eye) (mean n (SA n d layer_k eye))) ^ 2 <= (K * w * c ^ 3) ^ 2) by
     (apply pow_incr; split; [apply comp_pos|exact Q]).
   replace ((K * w * c ^ 3) ^ 2) with ((K * w) ^ 2 * (c ^ 2) ^ 3) in U by ring.
-  assert (V := Rmult_le_compat_l _ _ _ Sq P3). lra.
+  lra.
 Qed.
 End Kinds.
 
@@ -443,7 +447,7 @@ Proof.
   assert (Ep : INR (Z.to_nat 2237) = 2237) by (rewrite INR_IZR_INZ, Z2Nat.id by lia; reflexivity).
   apply (kinds_refute (Z.to_nat 1444) (Z.to_nat 2237) (673/64) (10565/256) 32 (4571/128) ltac:(lra) 4 (17693/10));
     [lra|lra| | | | |];
-    unfold be_k, al_k, ph_k, ka_k, S_k, u_k; rewrite ?Em, ?Ep; interval with (i_prec 60).
+    unfold be_k, al_k, ph_k, ka_k, S_k, u_k; rewrite ?Em, ?Ep; interval with (i_prec 40).
 Qed.
 
 (** About the mean: m = 150000 active, p = 250000 idle, w = 16. *)
@@ -452,5 +456,5 @@ Proof.
   assert (Em : INR (Z.to_nat 150000) = 150000) by (rewrite INR_IZR_INZ, Z2Nat.id by lia; reflexivity).
   assert (Ep : INR (Z.to_nat 250000) = 250000) by (rewrite INR_IZR_INZ, Z2Nat.id by lia; reflexivity).
   apply (kinds_refute_mean (Z.to_nat 150000) (Z.to_nat 250000) 16 44 30 (71/2) ltac:(lra) 4 90000); [lra| | | | | |];
-    unfold be_k, al_k, ph_k, ka_k, S_k, u_k; rewrite ?plus_INR, ?Em, ?Ep; simpl INR; interval with (i_prec 60).
+    unfold be_k, al_k, ph_k, ka_k, S_k, u_k; rewrite ?plus_INR, ?Em, ?Ep; simpl INR; interval with (i_prec 40).
 Qed.

@@ -171,6 +171,25 @@ Proof.
     lra.
 Qed.
 
+Lemma trace_power_abs m (T : matrix m m) r K : 0 < r ->
+  (forall y, dot m (applied T K y) (applied T K y) <= (r * r) ^ K * dot m y y) -> (0 < K)%nat ->
+  Rabs (sum m (fun i => T i i)) <= INR m * r.
+Proof.
+  intros r0 H HK. apply Rabs_le. split; [|now apply (trace_power m T r K)].
+  set (U := (fun i j => - T i j) : matrix m m).
+  assert (A : forall t y i, applied U t y i = (-1) ^ t * applied T t y i).
+  { induction t as [|t IH]; intros y i; [simpl; ring|]. cbn [applied pow]. unfold dot.
+    rewrite (sum_ext m _ (fun a => -1 * (-1) ^ t * (T i a * applied T t y a))) by (intros a _; rewrite IH; unfold U;
+      ring). now rewrite sum_scal. }
+  assert (C : sum m (fun i => U i i) <= INR m * r).
+  { apply (trace_power m U r K r0); [|exact HK]. intros y.
+    replace (dot m (applied U K y) (applied U K y)) with (dot m (applied T K y) (applied T K y)); [apply H|].
+    apply sum_ext; intros a _. rewrite A. assert (E : (-1) ^ K * (-1) ^ K = 1) by (rewrite <- Rpow_mult_distr;
+      replace (-1 * -1) with 1 by ring; apply pow1).
+    transitivity ((-1) ^ K * (-1) ^ K * (applied T K y a * applied T K y a)); [rewrite E|]; ring. }
+  unfold U in C. rewrite (sum_ext m _ (fun i => -1 * T i i)), sum_scal in C by (intros; ring). lra.
+Qed.
+
 (* ---------- what P does to differences ---------- *)
 Definition induced (P : mat) : mat := fun i j => P (S i) (S j) - P 0%nat (S j).
 Definition lift (y : vec) : vec := fun a => match a with O => 0 | S b => y b end.
@@ -198,10 +217,10 @@ Proof.
   destruct (least_attained m v Hm) as [k [Hk ->]]. now apply H.
 Qed.
 
-Theorem mask_rate m (P : matrix (S m) (S m)) q c : (forall i, (i < S m)%nat -> sum (S m) (P i) = 1) -> 0 <= q ->
+Theorem mask_rate_abs m (P : matrix (S m) (S m)) q c : (forall i, (i < S m)%nat -> sum (S m) (P i) = 1) -> 0 <= q ->
   0 <= c ->
   (forall t (z : vector (S m)), osc (applied P t z) <= c * q ^ t * osc z) ->
-    sum (S m) (fun i => P i i) - 1 <= INR m * q.
+    Rabs (sum (S m) (fun i => P i i) - 1) <= INR m * q.
 Proof.
   intros Rows q0 c0 H. set (T := induced P : matrix m m).
   assert (Tr : sum (S m) (fun i => P i i) - 1 = sum m (fun i => T i i)).
@@ -226,7 +245,7 @@ Proof.
     apply Rmult_le_reg_r with (/ (r * r) ^ K); [now apply Rinv_0_lt_compat|]. rewrite Rinv_r by lra.
     apply Rmult_le_reg_l with (/ B); [now apply Rinv_0_lt_compat|].
     replace (/ B * (B * (q * q) ^ K * / (r * r) ^ K)) with ((q * q) ^ K * / (r * r) ^ K) by (field; split; lra). lra. }
-  apply (trace_power m T r K r0); [|unfold K; lia]. intros y. set (D := dot m y y).
+  apply (trace_power_abs m T r K r0); [|unfold K; lia]. intros y. set (D := dot m y y).
   assert (Dm : forall a, (a < m)%nat -> y a * y a <= D) by (intros a Ha; apply (sum_term_le m (fun a => y a * y a) a);
     [intros; nra|exact Ha]).
   assert (D0 : 0 <= D) by apply dot_pos. set (s := sqrt D). assert (s0 : 0 <= s) by apply sqrt_pos.
@@ -250,6 +269,11 @@ Proof.
     apply Rle_trans with (B * (q * q) ^ K * D); [|apply Rmult_le_compat_r; assumption].
     assert (0 <= (q * q) ^ K * D) by (apply Rmult_le_pos; [apply pow_le; nra|exact D0]). unfold B. nra.
 Qed.
+
+Theorem mask_rate m (P : matrix (S m) (S m)) q c : (forall i, (i < S m)%nat -> sum (S m) (P i) = 1) -> 0 <= q ->
+  0 <= c -> (forall t (z : vector (S m)), osc (applied P t z) <= c * q ^ t * osc z) ->
+    sum (S m) (fun i => P i i) - 1 <= INR m * q.
+Proof. intros Rows q0 c0 H. eapply Rle_trans; [apply Rle_abs|]. now apply (mask_rate_abs m P q c). Qed.
 
 (** The powers of P P: the trace of P P. *)
 Lemma applied_square n (P : matrix n n) t z i : @applied n (mmul n P P) t z i = applied P (t + t) z i.

@@ -3,7 +3,7 @@ Require Import Reals Lra Lia Psatz FunctionalExtensionality Classical.
 From Coquelicot Require Import Coquelicot.
 From Rankmath Require own_tv folk folk_spectrum own_flow_step geshkovski2023_step own_layernorm shi2022 own_received
   zhai2023.
-From Rankmath Require Import Definitions Norms IntervalZ Language LanguageFacts Statements.
+From Rankmath Require Import Definitions Norms Language LanguageFacts Statements.
 Local Open Scope R_scope.
 
 (* ---------- eigenvalues ---------- *)

@@ -14,6 +14,26 @@ Proof.
   apply (largest_ub n (fun i => largest n (fun k => / 2 * sum m (fun j => Rabs (A i j - A k j)))) i Hi).
 Qed.
 
+(** Averages of the same vectors, with weights of sum 1: how far heads send them apart. *)
+Lemma averages_apart n d H p (P : nat -> matrix n n) (A : nat -> matrix d d) (Y : matrix n d) i k : (i < n)%nat ->
+  (k < n)%nat -> (forall h j, (j < n)%nat -> sum n (P h j) = 1) ->
+  norm_of d p (fun b => sum H (fun h => vsub (vmat d (vmat n (P h i) Y) (A h)) (vmat d (vmat n (P h k) Y) (A h)) b))
+  <= sum H (fun h => operator_norm (A h) p * dobrushin (P h)) * diameter Y p.
+Proof.
+  intros Hi Hk One. eapply Rle_trans; [apply sn_sum1|]. rewrite <- sum_scal_r. apply sum_le; intros h _.
+  assert (D0 := diameter_nonneg n d Y p). assert (O0 := operator_norm_nonneg d (A h) p).
+  rewrite (sn_ext (norm_of d p) _ (vmat d (fun a => sum n (fun j => (P h i j - P h k j) * Y j a)) (A h))).
+  - rewrite norm_of_is. eapply Rle_trans; [apply operator_norm_bound|]. rewrite Rmult_assoc. apply Rmult_le_compat_l;
+    [exact O0|].
+    rewrite <- norm_of_is. eapply Rle_trans; [apply (own_tv.transport (norm_of d p) n _ Y (diameter Y p))|].
+    + rewrite sum_minus. assert (E := One h i Hi). assert (F := One h k Hk).
+      change (sum n (P h i) - sum n (P h k) = 0). lra.
+    + intros a b Ha Hb. rewrite norm_of_is. exact (diam_ub n (length_of d p) Y a b Ha Hb).
+    + apply Rmult_le_compat_r; [exact D0|]. now apply dobrushin_ub.
+  - intro b. unfold vsub at 1. rewrite vmat_sub. apply vmat_ext. intros a _. unfold vsub, vmat. rewrite <- sum_minus.
+    apply sum_ext; intros; ring.
+Qed.
+
 (** From one layer to all: upper and lower bounds multiply. *)
 Lemma product_upper (g q : nat -> R) L : (forall l, (l < L)%nat -> 0 <= q l) -> (forall l, (l < L)%nat -> g (S l) <= q
   l * g l) -> g L <= prodf L q * g 0%nat.
@@ -54,22 +74,7 @@ Lemma heads_apart p l i k : (i < n)%nat -> (k < n)%nat ->
     (vmat d (vmat n (scored_P N l h k) (scored_X N l)) (W N l h)) b))
   <= sum (heads N) (fun h => operator_norm (W N l h) p * dobrushin (scored_P N l h)) * diameter (scored_X N l) p.
 Proof.
-  intros Hi Hk. eapply Rle_trans; [apply sn_sum1|]. rewrite <- sum_scal_r. apply sum_le; intros h Hh.
-  assert (D0 := diameter_nonneg n d (scored_X N l) p). assert (O0 := operator_norm_nonneg d (W N l h) p).
-  rewrite (sn_ext (norm_of d p) _ (vmat d (fun a => sum n (fun j => (scored_P N l h i j - scored_P N l h k j) *
-    scored_X N l j a)) (W N l h))).
-  - rewrite norm_of_is. eapply Rle_trans; [apply operator_norm_bound|]. rewrite Rmult_assoc. apply Rmult_le_compat_l;
-    [exact O0|].
-    rewrite <- norm_of_is. eapply Rle_trans; [apply (own_tv.transport (norm_of d p) n _ (scored_X N l) (diameter
-      (scored_X N l) p))|].
-    + rewrite sum_minus. destruct (scored_row l h (scored_X N l) i Hi) as (_ & _ & A).
-      destruct (scored_row l h (scored_X N l) k Hk) as (_ & _ & B).
-      change (sum n (scored_attention N l h (scored_X N l) i) - sum n (scored_attention N l h (scored_X N l) k) = 0).
-        lra.
-    + intros a b Ha Hb. rewrite norm_of_is. exact (diam_ub n (length_of d p) (scored_X N l) a b Ha Hb).
-    + apply Rmult_le_compat_r; [exact D0|]. now apply dobrushin_ub.
-  - intro b. unfold vsub at 1. rewrite vmat_sub. apply vmat_ext. intros a _. unfold vsub, vmat. rewrite <- sum_minus.
-    apply sum_ext; intros; ring.
+  intros Hi Hk. apply averages_apart; [exact Hi|exact Hk|]. intros h j Hj. now apply (scored_row l h (scored_X N l)).
 Qed.
 Lemma dobrushin_nonneg l h : 0 <= dobrushin (scored_P N l h).
 Proof.
@@ -150,28 +155,73 @@ Proof.
     now apply (diameter_step N PN LN p_2 l).
 Qed.
 
+(* ---------- near consensus ---------- *)
+Section Near.
+Variable N : scored.
+Hypothesis PN : proper N.
+Variables l h : nat.
+Let n := tokens N.
+Let g (i j : nat) := score N l h (scored_X N l) i j - score N l h (consensus N l) i j.
+
+Lemma shift_ub i j k : (i < n)%nat -> (j < n)%nat -> (k < n)%nat -> edges N i j = 1 -> edges N i k = 1 ->
+  g i j - g i k <= consensus_shift N l h.
+Proof.
+  intros Hi Hj Hk Ej Ek.
+  apply (sup_ub _ (2 * largest n (fun i => largest n (fun j => Rabs (g i j))))); [|now exists i, j, k].
+  intros y (a & b & c & Ha & Hb & Hc & _ & _ & ->). cbv zeta. fold (g a b) (g a c).
+  assert (Q : forall z, (z < n)%nat -> Rabs (g a z) <= largest n (fun i => largest n (fun j => Rabs (g i j)))).
+  { intros z Hz. eapply Rle_trans; [apply (largest_ub n (fun j => Rabs (g a j)) z Hz)|].
+    apply (largest_ub n (fun i => largest n (fun j => Rabs (g i j))) a Ha). }
+  assert (Q1 := Q b Hb). assert (Q2 := Q c Hc). apply Rabs_le_between in Q1, Q2. lra.
+Qed.
+Lemma edge_is i j : (i < n)%nat -> (j < n)%nat -> 0 < edges N i j -> edges N i j = 1.
+Proof. intros Hi Hj E. destruct (binary N PN i j Hi Hj) as [Z|Z]; [rewrite Z in E; lra|exact Z]. Qed.
+Lemma consensus_tv i : (i < n)%nat ->
+  Definitions.tv n (scored_P N l h i) (scored_P0 N l h i) <= tanh (consensus_shift N l h / 4).
+Proof.
+  intros Hi. apply own_tv.tv_softmax; [now apply (scored_row N PN l h (consensus N l) i Hi)|].
+  intros j k Hj Hk Mj Mk. now apply shift_ub; auto; apply edge_is.
+Qed.
+(** A share moves by a factor e^shift at most. *)
+Lemma edge_share i j : (i < n)%nat -> (j < n)%nat ->
+  scored_P0 N l h i j * exp (- consensus_shift N l h) <= scored_P N l h i j <= scored_P0 N l h i j
+    * exp (consensus_shift N l h).
+Proof.
+  intros Hi Hj. set (s := consensus_shift N l h). destruct (scored_row N PN l h (consensus N l) i Hi) as (Wt & P0 & P1).
+  destruct (binary N PN i j Hi Hj) as [E|E].
+  { assert (Z : forall Y, scored_attention N l h Y i j = 0) by (intro Y; unfold scored_attention, softmax, tilt;
+      rewrite E; unfold Rdiv; ring). unfold scored_P, scored_P0. rewrite !Z. lra. }
+  assert (T : scored_P N l h i j = tilt n (scored_P0 N l h i) (g i) j) by exact (tilt_tilt n (edges N i) Wt _ _ j).
+  rewrite T. unfold tilt. set (Z := sum n (fun k => scored_P0 N l h i k * exp (g i k))).
+  assert (B : exp (g i j) * exp (- s) <= Z <= exp (g i j) * exp s).
+  { rewrite <- !exp_plus. split.
+    - rewrite <- (Rmult_1_l (exp _)), <- P1, <- sum_scal_r. apply sum_le; intros k Hk. fold n in Hk.
+      destruct (binary N PN i k Hi Hk) as [F|F]; [unfold scored_P0, scored_attention, softmax, tilt; rewrite F;
+        unfold Rdiv; right; ring|].
+      apply Rmult_le_compat_l; [now apply P0|]. apply exp_le. assert (Q := shift_ub i j k Hi Hj Hk E F). fold s in Q. lra.
+    - rewrite <- (Rmult_1_l (exp (g i j + s))), <- P1, <- sum_scal_r. apply sum_le; intros k Hk. fold n in Hk.
+      destruct (binary N PN i k Hi Hk) as [F|F]; [unfold scored_P0, scored_attention, softmax, tilt; rewrite F;
+        unfold Rdiv; right; ring|].
+      apply Rmult_le_compat_l; [now apply P0|]. apply exp_le. assert (Q := shift_ub i k j Hi Hk Hj F E). fold s in Q. lra. }
+  assert (Pg := exp_pos (g i j)). assert (Pm := exp_pos (- s)). assert (Ps := exp_pos s).
+  assert (Z0 : 0 < Z) by (assert (0 < exp (g i j) * exp (- s)) by (now apply Rmult_lt_0_compat); lra).
+  assert (Inv : exp s * exp (- s) = 1) by (rewrite <- exp_plus, Rplus_opp_r; apply exp_0).
+  assert (P0j := P0 j Hj). change (0 <= scored_P0 N l h i j) in P0j.
+  unfold Rdiv. rewrite Rmult_assoc. split; (apply Rmult_le_compat_l; [exact P0j|]); (apply Rmult_le_reg_r with Z;
+    [exact Z0|]); rewrite Rmult_assoc, Rinv_l, Rmult_1_r by lra || idtac.
+  - apply Rle_trans with (exp (- s) * (exp (g i j) * exp s)); [apply Rmult_le_compat_l; lra|]. right.
+    transitivity (exp (g i j) * (exp s * exp (- s))); [ring|rewrite Inv; ring].
+  - apply Rle_trans with (exp s * (exp (g i j) * exp (- s))); [right|apply Rmult_le_compat_l; lra].
+    transitivity (exp (g i j) * (exp s * exp (- s))); [rewrite Inv; ring|ring].
+Qed.
+End Near.
+
 Theorem proved_own_consensus_rate : statement_own_consensus_rate.
 Proof.
   intros N PN LN _ S0 p. set (n := tokens N). assert (n0 := some_tokens N PN).
   assert (B : forall l h, dobrushin (scored_P N l h) <= dobrushin (scored_P0 N l h) + 2 * tanh (consensus_shift N l h
     / 4)).
-  { intros l h. set (s := consensus_shift N l h).
-    assert (Sh : forall i j k, (i < n)%nat -> (j < n)%nat -> (k < n)%nat -> edges N i j = 1 -> edges N i k = 1 ->
-      (score N l h (scored_X N l) i j - score N l h (consensus N l) i j) - (score N l h (scored_X N l) i k - score N l
-        h (consensus N l) i k) <= s).
-    { intros i j k Hi Hj Hk Ej Ek. set (g := fun i j => score N l h (scored_X N l) i j - score N l h (consensus N l) i
-      j).
-      apply (sup_ub _ (2 * largest n (fun i => largest n (fun j => Rabs (g i j))))); [|now exists i, j, k].
-      intros y (a & b & c & Ha & Hb & Hc & _ & _ & ->). cbv zeta. fold (g a b) (g a c).
-      assert (Q : forall z, (z < n)%nat -> Rabs (g a z) <= largest n (fun i => largest n (fun j => Rabs (g i j)))).
-      { intros z Hz. eapply Rle_trans; [apply (largest_ub n (fun j => Rabs (g a j)) z Hz)|].
-        apply (largest_ub n (fun i => largest n (fun j => Rabs (g i j))) a Ha). }
-      assert (Q1 := Q b Hb). assert (Q2 := Q c Hc). apply Rabs_le_between in Q1, Q2. lra. }
-    assert (Tv : forall i, (i < n)%nat -> Definitions.tv n (scored_P N l h i) (scored_P0 N l h i) <= tanh (s / 4)).
-    { intros i Hi. apply own_tv.tv_softmax; [now apply (scored_row N PN l h (consensus N l) i Hi)|].
-      intros j k Hj Hk Mj Mk.
-      apply Sh; auto; [destruct (binary N PN i j Hi Hj) as [E|E]|destruct (binary N PN i k Hi Hk) as [E|E]];
-        try assumption; rewrite E in *; lra. }
+  { intros l h. assert (Tv := consensus_tv N PN l h). set (s := consensus_shift N l h) in *.
     set (dc := dobrushin (scored_P0 N l h)). unfold dobrushin, dobrushin_of. apply largest_lub; [exact n0|].
       intros i Hi. apply largest_lub; [exact n0|]. intros k Hk.
     assert (Ti := Tv i Hi). assert (Tk := Tv k Hk). unfold Definitions.tv in Ti, Tk.
@@ -274,56 +324,6 @@ Lemma gap_step l : second_least N l * first_gap (scored_X N l) <= first_gap (sco
   first_gap (scored_X N l).
 Proof. rewrite gap_next. split; [apply least_singular_bound|apply spectral_bound]. Qed.
 
-(** Near consensus: what the second token attends to itself moves by a factor e^shift at most. *)
-Lemma second_share l h : diagonal (scored_P0 N l h) 1%nat * exp (- consensus_shift N l h) <= scored_P N l h 1%nat
-  1%nat <= diagonal (scored_P0 N l h) 1%nat * exp (consensus_shift N l h).
-Proof.
-  set (s := consensus_shift N l h). set (f := score N l h (scored_X N l) 1%nat).
-    set (c := score N l h (consensus N l) 1%nat).
-  assert (Two : forall g : vec, softmax n (edges N 1%nat) g 1%nat = / (1 + exp (g 0%nat - g 1%nat))).
-  { intro g. unfold softmax, tilt. assert (Ed : forall j, (j < n)%nat -> edges N 1%nat j = if Nat.leb j 1 then 1 else
-    0) by (intros j Hj; apply M; unfold n in *; lia).
-    rewrite Ed by (unfold n; lia). cbn [Nat.leb]. assert (E : n = (2 + (n - 2))%nat) by (unfold n; lia).
-      rewrite E at 1. rewrite sum_split.
-    rewrite (sum_ext (n - 2) _ (fun _ => 0)) by (intros j Hj; rewrite Ed by lia; cbn [Nat.add Nat.leb]; ring).
-      rewrite sum_zero. cbn [sum]. rewrite !Ed by (unfold n; lia). cbn [Nat.leb].
-    replace (exp (g 0%nat)) with (exp (g 0%nat - g 1%nat) * exp (g 1%nat)) by (rewrite <- exp_plus; f_equal; ring).
-    assert (P1 := exp_pos (g 1%nat)). assert (P2 := exp_pos (g 0%nat - g 1%nat)). field. split; nra. }
-  assert (Sh : Rabs ((f 0%nat - c 0%nat) - (f 1%nat - c 1%nat)) <= s).
-  { set (g := fun i j => score N l h (scored_X N l) i j - score N l h (consensus N l) i j).
-    assert (E1 : edges N 1%nat 0%nat = 1) by (rewrite M by (unfold n in *; lia); reflexivity).
-      assert (E2 : edges N 1%nat 1%nat = 1) by (rewrite M by (unfold n in *; lia); reflexivity).
-    assert (Ub : forall y, (exists i j k, (i < tokens N)%nat /\ (j < tokens N)%nat /\ (k < tokens N)%nat /\ edges N i
-      j = 1 /\ edges N i k = 1 /\ y = g i j - g i k) ->
-      y <= 2 * largest n (fun i => largest n (fun j => Rabs (g i j)))).
-    { intros y (a & b & e & Ha & Hb & He & _ & _ & ->).
-      assert (Q : forall z, (z < n)%nat -> Rabs (g a z) <= largest n (fun i => largest n (fun j => Rabs (g i j)))).
-      { intros z Hz. eapply Rle_trans; [apply (largest_ub n (fun j => Rabs (g a j)) z Hz)|].
-        apply (largest_ub n (fun i => largest n (fun j => Rabs (g i j))) a Ha). }
-      assert (Q1 := Q b Hb). assert (Q2 := Q e He). apply Rabs_le_between in Q1, Q2. lra. }
-    apply Rabs_le. split.
-    - assert (Q : g 1%nat 1%nat - g 1%nat 0%nat <= s) by (apply (sup_ub _ _ _ Ub); exists 1%nat, 1%nat, 0%nat;
-      repeat split; auto; unfold n in *; lia). unfold g in Q. fold f c in Q. lra.
-    - apply (sup_ub _ _ _ Ub). exists 1%nat, 0%nat, 1%nat. repeat split; auto; unfold n in *; lia. }
-  change (diagonal (scored_P0 N l h) 1%nat) with (softmax n (edges N 1%nat) c 1%nat).
-    change (scored_P N l h 1%nat 1%nat) with (softmax n (edges N 1%nat) f 1%nat). rewrite !Two.
-  set (x := c 0%nat - c 1%nat). set (y := f 0%nat - f 1%nat). apply Rabs_le_between in Sh.
-    assert (s0 : 0 <= s) by lra. assert (D : x - s <= y <= x + s) by (unfold x, y; lra).
-  assert (Mono : forall a b, a <= b -> exp a <= exp b) by (intros a b H; destruct H as [H|H]; [left;
-    now apply exp_increasing|right; now rewrite H]).
-  assert (A1 := Mono _ _ (proj1 D)). assert (A2 := Mono _ _ (proj2 D)). unfold Rminus in A1.
-    rewrite exp_plus in A1, A2. assert (Pe := exp_pos s). assert (Pm := exp_pos (- s)). assert (Px := exp_pos x).
-    assert (Py := exp_pos y).
-  assert (Inv : exp s * exp (- s) = 1) by (rewrite <- exp_plus, Rplus_opp_r; apply exp_0).
-    assert (e1 : 1 <= exp s) by (rewrite <- exp_0; now apply Mono). assert (e2 : exp (- s) <= 1) by nra.
-  split; apply Rmult_le_reg_r with ((1 + exp x) * (1 + exp y)); try (apply Rmult_lt_0_compat; lra).
-  - replace (/ (1 + exp x) * exp (- s) * ((1 + exp x) * (1 + exp y))) with (exp (- s) * (1 + exp y)) by (field; lra).
-    replace (/ (1 + exp y) * ((1 + exp x) * (1 + exp y))) with (1 + exp x) by (field; lra).
-    assert (exp (- s) * exp y <= exp x) by nra. nra.
-  - replace (/ (1 + exp x) * exp s * ((1 + exp x) * (1 + exp y))) with (exp s * (1 + exp y)) by (field; lra).
-    replace (/ (1 + exp y) * ((1 + exp x) * (1 + exp y))) with (1 + exp x) by (field; lra).
-    assert (exp x <= exp s * exp y) by nra. nra.
-Qed.
 End Second.
 
 Theorem proved_own_second_token : statement_own_second_token.
@@ -354,11 +354,11 @@ Proof.
   - rewrite Step, Rmult_assoc. apply Rmult_le_compat; [apply Rmult_le_pos; [apply C0|left;
     apply exp_pos]|apply Rmult_le_pos; [now apply least_singular_nonneg|apply l2_nonneg]| |apply
     least_singular_bound].
-    now apply second_share.
+    apply edge_share; [exact PN|lia|lia].
   - apply Rmult_le_pos; [apply Rmult_le_pos; [apply C0|left; apply exp_pos]|apply spectral_nonneg].
   - rewrite Step, Rmult_assoc. apply Rmult_le_compat; [apply (scored_row N PN l 0%nat (scored_X N l) 1%nat);
     lia|apply l2_nonneg| |apply spectral_bound].
-    now apply second_share.
+    apply edge_share; [exact PN|lia|lia].
 Qed.
 
 (* ---------- how far tokens move ---------- *)

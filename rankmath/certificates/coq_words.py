@@ -178,7 +178,8 @@ class Printer:
         if name in _WITH_NAME:
             return f"{name}_{word} {self.array(args[0])}"
         if name in _OF_PLACE:
-            return f"{name} N {self.places(args[0])}"
+            consensus = "0" if ast.unparse(args[0]).startswith("P0") else ""
+            return f"{name}{consensus} N {self.places(args[0])}"
         if name in _ABOUT:
             return f"{name}_{word} N {'center ' if word == 'composite' else ''}{self.places(args[0])}"
         if name == "gamma":
@@ -283,7 +284,9 @@ _PROOFS = {
     "dobrushin-tanh": "by_form dobrushin_form_N.",
     "gamma": "by_gamma.",
     **{
-        name: "intros N Hp l _ h _ C. in_words. destruct (as_head N Hp l h) as [d [dq [hd [Y [_ [M [-> _]]]]]]]. "
+        name: "intros N Hp l _ h _ C. in_words. "
+        "match goal with |- context [P N l h] => destruct (as_head N Hp l h) as [d [dq [hd [Y [_ [M [-> _]]]]]]] "
+        "| _ => destruct (as_head0 N Hp l h) as [d [dq [hd [Y [M ->]]]]] end. "
         f"apply lemma_{name.replace('-', '_')}; [now apply Pn|rewrite M; exact C]."
         for name in ("entropy-causal", "attention-max-causal")
     },
@@ -299,6 +302,11 @@ _PROOFS = {
         f"apply (Lemmas_reads.lemma_{name.replace('-', '_')} (tokens N) (dim N) (block_of N l) (X N l)); "
         "[intros; reflexivity|exact S|apply INR_eq; exact H1]."
         for name in ("layer-rank-bias", "layer-rank-values-bias")
+    },
+    **{
+        name: "intros N Hp l _ h _ S K. in_words. rewrite P0_plain by assumption. "
+        f"apply lemma_{name.replace('-', '_')}; first [exact K|now apply Pn]."
+        for name in ("consensus-max", "consensus-dobrushin")
     },
     "degree-causal": "intros N Hp C. in_words. unfold mask_causal in C. rewrite C. apply lemma_degree_causal.",
 }
@@ -324,9 +332,8 @@ def header(row: Row) -> list[str]:
     numbers, functions = sorted(used & set("xyz")), sorted(used & set("fg"))
     lines += [f"forall {' '.join(numbers)} : R,"] * bool(numbers)
     lines += [f"forall {' '.join(functions)} : nat -> R,"] * bool(functions)
-    words = dict(text.split(" == ") for text in row["given"] if text.startswith("norm_at ==")) | {
-        switch: default.split(" == ")[1] for switch, default in meant([row["claim"], *row["given"]]).items()
-    }
+    texts = [*meant([row["claim"], *row["given"]]).values(), *row["given"]]
+    words = dict(text.split(" == ") for text in texts if text.partition(" == ")[0] in UNPRINTED)
     lines += [f"{text} ->" for text in hypotheses_meant(words)]
     printer = Printer(frozenset(functions))
     return lines + [f"{text} ->" for text in (printer.formula(parsed(part)) for part in row["given"]) if text]

@@ -201,13 +201,15 @@ def _sublayer(part: Sublayer, masks: Mapping[int, Mask | None], n: int) -> dict[
 def _attention(a: Attention, mask: Mask | None, n: int) -> dict[str, Data]:
     names = ("query", "key", "value", "output", "key_bias", "bias", "d_qk", "softcap", "b_Q", "b_K")
     found = {name: getattr(a, name) for name in names}
+    each = 1 if a.kv_heads is None else a.heads // a.kv_heads
+    if a.qk_norm is None or len(a.qk_norm[1]) == a.query.shape[-1]:  # else a norm goes over all heads
+        found |= {name: found[name][::each] for name in ("key", "value", "b_K") if found[name] is not None}
     found["cap"] = None if a.softcap is None or a.cap == "tanh" else a.cap
     found["mask"] = None if mask is None else mask.allowed.astype(int)
     found["position"] = None if a.position is None else [a.position.block(h, 0, n, n) for h in range(a.heads)]
     found["rotary"] = None if a.rotary is None else {"cos": a.rotary.cos[:n], "sin": a.rotary.sin[:n]}
     if a.qk_norm is not None:
-        every = [1, 1 if a.kv_heads is None else a.heads // a.kv_heads]
-        found["qk_norm"] = {"gains": list(a.qk_norm[:2]), "every": every, "eps": a.qk_norm[2]}
+        found["qk_norm"] = {"gains": list(a.qk_norm[:2]), "every": [1, each], "eps": a.qk_norm[2]}
     return _present(found)
 
 
@@ -224,7 +226,7 @@ def instance_of(net: Network, X: ArrayLike) -> Instance | SublayerInstance:
     """The network in the form of its certificates: in one line where it has one, else sublayer by sublayer."""
     if not isinstance(net, Network):
         raise InvalidArgument(f"net: a {type(net).__name__} given; a rankmath.Network is needed")
-    if net.is_one_line:
+    if net.is_one_line and all(a.kv_heads is None for a in net.attentions):
         norm, maps = net.norm, [f for f in net.mlp if f is not None]
         plain = norm is None or (norm.kind in ("sphere", "column") and norm.floor == 0)
         if plain and all(f.activation in ("relu", "tanh") and f.W_gate is None for f in maps):

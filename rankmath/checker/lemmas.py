@@ -34,9 +34,11 @@ def lemma_table() -> dict[str, Lemma]:
                 for letter, word in words.items():
                     texts = [text.replace("{" + letter + "}", word) for text in texts]
                 name = entry["name"] + (f"[{','.join(words.values())}]" if words else "")
-                found[name] = Lemma(
-                    name, texts[0], tuple(texts[1:]), entry.get("why", ""), content["theorems"].get(name, "")
-                )
+                why, theorem = entry.get("why", ""), content["theorems"].get(name, "")
+                found[name] = Lemma(name, texts[0], tuple(texts[1:]), why, theorem)
+                if entry.get("consensus"):
+                    text = texts[0].replace("P[l, h]", "P0[l, h]")
+                    found[f"{name}[P0]"] = Lemma(f"{name}[P0]", text, tuple(texts[1:]), why, theorem)
     return found
 
 

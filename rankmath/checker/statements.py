@@ -154,9 +154,6 @@ _BOTH, _HOLDS, _VIOLATES, _EXISTS = ("holds", "violates"), ("holds",), ("violate
 
 # -- statements with data of their own -----------------------------------------------------------------------
 
-_TILTED = """
-q = softmax(logits, weights)
-"""
 _SANDWICH = """
 q = softmax(logits, weights)
 P(i) = softmax(logits + E[i], weights)

@@ -8,9 +8,9 @@ import numpy as np
 
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import predicate, quantity
+from rankmath.formula.language import defined, predicate
 from rankmath.linalg.rationals import from_flint, to_flint
-from rankmath.validation import Array
+from rankmath.validation import NumpyArray
 from rankmath.verification.draws import Rng
 from rankmath.verification.exact import exact_batch
 from rankmath.verification.instance import ArrayInstance
@@ -18,13 +18,13 @@ from rankmath.verification.papers import BHOJANAPALLI, OWN
 from rankmath.verification.statement import Statement
 
 
-def _reduced(M: Array) -> tuple[list[list[Fraction]], int]:
+def _reduced(M: NumpyArray) -> tuple[list[list[Fraction]], int]:
     """The row echelon form of a rational matrix, and its rank."""
     form, rank = to_flint(M).rref()
     return from_flint(form), rank
 
 
-def _left_null(X: Array) -> Array:
+def _left_null(X: NumpyArray) -> NumpyArray:
     """Rows v with vX = 0 that span all of them."""
     form, rank = _reduced(X.T)
     n = len(X)
@@ -39,7 +39,7 @@ def _left_null(X: Array) -> Array:
     return np.asarray(found, dtype=object).reshape(-1, n)
 
 
-def _reachable(X: Array, L: Array) -> bool:
+def _reachable(X: NumpyArray, L: NumpyArray) -> bool:
     """Whether XWXᵀ = L + c1ᵀ for some W and c: so it is if vX = 0 implies v(L + c1ᵀ) = 0 and (L + c1ᵀ)vᵀ = 0."""
     n = len(X)
     left, right = [], []
@@ -55,16 +55,8 @@ def _reachable(X: Array, L: Array) -> bool:
     return _reduced(system)[1] == _reduced(whole)[1]
 
 
-@predicate("independent(X: array)", text="matrix_rank(X) == n")
-def independent(run: ArrayRun, X: str) -> Truth:
-    """the rows are linearly independent"""
-    return Truth(_reduced(run[X])[1] == len(run[X]))
-
-
-@predicate("dependent(X: array)", text="matrix_rank(X) < n")
-def dependent(run: ArrayRun, X: str) -> Truth:
-    """the rows are linearly dependent, as they are where d < n"""
-    return Truth(_reduced(run[X])[1] < len(run[X]))
+defined("independent(X: array)", "matrix_rank(X) == n", "the rows are linearly independent")
+defined("dependent(X: array)", "matrix_rank(X) < n", "the rows are linearly dependent, as they are where d < n")
 
 
 @predicate(
@@ -90,27 +82,19 @@ def some_unreachable(run: ArrayRun, X: str) -> Truth:
     return Truth(not _reachable(run[X], np.outer(v, np.eye(len(v), dtype=int)[0])), "by exact elimination")
 
 
-@quantity(
+defined(
     "softmax_rank(q: array, x: array)",
-    text="matrix_rank([[x[j]**q[i] for j in range(len(x))] for i in range(len(q))])",
+    "matrix_rank([[x[j]**q[i] for j in range(len(x))] for i in range(len(q))])",
+    "rank of the attention with queries q and keys log x, one number each: head size 1 (evaluated for whole q)",
     by_name=True,
     example="softmax_rank(q, x) >= 1",
 )
-def softmax_rank(run: ArrayRun, q: str, x: str) -> Fraction:
-    """rank of the attention with queries q and keys log x, one number each: head size 1 (evaluated for whole q)"""
-    return Fraction(_reduced([[base ** int(power) for base in run[x]] for power in run[q]])[1])
-
-
-@predicate("distinct(v: array)", text="all(not v[i] == v[j] for i in range(len(v)) for j in range(i))")
-def distinct(run: ArrayRun, v: str) -> Truth:
-    """no two entries are equal"""
-    return Truth(len(set(run[v].tolist())) == len(run[v]))
-
-
-@predicate("positive(v: array)", text="all(v[i] > 0 for i in range(len(v)))")
-def positive(run: ArrayRun, v: str) -> Truth:
-    """every entry is positive"""
-    return Truth(bool((run[v] > 0).all()))
+defined(
+    "distinct(v: array)",
+    "all(not v[i] == v[j] for i in range(len(v)) for j in range(i))",
+    "no two entries are equal",
+)
+defined("positive(v: array)", "all(v[i] > 0 for i in range(len(v)))", "every entry is positive")
 
 
 def draw_wide(rng: Rng, size: int) -> ArrayInstance:

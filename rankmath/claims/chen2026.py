@@ -4,40 +4,24 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import predicate
+from rankmath.formula.language import defined
 from rankmath.verification.draws import Rng
 from rankmath.verification.exact import exact_batch
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import CHEN
 from rankmath.verification.statement import Statement
 
-
-@predicate(
+defined(
     "equiangular_layer(gamma: array, rho: array, m: array)",
-    text="C = [[gamma + (1 - gamma)*identity(m)[i][j] for j in range(m)] for i in range(m)]; P = [[(rho + (1 - "
+    "C = [[gamma + (1 - gamma)*identity(m)[i][j] for j in range(m)] for i in range(m)]; P = [[(rho + (1 - "
     "rho)*identity(m)[i][j])/(1 + (m - 1)*rho) for j in range(m)] for i in range(m)]; D = P @ C @ T(P); "
     "all(D[i][i] == D[0][0] > 0 for i in range(m)) and all(1 - D[i][j]/D[0][0] == (1 - rho)**2*(1 - "
-    "gamma)/((1 - rho)**2 + rho*(2 - 2*rho + m*rho)*(1 + (m - 1)*gamma)) for i in range(m) for j in "
-    "range(i))",
+    "gamma)/((1 - rho)**2 + rho*(2 - 2*rho + m*rho)*(1 + (m - 1)*gamma)) for i in range(m) for j in range(i))",
+    "m unit tokens whose cosines are all γ go, under attention with the logits β⟨x_i, x_j⟩ and W = I, to "
+    "tokens whose cosines are all 1 − (1 − ρ)²(1 − γ)/((1 − ρ)² + ρ(2 − 2ρ + mρ)(1 + (m − 1)γ)); ρ = e^{−β(1 "
+    "− γ)} stands for any positive number; in exact rationals, from the Gram matrix",
     by_name=True,
 )
-def equiangular_layer(run: ArrayRun, gamma: str, rho: str, m: str) -> Truth:
-    """m unit tokens whose cosines are all γ go, under attention with the logits β⟨x_i, x_j⟩ and W = I, to tokens
-    whose cosines are all 1 − (1 − ρ)²(1 − γ)/((1 − ρ)² + ρ(2 − 2ρ + mρ)(1 + (m − 1)γ)); ρ = e^{−β(1 − γ)} stands
-    for any positive number; in exact rationals, from the Gram matrix"""
-    c, y, n = (Fraction(run.letter(name)) for name in (gamma, rho, m))
-    size = int(n)
-    C = [[Fraction(1) if i == j else c for j in range(size)] for i in range(size)]
-    P = [[(1 if i == j else y) / (1 + (n - 1) * y) for j in range(size)] for i in range(size)]
-    S = [[sum((P[i][k] * C[k][j] for k in range(size)), Fraction(0)) for j in range(size)] for i in range(size)]
-    after = [[sum((S[i][k] * P[j][k] for k in range(size)), Fraction(0)) for j in range(size)] for i in range(size)]
-    gap = (1 - y) ** 2 * (1 - c) / ((1 - y) ** 2 + y * (2 - 2 * y + n * y) * (1 + (n - 1) * c))
-    pairs = [(i, j) for i in range(size) for j in range(i)]
-    same = all(after[i][i] == after[0][0] > 0 for i in range(size))
-    right = all(after[i][j] == (1 - gap) * after[0][0] for i, j in pairs)
-    return Truth(same and right, f"{len(pairs)} pairs, in exact rationals")
 
 
 def draw_layers(rng: Rng, size: int) -> ArrayInstance:

@@ -17,7 +17,7 @@ from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import predicate
 from rankmath.linalg.rationals import to_flint
 from rankmath.model.network import Network
-from rankmath.validation import Array, ArrayLike, InvalidArgument, Objects
+from rankmath.validation import ArrayLike, InvalidArgument, NumpyArray, Objects
 from rankmath.verification.draws import Rng, rational_stochastic
 from rankmath.verification.instance import ArrayInstance, network_instance
 from rankmath.verification.papers import DONG
@@ -89,7 +89,7 @@ def plain_path_instance(net: Network, X: ArrayLike) -> ArrayInstance:
     return path_instance(net, X)
 
 
-def _fractions(array: Array) -> Objects:
+def _fractions(array: NumpyArray) -> Objects:
     boxed = np.empty(np.shape(array), dtype=object)
     for place, entry in np.ndenumerate(np.asarray(array, dtype=object)):
         boxed[place] = Fraction(entry)

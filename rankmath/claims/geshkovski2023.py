@@ -11,7 +11,7 @@ import numpy as np
 from rankmath.attention.softmax import softmax
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Scalar, Truth
-from rankmath.formula.language import predicate, quantity
+from rankmath.formula.language import defined, predicate, quantity
 from rankmath.formula.run import unbox
 from rankmath.validation import Array
 from rankmath.verification.draws import Rng
@@ -91,29 +91,16 @@ def _closing(run: ArrayRun, C: str, P: Array) -> Scalar:
     return run.number(-unbox(A.max(-rows, axis=-1)))
 
 
-@predicate(
+defined(
     "equiangular_flow(gamma: array, rho: array, m: array)",
-    text="C = [[gamma + (1 - gamma)*identity(m)[i][j] for j in range(m)] for i in range(m)]; P = [[(rho + (1 - "
+    "C = [[gamma + (1 - gamma)*identity(m)[i][j] for j in range(m)] for i in range(m)]; P = [[(rho + (1 - "
     "rho)*identity(m)[i][j])/(1 + (m - 1)*rho) for j in range(m)] for i in range(m)]; "
     "all(sum(P[i][k]*(C[k][j] - C[k][i]*gamma) + P[j][k]*(C[k][i] - C[k][j]*gamma) for k in range(m)) == "
     "2*rho*(1 - gamma)*((m - 1)*gamma + 1)/(1 + (m - 1)*rho) for i in range(m) for j in range(i))",
+    "m tokens whose cosines are all γ: every d⟨x_i, x_j⟩/dt is 2ρ(1 − γ)((m − 1)γ + 1)/(1 + (m − 1)ρ), where "
+    "ρ = e^{−β(1 − γ)} stands for any positive number, in exact rationals",
     by_name=True,
 )
-def equiangular_flow(run: ArrayRun, gamma: str, rho: str, m: str) -> Truth:
-    """m tokens whose cosines are all γ: every d⟨x_i, x_j⟩/dt is 2ρ(1 − γ)((m − 1)γ + 1)/(1 + (m − 1)ρ), where
-    ρ = e^{−β(1 − γ)} stands for any positive number, in exact rationals"""
-    c, y, n = (Fraction(run.letter(name)) for name in (gamma, rho, m))
-    size = int(n)
-    C = [[Fraction(1) if i == j else c for j in range(size)] for i in range(size)]
-    P = [[(1 if i == j else y) / (1 + (n - 1) * y) for j in range(size)] for i in range(size)]
-
-    def speed(i: int, j: int) -> Fraction:
-        half = [P[a][k] * (C[k][b] - C[k][a] * c) for a, b in ((i, j), (j, i)) for k in range(size)]
-        return sum(half, Fraction(0))
-
-    said = 2 * y * (1 - c) * ((n - 1) * c + 1) / (1 + (n - 1) * y)
-    pairs = [(i, j) for i in range(size) for j in range(i)]
-    return Truth(all(speed(i, j) == said for i, j in pairs), f"{len(pairs)} pairs, in exact rationals")
 
 
 @quantity(
@@ -185,6 +172,28 @@ def slowest(rng: Rng) -> Iterator[ArrayInstance]:
         C = np.kron(np.asarray([[1.0, alpha], [alpha, 1.0]]), np.ones((2, 2)))
         C[0, 1] = C[1, 0] = C[2, 3] = C[3, 2] = 1 - off
         yield ArrayInstance({"C": C, "beta": np.asarray(beta)}, "two clusters")
+
+
+def draw_odd(rng: Rng, size: int) -> ArrayInstance:
+    """As `draw_flow`, three or five tokens and large β."""
+    drawn = draw_flow(rng, size)
+    n = 3 if drawn["C"].shape[-1] < 5 else 5
+    return ArrayInstance({"C": drawn["C"][:, :n, :n], "beta": 8 * drawn["beta"]}, "in a cap", is_batch=True)
+
+
+def slowest_odd(rng: Rng) -> Iterator[ArrayInstance]:
+    """Two clusters that differ by one, and two of one size with one token between them; moved by 2⁻²⁴."""
+    off = 2.0**-24
+    for label, kinds, alpha, beta in (
+        ("nearly alike", [0, 1, 0], 0.5, 4.0),
+        ("nearly alike", [0, 1, 0, 1, 0], 0.75, 12.0),
+        ("one between", [0, 1, 2], 0.75, 1.25),
+        ("one between", [0, 1, 0, 1, 2], 0.5, 1.5),
+    ):
+        C = np.where(np.equal.outer(kinds, kinds), 1 - off, alpha + off)
+        C[0, 1] = C[1, 0] = alpha
+        np.fill_diagonal(C, 1.0)
+        yield ArrayInstance({"C": C, "beta": np.asarray(beta)}, label)
 
 
 def alike(rng: Rng) -> Iterator[ArrayInstance]:
@@ -259,8 +268,26 @@ own_flow_step = Statement(
     notes="The bound is the smaller of 2ρ(1 − α²)/(1 + ρ), the rate of two clusters of n/2 tokens, and "
     "2ρ(1 − α)(1 + (n − 1)α)/(1 + (n − 1)ρ), that of tokens whose cosines are all α: so it is the best one for "
     "even n, "
-    "and for odd n where α ≤ ρ. For odd n and α > ρ two clusters of (n ± 1)/2 tokens are slower than any we know: "
-    "(n² + κ)/(n² − κ²) times the bound, κ = (1 − ρ)/(1 + ρ).",
+    "and for odd n where α ≤ ρ. For odd n and α > ρ own:flow-step-odd is.",
+)
+
+own_flow_step_odd = Statement(
+    "own:flow-step-odd",
+    "closing(C, beta) >= 2*rho*(1 - alpha)*min((1 + alpha)*(n**2*(1 + rho) + 1 - rho)/(n**2*(1 + rho)**2 - "
+    "(1 - rho)**2), (n*(1 + alpha) - (1 - alpha))/(n*(1 + rho) - (1 - rho)))",
+    where={"alpha": "least_cosine(C)", "rho": "exp(-beta*(1 - alpha))"},
+    given=("cosines(C)", "n >= 3", "n == 2*floor(n/2) + 1", "alpha >= rho", "alpha < 1", "beta >= 0"),
+    arrays={"C": "n n", "beta": ""},
+    title="How slow the flow on the sphere may be for an odd number of tokens: two clusters that differ by one, or "
+    "two of one size and a token between them, attain the bound",
+    source=OWN,
+    status="proved",
+    draws=(draw_odd,),
+    extremal=slowest_odd,
+    sharp=True,
+    share=0.1,
+    notes="Clusters of (n ± 1)/2 tokens attain the first of the two, clusters of (n − 1)/2 and one token whose "
+    "cosines are all α the second, which needs three dimensions. For α < ρ, and for even n, see own:flow-step.",
 )
 
 own_flow_step_usa = Statement(

@@ -10,7 +10,7 @@ import numpy as np
 from rankmath.claims.karagodin2024 import form_size, least_value
 from rankmath.formula.arrays import ArrayRun, column, farthest
 from rankmath.formula.evaluate import Scalar, Truth
-from rankmath.formula.language import predicate, quantity
+from rankmath.formula.language import defined, predicate, quantity
 from rankmath.formula.run import unbox
 from rankmath.validation import Array
 from rankmath.verification.draws import Rng
@@ -109,19 +109,14 @@ def variance_falls(run: ArrayRun, beta: str, X: str) -> Truth:
     return Truth(False if resting else None, "opposite tokens rest, and their variance stays" if resting else "")
 
 
-@predicate(
+defined(
     "in_printed_cone(beta: array, X: array)",
-    text="all(sum(X[i][a]**2 for a in range(len(X[0]))) == 1 for i in range(n)) and all(1 - "
-    "sum(X[i][a]*X[j][a] for a in range(len(X[0]))) < 1/(100*n**2*beta**2) for i in range(n) for j in "
-    "range(n)) and any(not X[i][a] == X[0][a] for i in range(n) for a in range(len(X[0])))",
+    "all(sum(X[i][a]**2 for a in range(len(X[0]))) == 1 for i in range(n)) and all(1 - sum(X[i][a]*X[j][a] "
+    "for a in range(len(X[0]))) < 1/(100*n**2*beta**2) for i in range(n) for j in range(n)) and any(not "
+    "X[i][a] == X[0][a] for i in range(n) for a in range(len(X[0])))",
+    "all tokens have length 1, not all are equal, and 1 − ⟨x_j, x_k⟩ < 1/(100n²β²) for all j and k, in exact "
+    "rationals",
 )
-def in_printed_cone(run: ArrayRun, beta: str, X: str) -> Truth:
-    """all tokens have length 1, not all are equal, and 1 − ⟨x_j, x_k⟩ < 1/(100n²β²) for all j and k, in exact
-    rationals"""
-    rows, strength = np.asarray(run[X]), run.letter(beta)
-    gram = rows @ rows.T
-    proper = (np.diagonal(gram) == 1).all() and (rows != rows[0]).any()
-    return Truth(bool(proper and ((1 - gram) * 100 * len(rows) ** 2 * strength**2 < 1).all()))
 
 
 def draw_opposite(rng: Rng, size: int) -> ArrayInstance:

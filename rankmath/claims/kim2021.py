@@ -10,7 +10,7 @@ import numpy as np
 from rankmath.attention.softmax import softmax
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import quantity
+from rankmath.formula.language import defined, quantity
 from rankmath.formula.numbers import Signed
 from rankmath.formula.run import unbox
 from rankmath.linalg import norms
@@ -98,20 +98,14 @@ def received(run: ArrayRun, Z: str) -> Scalar:
     return run.number(unbox(A.max(A.sum(A.concat(rows, axis=-2), axis=-2), axis=-1)))
 
 
-@quantity(
+defined(
     "crowd_gain(m: array)",
-    text="o = m**2/4; t = 2/m; u = m/(m + o*t); v = m*t/(m*t + 1 + (o - 1)*t**2); (m*u**2 + o*v**2)/m",
+    "o = m**2/4; t = 2/m; u = m/(m + o*t); v = m*t/(m*t + 1 + (o - 1)*t**2); (m*u**2 + o*v**2)/m",
+    "‖P1_M‖²/‖1_M‖² of attention by distances, M a set of m equal tokens, among m²/4 others that lie in "
+    "orthogonal directions at the distance r from them, e^{−r²} = 2/m; in exact rationals",
     by_name=True,
     example="crowd_gain(m) >= 1",
 )
-def crowd_gain(run: ArrayRun, m: str) -> Fraction:
-    """‖P1_M‖²/‖1_M‖² of attention by distances, M a set of m equal tokens, among m²/4 others that lie in orthogonal
-    directions at the distance r from them, e^{−r²} = 2/m; in exact rationals"""
-    size = Fraction(run.letter(m))
-    others, near = size**2 / 4, 2 / size
-    in_crowd = size / (size + others * near)
-    outside = size * near / (size * near + 1 + (others - 1) * near**2)  # two of them are at √2 r
-    return (size * in_crowd**2 + others * outside**2) / size
 
 
 def draw_crowds(rng: Rng, size: int) -> ArrayInstance:

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from functools import partial
 
 import numpy as np
 
 from rankmath.attention.softmax import softmax
 from rankmath.formula.arrays import ArrayRun, farthest
-from rankmath.formula.evaluate import Scalar, Truth
-from rankmath.formula.language import predicate, quantity
+from rankmath.formula.evaluate import Scalar
+from rankmath.formula.language import defined, quantity
 from rankmath.formula.run import unbox
-from rankmath.validation import Array
+from rankmath.validation import NumpyArray
 from rankmath.verification.draws import Rng
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import NOCI, OWN
 from rankmath.verification.statement import Statement
 
 
-def _parts(run: ArrayRun, Z: str, M: str, G: str) -> tuple[Array, Array, Array]:
+def _parts(run: ArrayRun, Z: str, M: str, G: str) -> tuple[NumpyArray, NumpyArray, NumpyArray]:
     """Tokens about the first one, attention, and the change x_i G x_jᵀ of its logits (up to constants of a row)."""
     key = ("moved logits", Z, M, G)
     if key not in run.memory:
@@ -29,7 +28,7 @@ def _parts(run: ArrayRun, Z: str, M: str, G: str) -> tuple[Array, Array, Array]:
         across = A.transpose(R)
         P = softmax(A, A.matmul(A.matmul(X, run.array(M)), across))
         run.memory[key] = R, P, A.matmul(A.matmul(X, run.array(G)), across)
-    found: tuple[Array, Array, Array] = run.memory[key]
+    found: tuple[NumpyArray, NumpyArray, NumpyArray] = run.memory[key]
     return found
 
 
@@ -76,27 +75,18 @@ def value_spread(run: ArrayRun, Z: str, V: str) -> Scalar:
     return run.number(farthest(run.A, run.A.matmul(X - X[..., :1, :], run.array(V))))
 
 
-@predicate(
+defined(
     "equal_tokens(Z: array)",
-    text="all(Z[i][a] == Z[0][a] for i in range(n) for a in range(len(Z[0])))",
+    "all(Z[i][a] == Z[0][a] for i in range(n) for a in range(len(Z[0])))",
+    "all rows are equal",
 )
-def equal_tokens(run: ArrayRun, Z: str) -> Truth:
-    """all rows are equal"""
-    return Truth(bool((run[Z] == run[Z][:1]).all()))
-
-
-@predicate(
+defined(
     "no_gradient(Z: array, V: array, G: array)",
-    text="f = Z @ G @ T(Z); v = Z @ V; all(sum((f[i][j] - sum(f[i][k] for k in range(n))/n)*v[j][a] for j in "
+    "f = Z @ G @ T(Z); v = Z @ V; all(sum((f[i][j] - sum(f[i][k] for k in range(n))/n)*v[j][a] for j in "
     "range(n)) == 0 for i in range(n) for a in range(len(v[0])))",
+    "Σ_j (f_ij − Σ_k f_ik/n) z_j V = 0 for f = ZGZᵀ, in exact rationals: attention on equal tokens is 1/n",
     by_name=True,
 )
-def no_gradient(run: ArrayRun, Z: str, V: str, G: str) -> Truth:
-    """Σ_j (f_ij − Σ_k f_ik/n) z_j V = 0 for f = ZGZᵀ, in exact rationals: attention on equal tokens is 1/n"""
-    X, values, direction = (np.vectorize(Fraction, otypes=[object])(run[name]) for name in (Z, V, G))
-    tilt = X @ direction @ X.T
-    moved = (tilt - tilt.sum(axis=1, keepdims=True) / len(X)) @ (X @ values)
-    return Truth(not moved.any(), f"{moved.size} entries of the derivative, in exact rationals")
 
 
 def draw_gradients(rng: Rng, size: int, *, equal: bool = False) -> ArrayInstance:

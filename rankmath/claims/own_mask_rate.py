@@ -10,7 +10,7 @@ import numpy as np
 
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Scalar, Truth
-from rankmath.formula.language import predicate, quantity
+from rankmath.formula.language import defined, predicate, quantity
 from rankmath.formula.run import unbox
 from rankmath.validation import Array
 from rankmath.verification.draws import Rng
@@ -126,30 +126,18 @@ def symmetric_weights(run: ArrayRun, K: str) -> Truth:
     return Truth(loops & ((np.swapaxes(M, -1, -2) == M) & (M >= 0)).all(axis=(-2, -1)))
 
 
-@predicate(
+defined(
     "incomplete_attention(P: array)",
-    text="all(sum(P[i][j] for j in range(n)) == 1 and P[i][i] > 0 for i in range(n)) and"
-    " all(P[i][j] >= 0 for i in range(n) for j in range(n)) and"
-    " any(P[i][j] == 0 for i in range(n) for j in range(n))",
+    "all(sum(P[i][j] for j in range(n)) == 1 and P[i][i] > 0 for i in range(n)) and all(P[i][j] >= 0 for i in "
+    "range(n) for j in range(n)) and any(P[i][j] == 0 for i in range(n) for j in range(n))",
+    "rows sum to 1, no entry is negative, those on the diagonal are positive, and some entry is 0",
 )
-def incomplete_attention(run: ArrayRun, P: str) -> Truth:
-    """rows sum to 1, no entry is negative, those on the diagonal are positive, and some entry is 0"""
-    M = np.asarray(run[P])
-    return Truth(
-        bool((M.sum(axis=1) == 1).all() and (M >= 0).all() and (np.diagonal(M) > 0).all() and (M == 0).any())
-    )
-
-
-@predicate(
+defined(
     "never_forgets(P: array)",
-    text="any(not mpower(P, n - 1)[i][j] == mpower(P, n - 1)[0][j] for i in range(n) for j in range(n))",
+    "any(not mpower(P, n - 1)[i][j] == mpower(P, n - 1)[0][j] for i in range(n) for j in range(n))",
+    "an eigenvalue of P besides one 1 is not 0: no power of P has equal rows; decided in exact rationals by "
+    "the power n − 1",
 )
-def never_forgets(run: ArrayRun, P: str) -> Truth:
-    """an eigenvalue of P besides one 1 is not 0: no power of P has equal rows; decided in exact rationals by the
-    power n − 1"""
-    M = np.asarray(run[P])
-    power = np.linalg.matrix_power(M, len(M) - 1) if len(M) > 1 else M
-    return Truth(not (power == power[0]).all(), "in exact rationals")
 
 
 #: Three tokens, all edges but one, self-loops: P² has equal rows.

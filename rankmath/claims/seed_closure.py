@@ -8,36 +8,25 @@ import numpy as np
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import certify_arrays
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import predicate
-from rankmath.linalg.stochastic import exact_product, is_row_stochastic
+from rankmath.formula.language import defined
 from rankmath.verification.draws import Rng, rational_stochastic
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Verdict
 
-
-@predicate(
+defined(
     "row_stochastic(P: array)",
-    text="all(P[s][i][j] >= 0 for s in range(len(P)) for i in range(n) for j in range(n)) and"
-    " all(sum(P[s][i][j] for j in range(n)) == 1 for s in range(len(P)) for i in range(n))",
+    "all(P[s][i][j] >= 0 for s in range(len(P)) for i in range(n) for j in range(n)) and all(sum(P[s][i][j] "
+    "for j in range(n)) == 1 for s in range(len(P)) for i in range(n))",
+    "every matrix of a sequence has entries ≥ 0 and row sums 1, in exact rationals",
 )
-def row_stochastic(run: ArrayRun, P: str) -> Truth:
-    """every matrix of a sequence has entries ≥ 0 and row sums 1, in exact rationals"""
-    return Truth(all(is_row_stochastic(matrix, tolerance=0) for matrix in run[P]))
-
-
-@predicate(
+defined(
     "stochastic_product(P: array)",
-    text="Q = chain(P); all(Q[i][j] >= 0 for i in range(len(Q)) for j in range(len(Q[0]))) and all(sum(Q[i][j] "
-    "for j in range(len(Q[0]))) == 1 for i in range(len(Q)))",
+    "Q = chain(P); all(Q[i][j] >= 0 for i in range(len(Q)) for j in range(len(Q[0]))) and all(sum(Q[i][j] for "
+    "j in range(len(Q[0]))) == 1 for i in range(len(Q)))",
+    "the product of a sequence of matrices is row-stochastic, in exact rationals",
     by_name=True,
 )
-def stochastic_product(run: ArrayRun, P: str) -> Truth:
-    """the product of a sequence of matrices is row-stochastic, in exact rationals"""
-    product = exact_product(*(matrix.tolist() for matrix in run[P]))
-    return Truth(is_row_stochastic(product, tolerance=0), f"product of {len(run[P])} matrices, in exact rationals")
 
 
 def draw_closure(rng: Rng, size: int) -> ArrayInstance:

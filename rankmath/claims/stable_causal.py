@@ -9,7 +9,7 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import issue
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import predicate
+from rankmath.formula.language import defined, predicate
 from rankmath.verification.draws import Rng
 from rankmath.verification.exact import exact_batch
 from rankmath.verification.instance import ArrayInstance
@@ -53,15 +53,12 @@ def stable_pair(run: ArrayRun, parameters: str, dim: str) -> Truth:
     return Truth(bool(rests and below), f"a = {a}, w = {w}, c = {c}: eigenvalues {values}")
 
 
-@predicate(
+defined(
     "stable_range(parameters: array)",
-    text="a = parameters[0]; w = parameters[1]; c = parameters[2]; 0 < c < a < 1 and w**2 > a*(2 - a)",
+    "a = parameters[0]; w = parameters[1]; c = parameters[2]; 0 < c < a < 1 and w**2 > a*(2 - a)",
+    "0 < c < a < 1 and w² > a(2 − a)",
     by_name=True,
 )
-def stable_range(run: ArrayRun, parameters: str) -> Truth:
-    """0 < c < a < 1 and w² > a(2 − a)"""
-    a, w, c = run[parameters].tolist()
-    return Truth(bool(0 < c < a < 1 and w**2 > a * (2 - a)))
 
 
 def draw_stable_causal(rng: Rng, size: int) -> ArrayInstance:

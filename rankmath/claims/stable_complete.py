@@ -11,9 +11,9 @@ import numpy as np
 from rankmath.certificates.certificate import Certificate
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import predicate
+from rankmath.formula.language import defined, predicate
 from rankmath.linalg.masks import Mask
-from rankmath.validation import Array, Objects
+from rankmath.validation import NumpyArray, Objects
 from rankmath.verification.draws import Rng
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import DONG, OWN, WU
@@ -146,43 +146,21 @@ wu2024_conjecture = Statement(
 )
 
 
-@predicate(
+defined(
     "at_rest(X: array, W_V: array, allowed: array)",
-    text="A = [[allowed[i][j]/sum(allowed[i][k] for k in range(n)) for j in range(n)] for i in range(n)]; Y = "
-    "A @ X @ W_V; d = len(X[0]); all(sum(X[i][a]**2 for a in range(d)) == 1 for i in range(n)) and "
-    "all(sum(X[i][b]*Y[i][b] for b in range(d)) > 0 for i in range(n)) and all(Y[i][a] == "
-    "sum(X[i][b]*Y[i][b] for b in range(d))*X[i][a] for i in range(n) for a in range(d))",
+    "A = [[allowed[i][j]/sum(allowed[i][k] for k in range(n)) for j in range(n)] for i in range(n)]; Y = A @ "
+    "X @ W_V; d = len(X[0]); all(sum(X[i][a]**2 for a in range(d)) == 1 for i in range(n)) and "
+    "all(sum(X[i][b]*Y[i][b] for b in range(d)) > 0 for i in range(n)) and all(Y[i][a] == sum(X[i][b]*Y[i][b] "
+    "for b in range(d))*X[i][a] for i in range(n) for a in range(d))",
+    "unit tokens that rest under uniform attention over the mask, values W_V and division by their norms; in "
+    "exact rationals",
     by_name=True,
 )
-def at_rest(run: ArrayRun, X: str, W_V: str, allowed: str) -> Truth:
-    """unit tokens that rest under uniform attention over the mask, values W_V and division by their norms;
-    in exact rationals"""
-    return Truth(resting_scales(run[X], run[W_V], run[allowed]) is not None)
-
-
-@predicate(
+defined(
     "collapses(X: array)",
-    text="all(X[i][a] == X[0][a] for i in range(n) for a in range(len(X[0])))",
+    "all(X[i][a] == X[0][a] for i in range(n) for a in range(len(X[0])))",
+    "tokens at rest collapse only if all are equal",
 )
-def collapses(run: ArrayRun, X: str) -> Truth:
-    """tokens at rest collapse only if all are equal"""
-    rows = run[X]
-    apart = next((i for i, x in enumerate(rows) if (x != rows[0]).any()), None)
-    return Truth(
-        apart is None, "all tokens are equal" if apart is None else f"at rest, and tokens 0 and {apart} differ"
-    )
-
-
-def resting_scales(X: Array, W_V: Array, allowed: Array) -> list[Fraction] | None:
-    """The D > 0 of A X W_V = D X with unit rows X, in exact rationals, or None."""
-    scales = []
-    for x, row in zip(X, allowed, strict=True):
-        pulled = sum(X[j] for j in np.flatnonzero(row)) @ W_V / int(row.sum())
-        scale = Fraction(pulled @ x)
-        if x @ x != 1 or scale <= 0 or (pulled != scale * x).any():
-            return None
-        scales.append(scale)
-    return scales
 
 
 def draw_resting(rng: Rng, size: int) -> ArrayInstance:
@@ -202,7 +180,7 @@ def draw_resting(rng: Rng, size: int) -> ArrayInstance:
     )
 
 
-def _fractions(M: Array) -> Objects:
+def _fractions(M: NumpyArray) -> Objects:
     return np.asarray([[Fraction(int(x.p), int(x.q)) for x in row] for row in M.tolist()], dtype=object)
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from rankmath.certificates.issue import issue
 from rankmath.equilibria.designs import Design, causal_design, path_design, rank_two_design, scale_factors
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import predicate, quantity
+from rankmath.formula.language import defined, predicate
 from rankmath.linalg.masks import Mask
 from rankmath.validation import Number
 from rankmath.verification.draws import Rng
@@ -35,11 +34,11 @@ def _shown(key: str, design: Callable[..., Design], tokens: int, **options: int)
 # -- Theorem A ---------------------------------------------------------------------------------------------------
 
 
-@predicate("decreasing(mu: array)", text="len(mu) >= 2 and all(mu[i] > mu[i + 1] > 0 for i in range(len(mu) - 1))")
-def decreasing(run: ArrayRun, mu: str) -> Truth:
-    """at least two numbers, all positive, each smaller than the one before"""
-    values = run[mu].tolist()
-    return Truth(len(values) >= 2 and all(a > b > 0 for a, b in pairwise(values)))
+defined(
+    "decreasing(mu: array)",
+    "len(mu) >= 2 and all(mu[i] > mu[i + 1] > 0 for i in range(len(mu) - 1))",
+    "at least two numbers, all positive, each smaller than the one before",
+)
 
 
 @predicate(
@@ -105,16 +104,12 @@ own_stable_causal_every_n = Statement(
 # -- Theorem B ---------------------------------------------------------------------------------------------------
 
 
-@predicate(
+defined(
     "sees_predecessor(allowed: array, ratio: array)",
-    text="n >= 2 and all(allowed[i][i] == 1 for i in range(n)) and all(allowed[i][i - 1] == 1 for i in "
-    "range(1, n)) and 0 < ratio < 1",
+    "n >= 2 and all(allowed[i][i] == 1 for i in range(n)) and all(allowed[i][i - 1] == 1 for i in range(1, "
+    "n)) and 0 < ratio < 1",
+    "at least two tokens, each of which sees itself and its predecessor, and a number g between 0 and 1",
 )
-def sees_predecessor(run: ArrayRun, allowed: str, ratio: str) -> Truth:
-    """at least two tokens, each of which sees itself and its predecessor, and a number g between 0 and 1"""
-    mask, g = np.asarray(run[allowed], dtype=bool), _number(run[ratio])
-    n = len(mask)
-    return Truth(n >= 2 and bool(mask.diagonal().all() and mask.diagonal(-1).all()) and 0 < g < 1)
 
 
 _PATH = r"\text{{some integer }}W_{{QK}}\text{{ and }}e_iW_V=\textstyle\sum_{{j\le i}}(-1)^{{i-j}}{1}^je_j\text{{ "
@@ -244,14 +239,7 @@ own_stable_every_rank = Statement(
 # -- rank two in two dimensions ------------------------------------------------------------------------------------
 
 
-@quantity(
-    "token_count(tokens: array)",
-    text="tokens",
-    example="token_count(tokens) >= 2",
-)
-def token_count(run: ArrayRun, tokens: str) -> Fraction:
-    """the number of tokens"""
-    return Fraction(int(run[tokens]))
+defined("token_count(tokens: array)", "tokens", "the number of tokens", example="token_count(tokens) >= 2")
 
 
 @predicate(
@@ -327,13 +315,11 @@ wu2024_3_measure = Statement(
 # -- Wu et al., Theorem 3, both items -----------------------------------------------------------------------------
 
 
-@predicate(
+defined(
     "tokens_and_dimensions(sizes: array)",
-    text="sizes[0] >= 2 and sizes[1] >= 2",
+    "sizes[0] >= 2 and sizes[1] >= 2",
+    "at least two tokens and two dimensions",
 )
-def tokens_and_dimensions(run: ArrayRun, sizes: str) -> Truth:
-    """at least two tokens and two dimensions"""
-    return Truth(bool(min(run[sizes]) >= 2))
 
 
 @predicate(
@@ -379,24 +365,16 @@ wu2024_3_whole = Statement(
 # -- orthogonal values ---------------------------------------------------------------------------------------------
 
 
-@predicate(
+defined(
     "orthogonal_rest(X: array, W_V: array, allowed: array)",
-    text="d = len(X[0]); n <= d and all(sum(W_V[a][c]*W_V[b][c] for c in range(d)) == identity(d)[a][b] for a "
-    "in range(d) for b in range(d)) and all(sum(X[i][a]**2 for a in range(d)) == 1 for i in range(n)) and "
+    "d = len(X[0]); n <= d and all(sum(W_V[a][c]*W_V[b][c] for c in range(d)) == identity(d)[a][b] for a in "
+    "range(d) for b in range(d)) and all(sum(X[i][a]**2 for a in range(d)) == 1 for i in range(n)) and "
     "any(not X[i][a] == X[0][a] for i in range(n) for a in range(d)) and all(allowed[i][i] == 1 for i in "
     "range(n)) and any(all(mpower(allowed, n)[i][c] > 0 for i in range(n)) for c in range(n))",
+    "W_V is orthogonal, there are no more tokens than dimensions, the mask has self-loops and a token that "
+    "all others see, directly or through others, and the unit tokens are not all equal; in exact rationals",
     by_name=True,
 )
-def orthogonal_rest(run: ArrayRun, X: str, W_V: str, allowed: str) -> Truth:
-    """W_V is orthogonal, there are no more tokens than dimensions, the mask has self-loops and a token that
-    reaches all, and the unit tokens are not all equal; in exact rationals"""
-    x, w = np.asarray(run[X]), np.asarray(run[W_V])
-    mask = Mask(np.asarray(run[allowed], dtype=bool))
-    orthogonal = (w @ w.T == np.eye(len(w), dtype=int)).all()
-    units = all(row @ row == 1 for row in x)
-    apart = any((row != x[0]).any() for row in x)
-    reached = mask.has_self_loops and mask.is_quasi_strongly_connected
-    return Truth(bool(orthogonal and units and apart and reached and x.shape[0] <= x.shape[1]))
 
 
 @predicate(
@@ -408,8 +386,8 @@ def orthogonal_rest(run: ArrayRun, X: str, W_V: str, allowed: str) -> Truth:
 def collapsing_neighbours(run: ArrayRun, X: str) -> Truth:
     """arbitrarily near X there are tokens of full row rank, which collapse (own:hemisphere) with LN the division of
     every token by its norm and A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, whatever W_QK: det of the
-    Gram matrix of X + t(B − X) is a polynomial in t that is not zero at t = 1, so not zero for small t but at
-    finitely many"""
+    Gram matrix of X + t(B − X), B the first n unit vectors, is a polynomial in t that is not zero at t = 1, so not
+    zero for small t but at finitely many"""
     from flint import fmpq, fmpq_mat
 
     x = np.asarray(run[X])

@@ -69,12 +69,12 @@ own_stable_connected = Statement(
     given="undirected_connected(allowed, ratio)",
     arrays={"allowed": "mask n", "ratio": ", > 0, < 1"},
     exact=True,
-    title="An attracting equilibrium of full rank under every connected undirected mask",
+    title="An attracting equilibrium of full rank under every connected undirected mask with self-loops",
     source=OWN,
     status="proved",
     draws=(draw_connected,),
     share=0.004,
     cost=3,
-    notes="With self-loops. For masks with a Hamiltonian path own:stable-complete-every-n has integer weights. For "
-    "directed masks in which some token reaches all it may fail: see the last remark of the proof.",
+    notes="For masks with a Hamiltonian path own:stable-complete-every-n has integer W_QK. For directed masks it "
+    "may fail, though some token is seen by all others: see the last remark of the proof.",
 )

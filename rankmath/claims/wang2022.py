@@ -9,34 +9,20 @@ import numpy as np
 
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import predicate, quantity
+from rankmath.formula.language import defined, predicate
 from rankmath.linalg.rationals import exact_array
 from rankmath.linalg.stochastic import stationary
-from rankmath.validation import Array
 from rankmath.verification.draws import Rng
 from rankmath.verification.exact import exact_batch
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import OWN, WANG
 from rankmath.verification.statement import Statement
 
-
-def _after(run: ArrayRun, A: str, z: str, t: str) -> Array:
-    y = run[z]
-    for _ in range(int(run.letter(t))):
-        y = run[A] @ y
-    return y
-
-
-@predicate(
+defined(
     "never_zero(A: array, z: array)",
-    text="any(not (mpower(A, n) @ z)[i] == 0 for i in range(n))",
+    "any(not (mpower(A, n) @ z)[i] == 0 for i in range(n))",
+    "A^t z is never 0: it is not 0 at t = n",
 )
-def never_zero(run: ArrayRun, A: str, z: str) -> Truth:
-    """A^t z is never 0: it is not 0 at t = n"""
-    y = run[z]
-    for _ in range(len(y)):
-        y = run[A] @ y
-    return Truth(bool((y != 0).any()))
 
 
 @predicate(
@@ -47,66 +33,42 @@ def never_zero(run: ArrayRun, A: str, z: str) -> Truth:
 def low_pass(run: ArrayRun, A: str, z: str) -> Truth:
     """‖HC[A^t z]‖/‖DC[A^t z]‖ → 0, DC the part along 1 and HC the rest: so it is exactly where πᵀz ≠ 0, π the
     stationary distribution"""
-    mean = stationary_mean(run, A, z)
+    mean = run.by_text("stationary_mean", (A, z))
     return Truth(mean != 0, f"πᵀz = {mean}")
 
 
-@quantity(
+defined(
     "stationary_mean(A: array, z: array)",
-    text="p = solve([[A[j][i] - identity(n)[i][j] + 1 for j in range(n)] for i in range(n)], [1 for i in "
+    "p = solve([[A[j][i] - identity(n)[i][j] + 1 for j in range(n)] for i in range(n)], [1 for i in "
     "range(n)]); sum(p[i]*z[i] for i in range(n))",
+    "πᵀz, π the stationary distribution of A",
     by_name=True,
     example="stationary_mean(A, z) > 0",
 )
-def stationary_mean(run: ArrayRun, A: str, z: str) -> Fraction:
-    """πᵀz, π the stationary distribution of A"""
-    return Fraction(sum(p * x for p, x in zip(stationary(run[A]), run[z], strict=True)))
-
-
-@quantity(
+defined(
     "high_square(A: array, z: array, t: array)",
-    text="y = mpower(A, t) @ z; sum((y[i] - sum(y[j] for j in range(n))/n)**2 for i in range(n))",
+    "y = mpower(A, t) @ z; sum((y[i] - sum(y[j] for j in range(n))/n)**2 for i in range(n))",
+    "squared norm of A^t z minus its mean",
     by_name=True,
     example="high_square(A, z, t) >= 0",
 )
-def high_square(run: ArrayRun, A: str, z: str, t: str) -> Fraction:
-    """squared norm of A^t z minus its mean"""
-    y = _after(run, A, z, t)
-    mean = sum(y) / len(y)
-    return Fraction(sum((x - mean) ** 2 for x in y))
-
-
-@quantity(
+defined(
     "low_square(A: array, z: array, t: array)",
-    text="y = mpower(A, t) @ z; sum(y[i] for i in range(n))**2/n",
+    "y = mpower(A, t) @ z; sum(y[i] for i in range(n))**2/n",
+    "squared norm of the mean of A^t z, as a constant vector",
     by_name=True,
-    example="low_square(A, z, t) >= 0",
 )
-def low_square(run: ArrayRun, A: str, z: str, t: str) -> Fraction:
-    """squared norm of the mean of A^t z, as a constant vector"""
-    y = _after(run, A, z, t)
-    return Fraction(sum(y)) ** 2 / len(y)
-
-
-@quantity(
+defined(
     "dobrushin_of(A: array)",
-    text="max(sum(abs(A[i][k] - A[j][k]) for k in range(n)) for i in range(n) for j in range(n))/2",
+    "max(sum(abs(A[i][k] - A[j][k]) for k in range(n)) for i in range(n) for j in range(n))/2",
+    "Dobrushin's coefficient: the largest total variation ½‖A_i − A_j‖₁ of two rows",
     example="dobrushin_of(A) <= 1",
 )
-def dobrushin_of(run: ArrayRun, A: str) -> Fraction:
-    """Dobrushin's coefficient: the largest total variation ½‖A_i − A_j‖₁ of two rows"""
-    rows = run[A]
-    return max((Fraction(abs(p - q).sum()) / 2 for p in rows for q in rows), default=Fraction(0))
-
-
-@quantity(
+defined(
     "range_of(z: array)",
-    text="max(z[i] - z[j] for i in range(len(z)) for j in range(len(z)))",
-    example="range_of(z) >= 0",
+    "max(z[i] - z[j] for i in range(len(z)) for j in range(len(z)))",
+    "largest minus least entry, exactly",
 )
-def range_of(run: ArrayRun, z: str) -> Fraction:
-    """largest minus least entry, exactly"""
-    return Fraction(max(run[z]) - min(run[z]))
 
 
 def draw_signals(rng: Rng, size: int, *, blind: bool) -> ArrayInstance:

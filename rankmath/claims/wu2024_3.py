@@ -8,7 +8,7 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import issue
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import predicate, quantity
+from rankmath.formula.language import defined, predicate
 from rankmath.verification.draws import Rng
 from rankmath.verification.exact import exact_batch
 from rankmath.verification.instance import ArrayInstance
@@ -37,14 +37,7 @@ def every_rank(run: ArrayRun, sizes: str, w: str) -> Truth:
     return Truth(True, f"ranks 1 to {min(n, d)} under one W_V, n = {n}, d = {d}, w = {number}, exact algebra")
 
 
-@quantity(
-    "tokens_of(sizes: array)",
-    text="sizes[0]",
-    example="tokens_of(sizes) >= 1",
-)
-def tokens_of(run: ArrayRun, sizes: str) -> Fraction:
-    """the number of tokens"""
-    return Fraction(int(run[sizes][0]))
+defined("tokens_of(sizes: array)", "sizes[0]", "the number of tokens", example="tokens_of(sizes) >= 1")
 
 
 def exhibit_every_rank(tokens: int = 6, dim: int = 5, w: int = 7) -> Certificate:

@@ -11,7 +11,7 @@ import numpy as np
 
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import predicate
+from rankmath.formula.language import defined, predicate
 from rankmath.validation import ArrayLike
 from rankmath.verification.draws import Rng
 from rankmath.verification.exact import exact_batch
@@ -47,10 +47,7 @@ def _far(y: list[Fraction], w: Fraction) -> bool:
     return y[-2] < 0 and w * w * y[-2] ** 2 >= sum(v * v for v in y)
 
 
-@predicate("unit_vector(x: array)", text="sum(x[i]**2 for i in range(len(x))) == 1")
-def unit_vector(run: ArrayRun, x: str) -> Truth:
-    """x has norm 1"""
-    return Truth(sum(v * v for v in _vector(run, x)) == 1)
+defined("unit_vector(x: array)", "sum(x[i]**2 for i in range(len(x))) == 1", "x has norm 1")
 
 
 @predicate(

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import partial, reduce
+from functools import partial
 
 import numpy as np
 
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import predicate, quantity
-from rankmath.linalg.rationals import exact_array, from_flint, to_flint
-from rankmath.validation import Array, Bools, Objects
+from rankmath.formula.language import defined, predicate
+from rankmath.linalg.rationals import exact_array
+from rankmath.validation import Bools, Objects
 from rankmath.verification.draws import Rng
 from rankmath.verification.exact import exact_batch
 from rankmath.verification.instance import ArrayInstance
@@ -19,14 +19,6 @@ from rankmath.verification.papers import OWN, WU_BIAS
 from rankmath.verification.statement import Statement
 
 # -- rollouts ----------------------------------------------------------------------------------------------
-
-
-def _rollout(run: ArrayRun, P: str) -> Array:
-    """A^(t)⋯A^(0): the last layer stands on the left."""
-    if ("rollout", P) not in run.memory:
-        whole = reduce(lambda product, layer: layer * product, map(to_flint, run[P]))
-        run.memory["rollout", P] = np.asarray(from_flint(whole), dtype=object)
-    return run.memory["rollout", P]
 
 
 def _window(n: int, w: int) -> Bools:
@@ -39,90 +31,54 @@ def _prefix(n: int, k: int) -> Bools:
     return j < np.maximum(k, i + 1)
 
 
-def _exactly_on(P: Array, mask: Bools) -> Truth:
-    """Whether entries are positive on the mask and 0 elsewhere."""
-    return Truth(bool(np.where(mask, P > 0, P == 0).all()))
-
-
-@quantity("steps(P: array)", text="len(P)", example="steps(P) >= 1")
-def steps(run: ArrayRun, P: str) -> Fraction:
-    """the number of layers"""
-    return Fraction(len(run[P]))
-
-
-@quantity(
+defined("steps(P: array)", "len(P)", "the number of layers", example="steps(P) >= 1")
+defined(
     "share(P: array, j: number)",
-    text="max(sum(rollout(P)[m][k] for k in range(n) if k == j) for m in range(n))",
+    "max(sum(rollout(P)[m][k] for k in range(n) if k == j) for m in range(n))",
+    "largest weight of a token on token j over all layers; the first token has number 0, and beyond the last "
+    "it is 0",
     example="share(P, 1) <= 1",
 )
-def share(run: ArrayRun, P: str, j: Fraction) -> Fraction:
-    """largest weight of a token on token j over all layers; the first token has number 0, and beyond the last it
-    is 0"""
-    return Fraction(max(_rollout(run, P)[:, int(j)])) if j < run.rows else Fraction(0)
-
-
-@quantity(
+defined(
     "tail(P: array, j: number)",
-    text="max(sum(rollout(P)[m][k] for k in range(j, n)) for m in range(n))",
+    "max(sum(rollout(P)[m][k] for k in range(j, n)) for m in range(n))",
+    "largest weight of a token on all tokens from j on, over all layers; the first token has number 0, and "
+    "beyond the last it is 0",
     example="tail(P, 1) <= 1",
 )
-def tail(run: ArrayRun, P: str, j: Fraction) -> Fraction:
-    """largest weight of a token on all tokens from j on, over all layers; the first token has number 0, and
-    beyond the last it is 0"""
-    return Fraction(max(_rollout(run, P)[:, int(j) :].sum(axis=1))) if j < run.rows else Fraction(0)
-
-
-@predicate(
+defined(
     "windowed(P: array, w: number)",
-    text="all(P[s][i][j] > 0 if 0 <= i - j < w else P[s][i][j] == 0"
-    " for s in range(len(P)) for i in range(n) for j in range(n))",
+    "all(P[s][i][j] > 0 if 0 <= i - j < w else P[s][i][j] == 0 for s in range(len(P)) for i in range(n) for j "
+    "in range(n))",
+    "every token sees itself and the w − 1 before it, as far as there are any, and no other; w = n is the "
+    "causal mask",
     example="windowed(P, 2)",
 )
-def windowed(run: ArrayRun, P: str, w: Fraction) -> Truth:
-    """every token sees itself and the w − 1 before it, as far as there are any, and no other; w = n is the causal
-    mask"""
-    return _exactly_on(run[P], _window(run.rows, int(w)))
-
-
-@quantity(
+defined(
     "least_within(P: array, w: number)",
-    text="min(P[s][i][j] for s in range(len(P)) for i in range(n) for j in range(n) if 0 <= i - j < w)",
+    "min(P[s][i][j] for s in range(len(P)) for i in range(n) for j in range(n) if 0 <= i - j < w)",
+    "least attention within the window, over all layers",
     example="least_within(P, 2) > 0",
 )
-def least_within(run: ArrayRun, P: str, w: Fraction) -> Fraction:
-    """least attention within the window, over all layers"""
-    return Fraction(run[P][:, _window(run.rows, int(w))].min())
-
-
-@predicate(
+defined(
     "prefixed(P: array, k: number)",
-    text="all(P[s][i][j] > 0 if j <= i or j < k else P[s][i][j] == 0"
-    " for s in range(len(P)) for i in range(n) for j in range(n))",
+    "all(P[s][i][j] > 0 if j <= i or j < k else P[s][i][j] == 0 for s in range(len(P)) for i in range(n) for "
+    "j in range(n))",
+    "every token sees itself, the tokens before it and the first k tokens, and no other; counted from 0",
     example="prefixed(P, 2)",
 )
-def prefixed(run: ArrayRun, P: str, k: Fraction) -> Truth:
-    """every token sees itself, the tokens before it and the first k tokens, and no other; counted from 0"""
-    return _exactly_on(run[P], _prefix(run.rows, int(k)))
-
-
-@quantity(
+defined(
     "least_prefixed(P: array, k: number)",
-    text="min(P[s][i][j] for s in range(len(P)) for i in range(n) for j in range(n) if j <= i or j < k)",
+    "min(P[s][i][j] for s in range(len(P)) for i in range(n) for j in range(n) if j <= i or j < k)",
+    "least attention that the mask with prefix k allows, over all layers",
     example="least_prefixed(P, 2) > 0",
 )
-def least_prefixed(run: ArrayRun, P: str, k: Fraction) -> Fraction:
-    """least attention that the mask with prefix k allows, over all layers"""
-    return Fraction(run[P][:, _prefix(run.rows, int(k))].min())
-
-
-@quantity(
+defined(
     "prefix_floor(P: array, k: number)",
-    text="min(rollout(P)[i][j] for i in range(n) for j in range(n) if j < k)",
+    "min(rollout(P)[i][j] for i in range(n) for j in range(n) if j < k)",
+    "least weight on one of the first k tokens over all layers",
     example="prefix_floor(P, 1) > 0",
 )
-def prefix_floor(run: ArrayRun, P: str, k: Fraction) -> Fraction:
-    """least weight on one of the first k tokens over all layers"""
-    return Fraction(_rollout(run, P)[:, : int(k)].min())
 
 
 def draw_layers(rng: Rng, size: int, *, mask: str, extreme: bool = False) -> ArrayInstance:
@@ -231,56 +187,29 @@ own_position_bias_prefix = Statement(
 # -- decay with distance (ALiBi) ---------------------------------------------------------------------------
 
 
-def _decayed(run: ArrayRun, E: str, a: str) -> list[list[Fraction]]:
-    """A_ij = e_ij a^(i−j)/Σ_k e_ik a^(i−k), row by row."""
-    e, decay = run[E], Fraction(run.letter(a))
-    rows = [[e[i, j] * decay ** (i - j) for j in range(i + 1)] for i in range(len(e))]
-    return [[x / sum(row) for x in row] for row in rows]
-
-
-@quantity(
+defined(
     "spread(E: array)",
-    text="max(E[i][j] for i in range(n) for j in range(i + 1))"
-    "/min(E[i][j] for i in range(n) for j in range(i + 1))",
+    "max(E[i][j] for i in range(n) for j in range(i + 1))/min(E[i][j] for i in range(n) for j in range(i + 1))",
+    "largest over least of E_ij = e^(I_ij) on the causal mask, I the logits without decay",
     example="spread(E) >= 1",
 )
-def spread(run: ArrayRun, E: str) -> Fraction:
-    """largest over least of E_ij = e^(I_ij) on the causal mask, I the logits without decay"""
-    seen = [run[E][i, j] for i in range(run.rows) for j in range(i + 1)]
-    return Fraction(max(seen) / min(seen))
-
-
-@quantity(
+defined(
     "decay_constant(E: array, a: array)",
-    text="max(E[i][j]/sum(E[i][k]*a**(i - k) for k in range(i + 1)) for i in range(1, n) for j in range(i + 1))",
+    "max(E[i][j]/sum(E[i][k]*a**(i - k) for k in range(i + 1)) for i in range(1, n) for j in range(i + 1))",
+    "least C with A_ij ≤ C e^(−(i−j)m) for all j ≤ i and all tokens i after the first, which has number 0; "
+    "E_ij = e^(I_ij), A_ij = e^(I_ij − (i − j)m)/Σ_{k≤i} e^(I_ik − (i − k)m), a = e^(−m), m > 0",
     example="decay_constant(E, a) > 0",
 )
-def decay_constant(run: ArrayRun, E: str, a: str) -> Fraction:
-    """least C with A_ij ≤ C e^(−(i−j)m) for all j ≤ i and all tokens i after the first, which has number 0; E_ij =
-    e^(I_ij), A_ij = e^(I_ij − (i − j)m)/Σ_{k≤i} e^(I_ik − (i − k)m), a = e^(−m), m > 0"""
-    decay, A = Fraction(run.letter(a)), _decayed(run, E, a)
-    return max(A[i][j] / decay ** (i - j) for i in range(1, len(A)) for j in range(i + 1))
-
-
-@quantity(
+defined(
     "decay_tightness(E: array, a: array)",
-    text="max(E[i][j]*a**(i - j)/sum(E[i][k]*a**(i - k) for k in range(i + 1))"
-    "*(1 + min(E[p][q] for p in range(n) for q in range(p + 1))"
-    "/max(E[p][q] for p in range(n) for q in range(p + 1))"
-    "*sum(a**(j - k) for k in range(i + 1) if not k == j)) for i in range(1, n) for j in range(i + 1))",
+    "max(E[i][j]*a**(i - j)/sum(E[i][k]*a**(i - k) for k in range(i + 1))*(1 + min(E[p][q] for p in range(n) "
+    "for q in range(p + 1))/max(E[p][q] for p in range(n) for q in range(p + 1))*sum(a**(j - k) for k in "
+    "range(i + 1) if not k == j)) for i in range(1, n) for j in range(i + 1))",
+    "largest A_ij(1 + e^(I_min − I_max) Σ_{k≤i, k≠j} e^((k−j)m)) over j ≤ i and all tokens i after the first, "
+    "which has number 0, where the logits I_ij, j ≤ i, lie between I_min and I_max, E_ij = e^(I_ij), a = "
+    "e^(−m), m > 0 and A_ij = e^(I_ij − (i − j)m)/Σ_{k≤i} e^(I_ik − (i − k)m)",
     example="decay_tightness(E, a) > 0",
 )
-def decay_tightness(run: ArrayRun, E: str, a: str) -> Fraction:
-    """largest A_ij(1 + e^(I_min − I_max) Σ_{k≤i, k≠j} e^((k−j)m)) over j ≤ i and all tokens i after the first,
-    which has number 0, where the logits I_ij, j ≤ i, lie between I_min and I_max, E_ij = e^(I_ij), a = e^(−m), m >
-    0 and A_ij = e^(I_ij − (i − j)m)/Σ_{k≤i} e^(I_ik − (i − k)m)"""
-    decay, A, R = Fraction(run.letter(a)), _decayed(run, E, a), spread(run, E)
-    largest: Fraction = max(
-        A[i][j] * (1 + sum((decay ** (j - k) for k in range(i + 1) if k != j), Fraction(0)) / R)
-        for i in range(1, len(A))
-        for j in range(i + 1)
-    )
-    return largest
 
 
 def draw_decay(rng: Rng, size: int) -> ArrayInstance:

@@ -140,6 +140,3 @@ def plot_option(file: str, words: str) -> Callable[[Callable[..., None]], Callab
     """--plot [FILE], for a command that can draw its answer."""
     told = f"{words} (png, pdf, svg); {file} unless a name follows."
     return click.option("--plot", type=click.Path(dir_okay=False), is_flag=False, flag_value=file, help=told)
-
-
-__all__ = ["App", "as_json", "complete_keys", "plot_option"]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from rankmath.decide.space import Room, extremes, rooms, score_of, scores, starts, wide_rooms
 from rankmath.formula.terms import Letter, walk
-from rankmath.validation import Array
+from rankmath.validation import NumpyArray
 from rankmath.verification.draws import Rng
 from rankmath.verification.instance import Instance, NetworkInstance
 from rankmath.verification.judge import judge
@@ -244,7 +244,7 @@ def _climb(pace: _Pace, camp: _Camp, rng: Rng) -> None:
     camp.step[order[-quarter:]] = 10.0 ** rng.uniform(-6, -0.3, quarter)
 
 
-def _wide(values: Array, array: Floats) -> Array:
+def _wide(values: NumpyArray, array: Floats) -> NumpyArray:
     """One value for each member of a batch, shaped so that it meets the batch's arrays."""
     return values.reshape(-1, *(1 for _ in array.shape[1:]))
 

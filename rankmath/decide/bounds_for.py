@@ -272,6 +272,3 @@ def _applied(entry: Statement, depths: Sequence[Network], X: ArrayLike) -> Appli
         rhs.append(verdict.log_rhs)
     applies = any(not math.isnan(x) for x in rhs)
     return Applied(entry.key, entry.title, entry.status, "" if applies else why, tuple(lhs), tuple(rhs))
-
-
-__all__ = ["Applied", "BoundsFor", "LayerBound", "bounds_for", "layer_bounds"]

@@ -70,6 +70,3 @@ def function(letter: str, sizes: Sequence[int], values: Sequence[float]) -> str:
             named = shown.format(k=letter)
             return factor if shown == "1" else named if factor == "1" else f"{factor}*{named}"
     return ""
-
-
-__all__ = ["constant", "function"]

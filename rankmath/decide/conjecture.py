@@ -6,7 +6,7 @@ import math
 import re
 import textwrap
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -44,7 +44,7 @@ from rankmath.formula.terms import (
 )
 from rankmath.model.network import MLP, Attention, Sublayer
 from rankmath.printing import quotient
-from rankmath.validation import Array, Floats, InvalidArgument
+from rankmath.validation import Floats, InvalidArgument, NumpyArray
 from rankmath.verification.instance import Instance, NetworkInstance
 from rankmath.verification.judge import judge
 from rankmath.verification.statement import Statement
@@ -525,7 +525,7 @@ def short(value: float) -> str:
     return f"2^-{exponent}" if exact.numerator == 1 else f"{exact.numerator}*2^-{exponent}"
 
 
-def _rows(array: Array) -> str:
+def _rows(array: NumpyArray) -> str:
     matrix = np.atleast_2d(np.asarray(array))
     return "[" + "; ".join(" ".join(short(float(x)) for x in row) for row in matrix) + "]"
 
@@ -537,12 +537,15 @@ def in_words(instance: NetworkInstance) -> list[str]:
     heads = "one head" if net.heads == 1 else f"{net.heads} heads"
     layers = "one layer" if net.layers == 1 else f"{net.layers} layers"
     extras = [f"skip {short(net.skip)}"] if net.skip else []
-    norm = net.norm_kind if net.is_one_line else "none"
-    extras += [SWITCHES["layernorm"][norm].partition(" (")[0]] if norm != "none" else []
     lines = [
         f"{n} tokens in dimension {d}, {heads}, {layers}, d_qk = {short(float(net.d_qk))}"
         + "".join(f", {e}" for e in extras)
     ]
+    norms = [[*_norms(layer)] for layer in net.sublayers]
+    if all(told == norms[0] for told in norms):
+        lines += norms[0]
+    else:
+        lines += [f"layer {l}: {line}" for l, told in enumerate(norms) for line in told]
     if not net.is_one_line:
         lines += [line.strip() for line in str(net).splitlines() if "layer" in line.partition(":")[0]][1:]
     mask = net.mask_for(n)
@@ -562,6 +565,20 @@ def in_words(instance: NetworkInstance) -> list[str]:
     return lines
 
 
+def _norms(layer: Sequence[Sublayer]) -> Iterator[str]:
+    """The LayerNorms of a layer: kind, place, and what it divides by and multiplies with."""
+    for s in layer:
+        of = "the MLP" if isinstance(s.map, MLP) else "attention"
+        places = ((s.before, f"before {of}"), (s.behind, f"behind {of}"), (s.after, "at the end of the layer"))
+        for norm, place in places:
+            if norm is not None:
+                told = [f"gain = {_rows(norm.gain)}"] if norm.gain is not None else []
+                told += [f"offset = {_rows(norm.offset)}"] if norm.offset is not None else []
+                told += [f"eps = {short(norm.floor)}"] if norm.floor else []
+                kind = SWITCHES["layernorm"][norm.kind].partition(" (")[0]
+                yield f"{kind} {place}" + (f": {', '.join(told)}" if told else "")
+
+
 def _mapped(f: MLP, l: int) -> Iterator[str]:
     """What the MLP of layer l makes of a token y, and its arrays; biases that are zero are left out."""
     arrays = {name: getattr(f, name) for name in ("W_gate", "b_gate", "W_in", "b_in", "W_out", "b_out")}
@@ -575,7 +592,7 @@ def _mapped(f: MLP, l: int) -> Iterator[str]:
     yield ", ".join(f"{name} = {_rows(a)}" for name, a in arrays.items())
 
 
-def _placed(attention: Attention, n: int) -> list[tuple[str, Array]]:
+def _placed(attention: Attention, n: int) -> list[tuple[str, NumpyArray]]:
     """What tells the places of n tokens apart: cosines and sines of the rotations, terms of the logits by head."""
     turns, terms = attention.rotary, attention.position
     placed = [] if turns is None else [("cos", turns.cos), ("sin", turns.sin)]
@@ -605,7 +622,7 @@ print(f"smaller side {{np.exp(verdict.log_lhs):.12g}}, larger side {{np.exp(verd
 def _built(instance: NetworkInstance) -> str:
     net, head = instance.net, "import numpy as np\nimport rankmath as rm\n"
     instance = replace(instance, X=np.asarray(instance.X) + 0.0)  # no −0
-    if not net.is_one_line or any(net.mlp):
+    if not net.is_one_line or any(net.mlp) or net.attentions[0].kv_heads is not None:
         layers = [[_sublayer_in_python(part, len(instance.X)) for part in layer] for layer in net.sublayers]
         made = ", ".join(f"[{', '.join(layer)}]" for layer in layers)
         head += "from rankmath.model.network import MLP, Attention, LayerNorm, Sublayer\n"
@@ -659,7 +676,7 @@ def _sublayer_in_python(part: Sublayer, n: int) -> str:
 def in_latex(instance: NetworkInstance) -> str:
     """The instance as LaTeX."""
 
-    def matrix(array: Array) -> str:
+    def matrix(array: NumpyArray) -> str:
         rows = (" & ".join(_latex_number(float(x)) for x in row) for row in np.atleast_2d(np.asarray(array)))
         return r"\begin{pmatrix}" + r" \\ ".join(rows) + r"\end{pmatrix}"
 
@@ -785,16 +802,3 @@ def _claims_of_toml(path: str, content: str) -> list[Statement]:
     if not found:
         raise InvalidArgument(f"path: {path!r} given; it holds no claim")
     return found
-
-
-__all__ = [
-    "Answer",
-    "claims_in",
-    "examine",
-    "hypotheses_in",
-    "in_latex",
-    "in_python",
-    "in_words",
-    "sharpen",
-    "short",
-]

@@ -60,6 +60,3 @@ def certificate_at(statement: Statement, instance: NetworkInstance) -> Certifica
         raise NotIssued(verdict.reason)
     wording = statement.key, statement.claim_text, statement.given_texts
     return certify_claim(*wording, instance.net, instance.X, verdict.kind)
-
-
-__all__ = ["certificate_at", "negation"]

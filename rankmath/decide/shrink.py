@@ -9,12 +9,13 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import Network
-from rankmath.validation import Array, Floats, InvalidArgument
+from rankmath.validation import Floats, InvalidArgument, NumpyArray
 from rankmath.verification.instance import NetworkInstance
 from rankmath.verification.judge import judge
 from rankmath.verification.statement import Statement
@@ -75,14 +76,20 @@ def _smaller(instance: NetworkInstance) -> Iterator[NetworkInstance]:
     L, H = W.shape[:2]
     named = isinstance(net.mask, str)
 
-    plain = net.is_one_line and not any(net.activations[l] != "none" for l in range(L))
+    attention = net.attentions[0]
+    grouped = attention.kv_heads is not None
+    ones = np.broadcast_to(np.eye(d), W.shape)  # the keys and values that groups of heads share
+    plain = net.is_one_line and not grouped and not any(net.activations[l] != "none" for l in range(L))
 
-    def made(**changes: Array) -> NetworkInstance:
+    def made(**changes: Any) -> NetworkInstance:
         tokens = changes.pop("X", X)
-        if not net.is_one_line:  # no layer and no dimension of it is dropped
-            arrays = {"query": changes.pop("W_QK", W_QK), "value": changes.pop("W", W), **changes}
-            return NetworkInstance(net.replace(key=None, output=None, **arrays), tokens, instance.label)
-        parts: dict[str, Array] = {
+        if not net.is_one_line or grouped:  # no layer and no dimension of it is dropped
+            arrays = {"query": changes.pop("W_QK", W_QK), "value": changes.pop("W", W), "key": None, **changes}
+            if grouped or attention.qk_norm is not None:
+                shared = ones[:, : arrays["query"].shape[1]]
+                arrays |= {"key": shared} | ({"value": shared, "output": arrays["value"]} if grouped else {})
+            return NetworkInstance(net.replace(**{"output": None, **arrays}), tokens, instance.label)
+        parts: dict[str, Any] = {
             "W_QK": W_QK,
             "W": W,
             "d_qk": net.d_qk,
@@ -155,7 +162,7 @@ def rescaled(instance: NetworkInstance) -> Iterator[NetworkInstance]:
             yield NetworkInstance(scaled, tokens, "rescaled")
 
 
-def _at(array: Array, keep: list[int]) -> Array:
+def _at(array: NumpyArray, keep: list[int]) -> NumpyArray:
     return None if array is None else np.asarray(array)[keep]
 
 

@@ -19,6 +19,7 @@ from rankmath.arithmetic.protocol import System
 from rankmath.definitions.attributes import unmoved
 from rankmath.definitions.entries import ENTRIES, Entry
 from rankmath.definitions.hypotheses import mask_of
+from rankmath.definitions.layer import LAYERNORMS
 from rankmath.formula.evaluate import NoSuchPlace, Side, judged, sides
 from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS, SWITCHES
 from rankmath.formula.numbers import Signed
@@ -51,6 +52,7 @@ _TRIED = {
     "positions": ("none", "rotary", "alibi", "relative"),
 }
 _STRENGTHS = (1.0, 16.0)
+_EPS = 2.0**-17  # near the usual 1e-5, and short
 _TRIVIAL = -50.0
 
 
@@ -76,7 +78,7 @@ class Room:
     bias: bool = False
     #: Whether every W is a signed permutation, exactly orthogonal.
     orthogonal: bool = False
-    #: A factor of what is not drawn: of the terms that positions add to logits, and of the weights of MLPs.
+    #: A factor of what is not drawn: terms that positions add to logits, weights of MLPs, gains of LayerNorms.
     strength: float = 1.0
 
     @property
@@ -160,7 +162,15 @@ class Room:
 
     @property
     def layernorm(self) -> LayerNorm | None:
-        return None if self.norm == "none" else LayerNorm(self.norm)
+        if self.norm == "none":
+            return None
+        definition = LAYERNORMS.get(self.norm, "")
+        gained = self.strength != 1 and "N.gain" in definition
+        return LayerNorm(
+            self.norm,
+            eps=_EPS if "N.eps" in definition else None,
+            gain=np.full(self.d, self.strength) if gained else None,
+        )
 
     def mask_graph(self) -> Mask | None:
         """The mask on n tokens."""
@@ -228,7 +238,8 @@ def rooms(statement: Statement) -> list[Room]:
         norm, norm_at, mlp, softcap, qk_norm, positions = switched
         if (positions == "rotary" and d < 2) or (kv_heads and H % kv_heads) or (norm == "sphere" and d < 2):
             continue
-        if strength != 1 and mlp == "none" and positions not in ("alibi", "relative"):
+        scaled = mlp != "none" or positions in ("alibi", "relative") or "N.gain" in LAYERNORMS.get(norm, "")
+        if strength != 1 and not scaled:
             continue
         if norm == "none" and norm_at == "before":
             continue

@@ -49,6 +49,3 @@ def witness(entry: Statement, seed: int = 0) -> Witness | None:
 
 def _is_equation(entry: Statement) -> bool:
     return isinstance(entry.claimed, Relation) and entry.claimed.operator == "=="
-
-
-__all__ = ["Witness", "witness"]

@@ -37,7 +37,7 @@ def add_activation(name: str, term: str, slope: str = "undefined") -> None:
 def add_cap(name: str, term: str) -> None:
     """Add a cap of logits: x -> `term` with a number c > 0; claims may say ``softcap == name``."""
     CAPS[name] = term
-    SWITCHES["softcap"][name] = f"logits x capped to {term}, c > 0"
+    SWITCHES["softcap"][name] = f"logits x capped to {term.replace('*', '·')}, c > 0"
 
 
 def add_norm(name: str, term: str) -> None:
@@ -48,7 +48,7 @@ def add_norm(name: str, term: str) -> None:
 
 SWITCHES["layernorm"] |= {name: f"LayerNorm {name}" for name in LAYERNORMS if name not in SWITCHES["layernorm"]}
 SWITCHES["mlp"] |= {name: f"per-token MLPs with {name}" for name in ACTIVATIONS}
-SWITCHES["softcap"] |= {name: f"logits x capped to {term}, c > 0" for name, term in CAPS.items()}
+SWITCHES["softcap"] |= {name: f"logits x capped to {term.replace('*', '·')}, c > 0" for name, term in CAPS.items()}
 
 # Norms of vectors, stochastic matrices, graphs.
 GRAPHS = """

@@ -382,7 +382,8 @@ define(
 )
 define(
     "second_modulus(P) = largest_modulus(beside_one(P)) if n > 1 else 0",
-    "second largest modulus of an eigenvalue of the attention, each as often as it occurs; the largest is 1",
+    "second largest modulus of an eigenvalue of the attention, each as often as it occurs; the largest is 1; 0 for"
+    " one token",
     latex=r"|\lambda_2({0})|",
     example="second_modulus(P0[0, 0]) <= dobrushin(P0[0, 0])",
 )
@@ -403,14 +404,15 @@ define(
 define(
     """linear_gap(l) = sqrt(max(y @ y for y in attended(attention(l), reads[l])
     - attended(attention(l), agreed[l]) - sum(P0[l, h] @ (reads[l] - agreed[l]) @ W[l, h] for h in range(H))))""",
-    "largest ℓ₂ norm of a row of F(X) − F(X*) − Σ_h P0 (X − X*)W, F what the attention of layer l makes of X, X*"
-    " the tokens if all were the first of X",
-    latex=r"\max_i\Bigl\|\bigl(F_{{{0}}}(X)-F_{{{0}}}(X^*)-\sum_hP_0^{{{0},h}}(X-X^*)W^{{{0},h}}\bigr)_i\Bigr\|_2",
+    "largest ℓ₂ norm of a row of F(X) − F(C) − Σ_h P0 (X − C)W, F what the attention of layer l makes of X, C the"
+    " tokens if all were the first of X",
+    latex=r"\max_i\Bigl\|\bigl(F_{{{0}}}(X)-F_{{{0}}}(C)-\sum_hP_0^{{{0},h}}(X-C)W^{{{0},h}}\bigr)_i\Bigr\|_2",
     example="linear_gap(0) <= diameter(X[0], 2)",
 )
 define(
     "lengthening(P[l, h]) = lengthened(attention(l), h)",
-    "‖W_Q‖₂‖W_K‖₂/√d_qk, times the largest c² + s² of a rotation, at least 1; where only W_QK is given, W_K is 1",
+    "‖W_Q‖₂‖W_K‖₂/√d_qk, times the largest c² + s² of a rotation, at least 1, of queries and keys without biases"
+    " and norms; where only W_QK is given, W_K is 1",
     latex=r"c({0})",
     example="lengthening(P[0, 0]) <= 1",
     known="any",

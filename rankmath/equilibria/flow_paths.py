@@ -18,7 +18,7 @@ from flint import arb, arb_mat
 from rankmath.arithmetic.balls import ball, precision, upper_float
 from rankmath.equilibria.flow_proof import NotProved
 from rankmath.printing import Sheet, Shows
-from rankmath.validation import Array, Floats, as_count, as_real
+from rankmath.validation import Floats, NumpyArray, as_count, as_real
 
 if TYPE_CHECKING:
     from rankmath.equilibria.flow import Flow
@@ -81,7 +81,7 @@ def _step(flow: Flow, center: Floats, radii: Floats, step: arb) -> tuple[Floats,
     return middle, np.array([upper_float(grown[i, 0] + error[i]) for i in range(n)])
 
 
-def growths(flow: Flow, box: Array, pulls: Iterable[int]) -> Array:
+def growths(flow: Flow, box: NumpyArray, pulls: Iterable[int]) -> NumpyArray:
     """The matrix M over a box, with that of the pulls to the sphere that makes each diagonal entry least."""
     n, d = box.shape
     found = [flow.derivative(box, ball, pull).reshape(n, d, n, d) for pull in pulls]
@@ -93,7 +93,7 @@ def growths(flow: Flow, box: Array, pulls: Iterable[int]) -> Array:
     )
 
 
-def _held(flow: Flow, center: Floats, radii: Floats, step: arb) -> Array:
+def _held(flow: Flow, center: Floats, radii: Floats, step: arb) -> NumpyArray:
     """A box that no path from within the radii of the center leaves within the step."""
     widths = 1.1 * float(step) * abs(flow.velocity(center, inward=0)).max(axis=1) + 1.05 * radii + 1e-14
     for _ in range(12):
@@ -108,7 +108,7 @@ def _held(flow: Flow, center: Floats, radii: Floats, step: arb) -> Array:
     )
 
 
-def _growth(block: Array, *, own: bool) -> arb:
+def _growth(block: NumpyArray, *, own: bool) -> arb:
     """An upper bound: a token's own block, its symmetric part's largest eigenvalue; another's, its norm."""
     d = len(block)
     if own:
@@ -141,7 +141,7 @@ def _gershgorin(M: arb_mat) -> arb:
     return found
 
 
-def _boxed(X: Floats, widths: Floats) -> Array:
+def _boxed(X: Floats, widths: Floats) -> NumpyArray:
     return np.array(
         [[arb(float(x), float(w)) for x in row] for row, w in zip(X, widths, strict=True)], dtype=object
     )

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from fractions import Fraction
-from typing import Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 
 from rankmath.arithmetic.protocol import System
 from rankmath.formula.evaluate import NUMBERS, Numbers, Scalar, Truth
-from rankmath.formula.language import predicate, quantity
+from rankmath.formula.language import FUNCTIONS, defined, quantity
 from rankmath.formula.numbers import Signed
+from rankmath.formula.rational import Own, fraction, function, rational
 from rankmath.formula.run import threshold, unbox
+from rankmath.formula.text import joined
 from rankmath.validation import Array
 
 
@@ -23,6 +25,8 @@ class Arrays(Protocol):
     def arrays(self) -> dict[str, Array]: ...
     @property
     def is_batch(self) -> bool: ...
+    def __len__(self) -> int: ...
+    def select(self, index: int) -> Self: ...
 
 
 class ArrayRun:
@@ -73,6 +77,33 @@ class ArrayRun:
     def switch(self, name: str, word: str) -> bool:
         raise KeyError(name)
 
+    def by_text(self, name: str, arguments: tuple[Any, ...]) -> Scalar:
+        """A definition over rational numbers, exactly; each of a batch by itself."""
+        if self.instance.is_batch:
+            members = self.memory.setdefault(
+                "members", [ArrayRun(self.A, self.instance.select(i)) for i in range(len(self.instance))]
+            )
+            return joined([run.by_text(name, arguments) for run in members], self.A.unbounded)
+        entry = FUNCTIONS[name]
+        n = self.rows if any(np.ndim(array) >= 2 for array in self.instance.arrays.values()) else None
+        own = self.memory.setdefault("own", Own())
+        defined = function(entry.text, tuple(parameter.name for parameter in entry.parameters))
+        found = defined(own, n, *(self._rational(given) for given in arguments))
+        return Truth(found, "in exact rationals") if entry.value == "truth" else fraction(found)
+
+    def _rational(self, given: str | tuple[Any, ...] | Fraction | int) -> Any:
+        """A number, or an array (or a row of one) as lists of the fractions that its entries are."""
+        name, *places = given if isinstance(given, tuple) else (given,)
+        if not isinstance(name, str):
+            return rational(name)
+        key = ("rational", name)
+        if key not in self.memory:
+            self.memory[key] = rational(np.asarray(self[name]).tolist())
+        found = self.memory[key]
+        for place in places:
+            found = found[place]
+        return found
+
 
 def column(run: ArrayRun, name: str) -> Array:
     """A vector as a column, (..., m, 1)."""
@@ -107,11 +138,9 @@ def count(run: ArrayRun, v: str) -> int:
     return int(np.shape(run[v])[-1])
 
 
-@predicate(
+defined(
     "positive_stochastic(A: array)",
-    text="all(A[i][j] > 0 for i in range(n) for j in range(n)) and"
+    "all(A[i][j] > 0 for i in range(n) for j in range(n)) and"
     " all(sum(A[i][j] for j in range(n)) == 1 for i in range(n))",
+    "every entry is positive, and every row sums to 1 exactly",
 )
-def positive_stochastic(run: ArrayRun, A: str) -> Truth:
-    """every entry is positive, and every row sums to 1 exactly"""
-    return Truth(bool((run[A] > 0).all() and (run[A].sum(axis=-1) == 1).all()))

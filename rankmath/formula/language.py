@@ -6,6 +6,7 @@ and a claim's own file may add what only it needs.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -166,6 +167,22 @@ def predicate(
         example=example or call,
         value="truth",
     )
+
+
+def defined(signature: str, text: str, meaning: str, *, example: str = "", by_name: bool = False) -> None:
+    """Register a quantity or predicate over rational numbers: what measures it is made of its text."""
+    *_, last = ast.parse(text).body
+    kind = getattr(last.value, "func", last.value) if isinstance(last, ast.Expr) else last
+    truth = isinstance(kind, ast.Compare | ast.BoolOp) or getattr(kind, "id", "") in ("all", "any")
+    name = signature.partition("(")[0]
+
+    def measure(run: Any, *arguments: Any) -> Any:
+        return run.by_text(name, arguments)
+
+    measure.__doc__ = meaning
+    example = example or re.sub(r": \w+", "", signature) + (" >= 0" if not truth else "")
+    kind_of: Value = "truth" if truth else "number"
+    quantity(signature, text=text, by_name=by_name, example=example, value=kind_of)(measure)
 
 
 _ONE = (Parameter("x", "number"),)

@@ -172,8 +172,12 @@ DATA: Mapping[str, Data] = {
     "zhai2023:3.1": Data("(n d : nat) (X : matrix n d) (W : matrix d d)", _positive("n", "d")),
 }
 _NETWORK = Data("(N : network)", ("proper N",))
-#: Where positions of every kind are allowed, logits are any functions of the tokens that a layer reads.
-_SCORED = Data("(N : scored)", ("proper N",))
+#: Where positions of every kind are allowed, logits are any functions of the tokens that a layer reads; words about
+#: queries and keys, about rotations or about RMSNorm before attention need networks that have these parts.
+_KINDS = {
+    "normed": Data("(N : normed)", ("proper N", "normable N")),
+    **{kind: Data(f"(N : {kind})", ("proper N",)) for kind in ("rotated", "placed", "scored")},
+}
 #: With LayerNorm over columns, of which the network of Language.v has none, eps is that of its denominators.
 _COLUMN = Data("(N : network) (eps : R)", ("proper N", "0 <= eps"))
 #: Letters of a network: how each is written, and its type.
@@ -196,14 +200,6 @@ _DEFINED = {
     "center": "forall center, are_centers N center ->",
     "center_count": "forall center_count, is_center_count N center_count ->",
     "farthest": "forall farthest, is_farthest N farthest ->",
-}
-_WORDS = {
-    "inf": "inf",
-    "max": "max",
-    "one": "one",
-    "mean": "mean",
-    "composite": "composite",
-    "frobenius": "frobenius",
 }
 _PLAIN = {"sqrt": "sqrt", "exp": "exp", "log": "ln", "tanh": "tanh", "abs": "Rabs"}
 _REDUCTIONS = {"sum": "sum", "max": "largest", "min": "least", "prod": "prodf"}
@@ -274,7 +270,7 @@ class _Printer:
     bound: tuple[str, ...] = ()
     met: list[str] = field(default_factory=list)
     own: set[str] = field(default_factory=set)
-    scored: bool = False
+    kind: str = "network"
     column: bool = False
 
     # -- natural numbers -----------------------------------------------------------------------------------
@@ -402,7 +398,7 @@ class _Printer:
 
     def within(self, *names: str) -> _Printer:
         inner = (*self.bound, *names)
-        return _Printer(self.types, self.network, inner, self.met, self.own, self.scored, self.column)
+        return _Printer(self.types, self.network, inner, self.met, self.own, self.kind, self.column)
 
     def applied(self, term: Call) -> str:
         """A word of Language.v and its arguments."""
@@ -416,7 +412,7 @@ class _Printer:
         parts = []
         places: list[Term] = []  # of X[l] or P[l, h], where the word takes places
         for parameter, kind in words()[name].parameters:
-            if kind == "scored" or (kind == "network" and not self.scored):
+            if kind in _KINDS or (kind == "network" and self.kind == "network"):
                 parts.append("N")
             elif kind == "network":
                 raise Unprintable(f"{name} of a network with positions")
@@ -458,7 +454,8 @@ class _Printer:
                 return name
             case Item(array=name, index=index):
                 at = " ".join(_in_nat(self.nat(part) or "") for part in index)
-                name = f"scored_{name}" if self.scored and name in ("X", "P", "P0") else name
+                if self.kind != "network" and name in ("X", "P", "P0"):
+                    name = f"{'normed' if self.kind == 'normed' else 'scored'}_{name}"
                 if self.column and name == "X":
                     return f"(column_X N eps {at})"
                 return f"({name} N {at})" if self.network else f"(row {name} {at})"
@@ -478,6 +475,7 @@ class _Printer:
             case Relation(operator=operator, left=Letter(name=name), right=Letter(name=word)) if name in (
                 "mask",
                 "layernorm",
+                "norm_at",
                 "mlp",
                 "bias",
                 "key_bias",
@@ -544,12 +542,12 @@ def proposition(entry: Statement, without: int | None = None) -> str:
     """
     if entry.arrays and entry.key not in DATA:
         raise Unprintable("its arrays")
-    scored = any(str(part) == "positions == any" for part in entry.hypotheses)
-    if scored and entry.status == "refuted":
+    kind = _kind(entry)
+    if kind == "scored" and entry.status == "refuted":
         raise Unprintable("a refuted claim about positions, of which Language.v has no single one")
     column = any(str(part) == "layernorm == column" for part in entry.hypotheses)
-    data = DATA[entry.key] if entry.arrays else _SCORED if scored else _COLUMN if column else _NETWORK
-    printer = _Printer(dict(data.types), not entry.arrays, scored=scored, column=column)
+    data = DATA[entry.key] if entry.arrays else _COLUMN if column else _KINDS.get(kind, _NETWORK)
+    printer = _Printer(dict(data.types), not entry.arrays, kind=kind, column=column)
     lets: list[str] = []
     expanded: dict[str, Term] = {}
     for name, meaning in entry.defined.items():
@@ -575,6 +573,15 @@ def proposition(entry: Statement, without: int | None = None) -> str:
         conditions = [f"{text} ->" for text in data.conditions]
         lines = [f"forall {data.binders},", *conditions, *defined, *lets, *(f"{text} ->" for text in given), claim]
     return "\n".join([lines[0], *(f"  {line}" for text in lines[1:] for line in _wrapped(text))])
+
+
+def _kind(entry: Statement) -> str:
+    """The networks that the statement is about: those that its words need, or any with positions."""
+    terms = (entry.claimed, *entry.hypotheses, *entry.defined.values())
+    used = {part.function for term in terms for part in walk(term) if isinstance(part, Call)} & words().keys()
+    needed = {kind for name in used for _, kind in words()[name].parameters} - {"scored"}
+    placed = any(str(part).startswith("positions == ") for part in entry.hypotheses)
+    return next((kind for kind in _KINDS if kind in needed), "scored" if placed else "network")
 
 
 def _reduced(term: Term) -> set[str]:

@@ -84,7 +84,7 @@ def equilibrium_shown(
     """
     weights = {name: exact_notation(getattr(equilibrium, name)) for name in ("W_V", "W_QK")}
     # The weights are exact; the tokens are the nearest doubles of a proved point, so a few decimals say enough.
-    tokens_shown = r"\mathtt{X}\approx" + matrix([[f"{x:z.6f}" for x in row] for row in equilibrium.X])
+    tokens_shown = r"X\approx" + matrix([[f"{x:z.6f}" for x in row] for row in equilibrium.X])
     tex = displayed([*exact_data(weights), tokens_shown])
     if not proof.proved:
         return Shown(what, tuple(map(str, proof.claims)), False, tex)

@@ -128,6 +128,3 @@ def _why(why: str) -> str:
         for word, letter in zip(parts[1::3], parts[2::3], strict=True)
     )
     return "".join(text for pair in zip(map(formulas, parts[::3]), (*roots, ""), strict=True) for text in pair)
-
-
-__all__ = ["derived"]

@@ -136,7 +136,7 @@ def notation(entry: Statement) -> str:
         lines += [
             r"\[P^{l,h}=\operatorname{softmax}(S^{l,h}),\quad S^{l,h}_{ij}=\langle q_i,k_j\rangle/\sqrt{d_{qk}},\]",
             rf"$q_i$ and $k_j$ the rows of ${read}W_Q+\mathbf 1b_Q$ and ${read}W_K+\mathbf 1b_K$; where the",
-            r"hypotheses allow it they are normed and turned, $S^{l,h}_{ij}$ is capped, $a\tanh(S^{l,h}_{ij}/a)$,",
+            r"hypotheses allow it they are normed and turned, $S^{l,h}_{ij}$ is capped, $c\tanh(S^{l,h}_{ij}/c)$,",
             "and a term of the places $i$ and $j$ is added;",
         ]
     else:
@@ -188,5 +188,3 @@ STYLE = "\n".join(
         "",
     )
 )
-
-__all__ = ["ENVIRONMENT", "LOOSE", "STYLE", "commands", "label", "notation", "written_out"]

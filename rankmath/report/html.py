@@ -206,6 +206,3 @@ def anchor(key: str) -> str:
     """
     kept = set(ascii_letters + digits + ".:-")
     return "s-" + "".join(c if c in kept else f"_{ord(c):x}_" for c in key)
-
-
-__all__ = ["STEPS", "ahead", "anchor", "page", "verdict_table", "writable", "write"]

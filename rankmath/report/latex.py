@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from rankmath.certificates.certificate import Data, number
+from rankmath.formula.printed import latex_letter
 from rankmath.printing import log_of, quotient
 
 _SPECIAL = {
@@ -53,6 +54,8 @@ _GREEK = {
     "≠": "ne",
     "≈": "approx",
     "∞": "infty",
+    "⌊": "lfloor",
+    "⌋": "rfloor",
     "×": "times",
     "·": "cdot",
     "→": "to",
@@ -282,7 +285,7 @@ def exact_data(data: Mapping[str, Data], prefix: str = "") -> Iterator[str]:
     Examples
     --------
     >>> print(*exact_data({"A": [[1, "1/2"]], "norm": "l2"}), sep="; ")
-    \\mathtt{A}=\\begin{pmatrix}1&\\tfrac{1}{2}\\end{pmatrix}; \\mathtt{norm}=\\text{l2}
+    A=\\begin{pmatrix}1&\\tfrac{1}{2}\\end{pmatrix}; \\text{norm}=\\text{l2}
     """
     for name, value in data.items():
         shown = prefix + name
@@ -292,7 +295,14 @@ def exact_data(data: Mapping[str, Data], prefix: str = "") -> Iterator[str]:
             for k, inner in enumerate(value):  # from 0 on, as layers and heads in claims
                 yield from exact_data({f"{name}[{k}]": inner}, prefix)
         else:
-            yield rf"\mathtt{{{escape(shown)}}}{shown_value(value, len(shown))}"
+            yield f"{_name(shown)}{shown_value(value, len(shown))}"
+
+
+def _name(shown: str) -> str:
+    """A letter, with an index if it has one, in mathematics; any other name in words."""
+    if re.fullmatch(r"[A-Za-z](_[A-Za-z0-9]{1,4})?", shown):
+        return latex_letter(shown)
+    return rf"\text{{{escape(shown.replace('_', ' '))}}}"
 
 
 def shown_value(value: Data, letters: int) -> str:

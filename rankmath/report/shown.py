@@ -82,6 +82,3 @@ def lines(key: str) -> list[str]:
     said += [f"picture: page {found['gallery']} of the site"]
     wrapper = textwrap.TextWrapper(_WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
     return [piece for line in said for piece in wrapper.wrap(line) or [""]]
-
-
-__all__ = ["described", "lines"]

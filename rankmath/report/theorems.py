@@ -14,6 +14,7 @@ from rankmath.certificates.certificate import Certificate, Data, number
 from rankmath.claims import statements
 from rankmath.claims.dong2021_many_tokens import Kinds, LoneQuery, MeanKinds, TokenKinds
 from rankmath.claims.dong2021_two_heads import FourKeys, TwoHeads
+from rankmath.definitions.layer import ACTIVATIONS
 from rankmath.formula import read_formula
 from rankmath.formula.language import LETTERS
 from rankmath.formula.printed import latex_letter
@@ -295,7 +296,7 @@ def _instance_statement(certificate: Certificate) -> str:
         source += f" % cite: {', '.join(cites)}" if cites else ""
         claim = "\n".join((r"\begin{flushleft}", *stated(entry), r"\end{flushleft}"))
         meanings = "".join(f"{line}\n" for line in in_words(entry))
-        before = f"{notation(entry)}\n" if "d_qk" in certificate.data else ""
+        before = f"{notation(entry)}\n" if "layers" in certificate.data else ""
     verb = _VERBS[certificate.kind]
     meaning = letters(certificate.statement)
     explained = f"{escape(' '.join(meaning))}\n" if meaning else ""
@@ -306,6 +307,7 @@ def _instance_statement(certificate: Certificate) -> str:
 #: How the arrays of a layer are printed: those of every head, then those of the whole layer.
 _OF_HEAD = {"P": "P^{{{l},{h}}}", "W_QK": "W_{{QK}}^{{{l},{h}}}", "W": "W^{{{l},{h}}}", "key_bias": "k_{{{l},{h}}}"}
 _OF_LAYER = {"bias": "b_{{{l}}}"}
+_SEES = r"\text{token }i\text{ sees token }j\text{ where entry }(i,j)\text{ is 1 in }"
 
 
 def network_data(data: Mapping[str, Data]) -> Iterator[str]:
@@ -314,10 +316,9 @@ def network_data(data: Mapping[str, Data]) -> Iterator[str]:
     if "d_qk" in data:
         yield f"d_{{qk}}{shown_value(data['d_qk'], 4)}"
     if "skip" in data and number(data["skip"]) != 0:
-        yield rf"\lambda{shown_value(data['skip'], 2)}"
+        yield rf"\text{{factor of the skip connections }}\lambda{shown_value(data['skip'], 30)}"
     if "mask" in data and not isinstance(data["mask"], str):
-        sees = r"\text{token }i\text{ sees token }j\text{ where entry }(i,j)\text{ is 1 in }"
-        yield sees + exact_rows(data["mask"])
+        yield _SEES + exact_rows(data["mask"])
     rest: dict[str, Data] = {
         name: value
         for name, value in data.items()
@@ -336,6 +337,8 @@ def network_data(data: Mapping[str, Data]) -> Iterator[str]:
             if name in layer and not _is_zero(layer[name]):
                 yield letter.format(l=l) + shown_value(layer[name], 4)
         others = {name: value for name, value in layer.items() if name not in ("heads", *_OF_LAYER) and value}
+        if isinstance(others.get("mlp"), Mapping):
+            yield from _map_of_tokens(rf"_{{{l}}}", others.pop("mlp"))
         if others and others != {"mlp": "none"}:
             rest[f"layer {l}"] = others
     if "output" in data:
@@ -344,26 +347,97 @@ def network_data(data: Mapping[str, Data]) -> Iterator[str]:
 
 
 def _sublayers(l: int, layer: Sequence[Mapping[str, Data]]) -> Iterator[str]:
-    """The numbers of a layer that is given sublayer by sublayer; those of its attention under their letters."""
-    rest: dict[str, Data] = {}
+    """The numbers of a layer that is given sublayer by sublayer, under their letters."""
+    maps = [pair for part in layer for f in part.get("maps", ()) for pair in f.items()]
+    several = sum(kind == "mlp" for kind, _ in maps) > 1
     for s, part in enumerate(layer):
         if number(part["skip"]) != 0:
-            yield rf"\lambda_{{{l}}}{shown_value(part['skip'], 3)}"
-        for m, (kind, fields) in enumerate(pair for f in part.get("maps", ()) for pair in f.items()):
-            if kind != "attention":
-                rest[f"map {s}.{m}"] = fields
-                continue
-            letters = {"query": "W_{QK}" if "key" not in fields else "W_Q", "key": "W_K"}
-            letters |= {"value": "W" if "output" not in fields else "W_V", "output": "W_O", "position": "B"}
-            for name, letter in letters.items():
-                for h, rows in enumerate(fields.get(name, ())):
-                    yield f"{letter}^{{{l},{h}}}" + shown_value(rows, 8)
-            yield rf"d_{{qk}}{shown_value(fields['d_qk'], 4)}"
-            for name, table in fields.get("rotary", {}).items():
-                yield rf"\text{{{name} of the rotations}}" + shown_value(table, 20)
-            rest |= {name: given for name, given in fields.items() if name not in (*letters, "d_qk", "rotary")}
-        rest |= {side: part[side] for side in ("before", "behind", "after") if side in part}
-    yield from exact_data(rest, f"layer {l}: ")
+            yield rf"\text{{factor of the skip connection of sublayer {s} of layer {l}}}{shown_value(part['skip'], 30)}"
+        if (norm := part.get("before")) is not None:
+            yield from _norm(l, f"before sublayer {s}", norm)
+        for kind, fields in (pair for f in part.get("maps", ()) for pair in f.items()):
+            if kind == "mlp":
+                yield from _map_of_tokens(rf"_{{{l},{s}}}" if several else rf"_{{{l}}}", fields)
+            else:
+                yield from _attention(l, fields)
+        for place in ("behind", "after"):
+            if (norm := part.get(place)) is not None:
+                yield from _norm(l, f"{'of the map' if place == 'behind' else 'after'} sublayer {s}", norm)
+
+
+def _attention(l: int, fields: Mapping[str, Data]) -> Iterator[str]:
+    of_heads = {"query": "W_{QK}" if "key" not in fields else "W_Q", "key": "W_K"}
+    of_heads |= {"value": "W" if "output" not in fields else "W_V", "output": "W_O", "position": "B"}
+    of_heads |= {"key_bias": "k", "b_Q": "b_Q", "b_K": "b_K"}
+    for name, letter in of_heads.items():
+        for h, rows in enumerate(fields.get(name, ())):
+            yield f"{letter}^{{{l},{h}}}" + shown_value(rows, 8)
+    yield rf"d_{{qk}}{shown_value(fields['d_qk'], 4)}"
+    if "bias" in fields and not _is_zero(fields["bias"]):
+        yield f"b_{{{l}}}" + shown_value(fields["bias"], 4)
+    if "softcap" in fields:
+        yield rf"\text{{logits capped with }}c{shown_value(fields['softcap'], 3)}"
+    if "mask" in fields:
+        yield _SEES + exact_rows(fields["mask"])
+    for name, table in fields.get("rotary", {}).items():
+        yield rf"\text{{{name} of the rotations}}" + shown_value(table, 20)
+    if "qk_norm" in fields:
+        norm = fields["qk_norm"]
+        for side, gains in zip(("queries", "keys"), norm["gains"], strict=True):
+            yield rf"\text{{{side} normed, with the gains }}" + shown_value(gains, 30).removeprefix("=")
+        yield rf"\text{{and }}\varepsilon{_small(norm['eps'])}"
+    told = (*of_heads, "d_qk", "bias", "softcap", "mask", "rotary", "qk_norm")
+    yield from exact_data({name: given for name, given in fields.items() if name not in told}, f"layer {l}: ")
+
+
+def _map_of_tokens(place: str, fields: Mapping[str, Data]) -> Iterator[str]:
+    """What an MLP makes of a token, then its numbers; biases that are zero are left out."""
+    bias = {
+        name: "" if name not in fields or _is_zero(fields[name]) else rf"+{_IN[name]}"
+        for name in _IN
+        if name[0] == "b"
+    }
+    inner = rf"yW_{{\mathrm{{in}}}}{bias['b_in']}"
+    opened = rf"\sigma({inner})"
+    if "W_gate" in fields:
+        opened = rf"\bigl(\sigma(yW_{{\mathrm{{gate}}}}{bias['b_gate']})\odot({inner})\bigr)"
+    skip = "" if number(fields["skip"]) == 0 else "y+"
+    said = rf",\quad\sigma(x)={_bent(fields['activation'])}\text{{ entry by entry}}"
+    yield rf"f{place}(y)={skip}{opened}\,W_{{\mathrm{{out}}}}{bias['b_out']}{said}"
+    for name, letter in _IN.items():
+        if name in fields and not (name[0] == "b" and not bias[name]):
+            yield letter + shown_value(fields[name], 6)
+
+
+def _bent(activation: str) -> str:
+    """An activation as a formula in x."""
+    import sympy
+
+    term, _ = ACTIVATIONS[activation]
+    found = sympy.sympify(term.replace("pi()", "pi"), {"max": sympy.Max, "min": sympy.Min})
+    shown: str = sympy.latex(found)
+    return shown
+
+
+_IN = {"W_in": r"W_{\mathrm{in}}", "b_in": r"b_{\mathrm{in}}", "W_gate": r"W_{\mathrm{gate}}"}
+_IN |= {"b_gate": r"b_{\mathrm{gate}}", "W_out": r"W_{\mathrm{out}}", "b_out": r"b_{\mathrm{out}}"}
+
+
+def _norm(l: int, place: str, norm: Mapping[str, Data]) -> Iterator[str]:
+    eps = rf"\text{{, }}\varepsilon{_small(norm['eps'])}" if number(norm.get("eps", 0)) != 0 else ""
+    yield rf"\text{{LayerNorm {escape(norm['kind'])} {place} of layer {l}}}{eps}"
+    for name, value in norm.items():
+        if name in ("gain", "offset"):
+            yield rf"\text{{its {name}}}" + shown_value(value, 10)
+
+
+def _small(value: Data) -> str:
+    """A double such as 1e-05 by its shortest decimal, which names it; any other number as it is."""
+    exact = number(value)
+    mantissa, _, power = f"{float(exact):e}".partition("e")
+    if Fraction(float(exact)) == exact != 0 and float(mantissa) == 1:
+        return rf"=10^{{{int(power)}}}\text{{ (as a double)}}"
+    return shown_value(value, 3)
 
 
 def _is_zero(value: Data) -> bool:

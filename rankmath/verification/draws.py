@@ -6,12 +6,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from rankmath.model.network import MLP, Network
 from rankmath.model.sublayers import Activation, NormKind
-from rankmath.validation import Array, Floats, Objects
+from rankmath.validation import Floats, Objects
 from rankmath.verification.instance import NetworkInstance
 
 Rng = np.random.Generator
@@ -99,7 +100,7 @@ def networks(
         bias = rng.standard_normal((L, size, d)) if biases else None
         maps = tuple(_mlp(rng, d, mlp) if mlp else None for _ in range(L))
         base = Network.random(n, d, H, L, norm=norm, skip=skip)
-        stacked: dict[str, Array] = {"query": W_QK, "value": W, "key_bias": key_bias, "bias": bias, "mlp": maps}
+        stacked: dict[str, Any] = {"query": W_QK, "value": W, "key_bias": key_bias, "bias": bias, "mlp": maps}
         label = tokens.__name__.replace("_", " ")
         return NetworkInstance(replace(base, **stacked), tokens(rng, size, n, d), label)
 

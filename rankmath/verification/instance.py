@@ -9,7 +9,7 @@ import numpy as np
 
 from rankmath.attention.plain import check_input
 from rankmath.model.network import Attention, Network
-from rankmath.validation import Array, ArrayLike, Floats, InvalidArgument
+from rankmath.validation import Array, ArrayLike, Floats, InvalidArgument, NumpyArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,7 +17,7 @@ class NetworkInstance:
     """A network and tokens; as a batch, a stack of networks and X of shape (batch, n, d)."""
 
     net: Network
-    X: Array
+    X: NumpyArray
     label: str = "given"
 
     @property
@@ -53,6 +53,7 @@ class NetworkInstance:
             parts.append(None if like is None else vector[taken : taken + size].reshape(like.shape))
             taken += size
         X, W_QK, W, key_bias = parts
+        assert X is not None
         if not net.is_one_line:
             arrays = {"query": W_QK, "key": None, "value": W, "output": None, "key_bias": key_bias}
             return NetworkInstance(net.replace(**arrays), X, self.label)
@@ -146,5 +147,6 @@ def moved_to(start: Instance, vectors: Floats) -> Instance:
         parts.append(None if part is None else np.ascontiguousarray(np.moveaxis(part, 0, axis)))
         taken += width
     X, query, value, key_bias = parts
+    assert X is not None
     bias = None if net.bias is None else np.repeat(net.bias[:, None], size, axis=1)
     return replace(first, net=net.replace(query=query, value=value, key_bias=key_bias, bias=bias), X=X)

@@ -9,7 +9,7 @@ import pytest
 
 import rankmath as rm
 from rankmath.arithmetic.float64 import Float64
-from rankmath.formula.arrays import ArrayRun, positive_stochastic
+from rankmath.formula.arrays import ArrayRun
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.verdict import Outcome
 
@@ -56,4 +56,4 @@ def test_every_row_sums_to_one_and_every_entry_is_positive() -> None:
     )
     for rows, truth in (*cases, ([[half, half], [Fraction(0), Fraction(1)]], False)):
         run = ArrayRun(Float64(np.zeros(1)), ArrayInstance({"A": np.array(rows, dtype=object)}))
-        assert positive_stochastic(run, "A").holds is truth
+        assert run.by_text("positive_stochastic", ("A",)).holds is truth

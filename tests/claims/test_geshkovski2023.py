@@ -67,6 +67,22 @@ def test_both_families_are_slowest_and_a_better_constant_is_refuted() -> None:
         assert verify_statement(stronger, instances=4, certify=0, search=0).outcome == "REFUTED"
 
 
+def test_no_three_tokens_are_slower_than_the_better_of_two_kinds() -> None:
+    """n = 3: the speed for all cosines of the third token with the other two, on a grid, by its formula."""
+    for alpha, beta in ((0.5, 4.0), (0.75, 1.25), (0.9, 40.0), (0.3, 2.5), (0.6, 1.3)):
+        rho = math.exp(-beta * (1 - alpha))
+        s, t = np.meshgrid(*[np.linspace(alpha, 1, 101)] * 2)
+        w, v = np.exp(-beta * (1 - s)), np.exp(-beta * (1 - t))
+        own = rho * (1 - alpha**2)
+        speed = (own + w * (t - alpha * s)) / (1 + rho + w) + (own + v * (s - alpha * t)) / (1 + rho + v)
+        clusters = (1 + alpha) * (10 + 8 * rho) / (9 * (1 + rho) ** 2 - (1 - rho) ** 2)
+        between = (1 + 2 * alpha) / (1 + 2 * rho)
+        assert speed.min() == pytest.approx(2 * rho * (1 - alpha) * min(clusters, between), rel=1e-12)
+    assert 2 * math.exp(-2) * 0.5 * 1.5 * (10 + 8 * math.exp(-2)) / (
+        9 * (1 + math.exp(-2)) ** 2 - (1 - math.exp(-2)) ** 2
+    ) == pytest.approx(0.2073, abs=5e-5)
+
+
 def test_the_larger_of_the_two_rates_is_no_bound() -> None:
     """Each family is slower than the other's rate where its own is the smaller one."""
     formula = (

@@ -10,7 +10,7 @@ import pytest
 import rankmath as rm
 from rankmath.arithmetic.float64 import Float64
 from rankmath.claims import statement
-from rankmath.claims.kim2021 import crowd_gain, distance_jacobian
+from rankmath.claims.kim2021 import distance_jacobian
 from rankmath.formula.arrays import ArrayRun
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.judge import judge
@@ -94,7 +94,7 @@ def test_a_crowd_among_others_attains_the_order(m: int) -> None:
     P /= P.sum(axis=1, keepdims=True)
     u = np.arange(m + others) < m
     run = ArrayRun(Float64(np.zeros(1)), rm.statements()["own:l2-lower"].instance(m))
-    assert float(crowd_gain(run, "m")) == pytest.approx((P @ u) @ (P @ u) / m, rel=1e-12)
+    assert float(run.by_text("crowd_gain", ("m",))) == pytest.approx((P @ u) @ (P @ u) / m, rel=1e-12)
     assert np.linalg.norm(P, 2) >= math.sqrt(m / 16 + 4 / 9)
     with pytest.raises(rm.InvalidArgument, match=r"^m: "):
         rm.verify("own:l2-lower", m + 1)

@@ -173,6 +173,8 @@ BROKEN = {
     "own:zero-grad": "all_i(weight_gradient(Z, M, V, G, i) <= 0.999*value_spread(Z, V)*logit_shift(Z, M, G, i)/4)",
     "own:flow-step": "closing(C, beta) >= 2.001*rho*(1 - alpha)*min((1 + alpha)/(1 + rho),"
     " (1 + (n - 1)*alpha)/(1 + (n - 1)*rho))",
+    "own:flow-step-odd": "closing(C, beta) >= 2.001*rho*(1 - alpha)*min((1 + alpha)*(n**2*(1 + rho) + 1 - rho)"
+    "/(n**2*(1 + rho)**2 - (1 - rho)**2), (n*(1 + alpha) - (1 - alpha))/(n*(1 + rho) - (1 - rho)))",
     "own:flow-step-usa": "closing_usa(C, beta) >= 2.001*exp(beta*alpha)*(1 - alpha)*(1 + (n - 1)*alpha)/n",
     "own:flow-one-cluster": "climb(lam, B, x, m) >= 1.001*off_axis(x)*(m*first_value(lam)"
     " - s*(first_value(lam) - least_value(lam)))/(m + s)",

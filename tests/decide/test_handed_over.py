@@ -43,6 +43,7 @@ def test_the_python_of_an_instance_builds_the_same_network(given: str) -> None:
     exec(in_python(instance), made)
     net = made["net"]
     assert isinstance(net, rm.Network)
+    assert net.attentions[0].kv_heads == (1 if "kv_heads == 1" in given else None)
     assert np.array_equal(np.asarray(made["X"]), instance.X)
     built, known = (np.asarray(rm.trace(of, instance.X).log_diameter) for of in (net, instance.net))
     np.testing.assert_allclose(built, known, rtol=1e-13)
@@ -61,7 +62,7 @@ def test_an_mlp_is_shown_with_its_weights() -> None:
 
 
 def test_an_rms_norm_has_one_name() -> None:
-    assert in_words(_instance("layernorm == rms, heads == 1"))[0].endswith(", RMSNorm")
+    assert "RMSNorm at the end of the layer: eps = 2^-17" in in_words(_instance("layernorm == rms, heads == 1"))
 
 
 def test_sizes_at_which_nothing_was_found_are_not_told_as_zero(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,6 +46,12 @@ FALSE = {
     "Jung": ("residual(X[0], inf) <= 0.6*diameter(X[0], 1)", [], 4),
     "entropy": ("entropy(P[0,0]) >= log(n)/2", ["heads == 1"], 2),
     "sphere": ("cosine(X[1]) >= cosine(X[0])", ["heads == 1", "layernorm == sphere"], 2),
+    "steep positions": ("entropy(P0[0,0]) >= log(n)/2", ["positions == relative"], 2),
+    "grouped heads": (
+        "diameter(X[1], 2) <= norm(W[0,0], 2)*diameter(X[0], 2)",
+        ["heads == 2", "kv_heads == 1"],
+        2,
+    ),
 }
 TRUE = {
     "own:diameter": (

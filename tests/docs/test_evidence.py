@@ -42,7 +42,6 @@ EXCEPTIONS = {
     ("docs/findings.md", "Notation of Dong et al."): "it defines letters and claims nothing of them",
     ("docs/findings.md", "Neighbouring theorems that are true"): "it announces the table and defines its letters",
     ("docs/findings.md", "No paper is meant"): "it names a page that is made from the registry",
-    ("docs/equilibria.md", "- Attracting equilibria of full rank under every"): "it says what is not known",
     ("docs/equilibria.md", "- A certificate for ranks that only"): "it says what is not there",
     ("docs/masks.md", "Three numbers tell how good"): "it announces the list that follows it",
     ("docs/flows.md", "The formulas work in all of space"): "its two lines are the proof",

@@ -18,6 +18,7 @@ from generated import write_field
 from scipy.special import lambertw
 
 import rankmath as rm
+from rankmath.certificates.issue import certify_claim
 from rankmath.checker.checker import FORMATS, KINDS
 from rankmath.checker.statements import ONE_LINE_DATA, sublayer_data
 from rankmath.claims import statement, statements
@@ -525,7 +526,16 @@ def slower_with_2048_tokens() -> bool:
     return "| `trace` of one layer, with all that it measures | H200 | 1 | 2048 |" in text
 
 
+def certified_with_gelu() -> bool:
+    net = rm.Network.random(tokens=3, dim=2, layers=1, seed=0, mlp="gelu")
+    claim = "diameter(X[1], 2) <= 100*diameter(X[0], 2)"
+    return (
+        certify_claim("mine:gelu", claim, ["mlp == gelu", "H == 1"], net, net.random_input(seed=1)).check().accepted
+    )
+
+
 FALSE: list[tuple[str, str, Callable[[], bool]]] = [
+    ("docs/certificates.md", "Gelu and its kin, whose steepest slope", certified_with_gelu),
     ("rankmath/claims/own_flows.py", "if β > −2/3, and do not", close_tokens_meet),
     ("rankmath/claims/own_positions.py", "multiplies the diameter by the attention's total variation", tenfold),
     ("rankmath/claims/own_positions.py", "diameter is multiplied by the total variation", tenfold),

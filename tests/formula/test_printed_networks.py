@@ -475,7 +475,8 @@ SIGNS: dict[str, tuple[str, Callable[..., Any]]] = dict(
         r"\operatorname{Ent}(<M>)",
         lambda w, P: min(map(entropy, P)),
     ),
-    "second largest modulus of an eigenvalue of the attention, each as often as it occurs; the largest is 1": (
+    "second largest modulus of an eigenvalue of the attention, each as often as it occurs; the largest is 1; 0 for"
+    " one token": (
         r"|\lambda_2(<M>)|",
         lambda w, P: float(np.sort(abs(np.linalg.eigvals(P)))[-2]) if len(P) > 1 else 0.0,
     ),
@@ -534,12 +535,12 @@ SIGNS: dict[str, tuple[str, Callable[..., Any]]] = dict(
         r"\max_{i\ge1}(<M>)_{ii}",
         lambda w, P: max(np.diagonal(P)[1:], default=0.0),
     ),
-    "largest ℓ₂ norm of a row of F(X) − F(X*) − Σ_h P0 (X − X*)W, F what the attention of layer l makes of X, X*"
-    " the tokens if all were the first of X": (
-        r"\max_i\Bigl\|\bigl(F_{<i>}(X)-F_{<i>}(X^*)-\sum_hP_0^{<i>,h}(X-X^*)W^{<i>,h}\bigr)_i\Bigr\|_2",
+    "largest ℓ₂ norm of a row of F(X) − F(C) − Σ_h P0 (X − C)W, F what the attention of layer l makes of X, C the"
+    " tokens if all were the first of X": (
+        r"\max_i\Bigl\|\bigl(F_{<i>}(X)-F_{<i>}(C)-\sum_hP_0^{<i>,h}(X-C)W^{<i>,h}\bigr)_i\Bigr\|_2",
         lambda w, l, *_: linear_gap(w, l),
     ),
-    f"{_TURNED}; where only W_QK is given, W_K is 1": (
+    f"{_TURNED}, of queries and keys without biases and norms; where only W_QK is given, W_K is 1": (
         r"c(<P>)",
         lambda w, l, h: math.prod(spectral(w.weights[f"W_{s}"][h]) for s in "QK") / math.sqrt(w.d_qk),
     ),

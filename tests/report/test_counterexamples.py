@@ -67,7 +67,8 @@ def test_an_attracting_equilibrium_of_full_rank_is_proved(tmp_path: Path) -> Non
     by_balls, by_checker = "existence: proved", "and by the checker, from the file alone:"
     assert shown.words[0].startswith(by_balls)
     assert shown.words[shown.words.index(by_checker) + 1 :] == checker.check(shown.file).checked
-    assert r"\mathtt{X}\approx" in shown.latex
+    assert r"X\approx" in shown.latex
+    assert "mathtt" not in shown.latex, "letters, not names of a program"
 
 
 @pytest.mark.parametrize("sizes", [(2, 2, 2), (3, 3, 3)])

@@ -14,6 +14,7 @@ import rankmath as rm
 from rankmath.claims import statements
 from rankmath.cli import main
 from rankmath.files import proofs_folder
+from rankmath.linalg.masks import Mask
 from rankmath.report.appendix import appendix, relied_on
 from rankmath.report.cite import citation
 from rankmath.report.fragments import STYLE, commands, notation, written_out
@@ -142,6 +143,39 @@ def test_a_theorem_of_a_certificate_has_no_program_text(mine: rm.Certificate, th
             assert program not in text, (key, program)
 
 
+def parts() -> rm.Certificate:
+    """An instance with an MLP, a LayerNorm before it, a cap of logits, a mask and a skip connection."""
+    import numpy as np
+
+    from rankmath.model.network import MLP, Attention, LayerNorm, Sublayer
+
+    one = np.array([[[1.0]]])
+    attention = Attention(one, one, 1.0, softcap=2.0, mask=Mask(np.tril(np.ones((2, 2), dtype=bool))))
+    mlp = MLP(np.array([[3.0]]), np.array([[5.0]]), activation="silu", b_in=np.array([7.0]))
+    norm = LayerNorm("rms", eps=1e-5, gain=np.array([11.0]))
+    net = rm.Network.from_layers([[Sublayer(attention, 1.0), Sublayer(mlp, 0.0, before=norm)]])
+    given = ("mask == causal", "softcap == tanh", "mlp == any", "layernorm == any", "norm_at == any", "skip == any")
+    claim = rm.Statement("mine:parts", "diameter(X[1], 2) <= diameter(X[0], 2)", given)
+    return rm.certify(claim, net, [[1.0], [2.0]])
+
+
+def test_every_part_of_a_network_has_its_letter_and_its_formula() -> None:
+    text = fragment([parts()])
+    for said in (
+        r"f_{0}(y)=\sigma(yW_{\mathrm{in}}+b_{\mathrm{in}})\,W_{\mathrm{out}},\quad\sigma(x)=\frac{x}{1 + e^{- x}}",
+        r"W_{\mathrm{in}}=\begin{pmatrix}3\end{pmatrix}",
+        r"b_{\mathrm{in}}=\begin{pmatrix}7\end{pmatrix}",
+        r"\text{logits capped with }c=2",
+        r"\text{LayerNorm rms before sublayer 1 of layer 0}\text{, }\varepsilon=10^{-5}\text{ (as a double)}",
+        r"\text{its gain}=\begin{pmatrix}11\end{pmatrix}",
+        r"\text{factor of the skip connection of sublayer 0 of layer 0}=1",
+        r"\text{token }i\text{ sees token }j\text{ where entry }(i,j)\text{ is 1 in }",
+    ):
+        assert said in text, text
+    assert "mathtt" not in text
+    assert text.index("Tokens are the rows") < text.index("Suppose")
+
+
 def test_what_the_checker_decided_is_told_with_its_numbers() -> None:
     line = (
         "claim: mu(X[L]) <= 3: [0, 1.6228e-33] against [1.77156, 1.77157], so it holds (in intervals of 128 bits)"
@@ -249,7 +283,11 @@ def test_every_theorem_compiles_in_a_two_line_article(
 ) -> None:
     masked = rm.layernorm_equilibrium(3, 3, 2, mask="causal").certify().certificate()
     # The last one is there already: its label is set once.
-    texts = [*(fragment([shown]) for shown in (mine, *proofs, masked)), *theorems.values(), fragment([mine])]
+    texts = [
+        *(fragment([shown]) for shown in (mine, *proofs, masked, parts())),
+        *theorems.values(),
+        fragment([mine]),
+    ]
     for number, text in enumerate(texts):
         (tmp_path / f"t{number}.tex").write_text(text, encoding="utf-8")
     compiled(ARTICLE % "\n\n".join(rf"\input{{t{k}}}" for k in range(len(texts))), tmp_path)

@@ -104,11 +104,11 @@ def test_just_below_one_is_not_printed_as_one() -> None:
 def test_nested_data_are_shown_field_by_field() -> None:
     data = {"layers": [{"heads": [{"W": [[1, "1*2^-1"]]}], "bias": [0]}], "norm": "l2", "P": [[[1]], [[2]]]}
     assert list(exact_data(data)) == [
-        r"\mathtt{layers[0].heads[0].W}=\begin{pmatrix}1&\tfrac{1}{2}\end{pmatrix}",
-        r"\mathtt{layers[0].bias}=\begin{pmatrix}0\end{pmatrix}",
-        r"\mathtt{norm}=\text{l2}",
-        r"\mathtt{P[0]}=\begin{pmatrix}1\end{pmatrix}",
-        r"\mathtt{P[1]}=\begin{pmatrix}2\end{pmatrix}",
+        r"\text{layers[0].heads[0].W}=\begin{pmatrix}1&\tfrac{1}{2}\end{pmatrix}",
+        r"\text{layers[0].bias}=\begin{pmatrix}0\end{pmatrix}",
+        r"\text{norm}=\text{l2}",
+        r"\text{P[0]}=\begin{pmatrix}1\end{pmatrix}",
+        r"\text{P[1]}=\begin{pmatrix}2\end{pmatrix}",
     ]
 
 
@@ -119,9 +119,9 @@ def test_thousands_are_set_apart() -> None:
 def test_a_matrix_wider_than_a_page_is_shown_to_six_digits_or_named() -> None:
     third = "1" * 40 + "/" + "3" * 39 + "7"
     (narrow,), (wide,), (widest,) = (list(exact_data({"A": [[third] * k]})) for k in (1, 4, 30))
-    assert narrow == rf"\mathtt{{A}}=\begin{{pmatrix}}{exact_math(number(third))}\end{{pmatrix}}"
-    assert wide == r"\mathtt{A}\approx \begin{pmatrix}" + "&".join(["0.333333"] * 4) + r"\end{pmatrix}"
-    assert widest == r"\mathtt{A}\in\mathbb{Q}^{1\times30}\text{, in the certificate}"
+    assert narrow == rf"A=\begin{{pmatrix}}{exact_math(number(third))}\end{{pmatrix}}"
+    assert wide == r"A\approx \begin{pmatrix}" + "&".join(["0.333333"] * 4) + r"\end{pmatrix}"
+    assert widest == r"A\in\mathbb{Q}^{1\times30}\text{, in the certificate}"
 
 
 def test_a_formula_for_running_text_says_the_same_with_its_words_outside() -> None:

@@ -142,6 +142,3 @@ def python_of(found: Equilibrium, stable: bool | None) -> str:
         f"proof = rm.certify_equilibrium(X, W_V, W_QK, mask, rank={found.rank}, stable={stable})\n"
         'proof.certificate().save("equilibrium.json")\n'
     )
-
-
-__all__ = ["MASKS", "certificate_of", "equilibrium_near", "python_of"]

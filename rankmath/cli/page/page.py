@@ -44,6 +44,3 @@ def page(post_to: str | None = None) -> str:
         "settings": escape(json.dumps({"postTo": post_to}), quote=True),
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda name: filled[name[1]], body)
-
-
-__all__ = ["page"]

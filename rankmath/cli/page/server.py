@@ -95,6 +95,3 @@ def server(explorer: Explorer, port: int = 0) -> tuple[Any, str]:
         raise InvalidArgument(f"--port: {port} given; it cannot be used ({error.strerror})") from None
     ready = waitress.create_server(explorer, sockets=[listening], threads=2, ident=None)
     return ready, f"http://{HOST}:{listening.getsockname()[1]}/{explorer.token}/"
-
-
-__all__ = ["HOST", "Explorer", "server"]

@@ -319,17 +319,3 @@ def _record(position: int, why: list[str], batch: Instance, i: int, verdict: Ver
         label=instance.label,
         data=encode(instance),
     )
-
-
-__all__ = [
-    "HISTOGRAM_EDGES",
-    "Chunk",
-    "Findings",
-    "Recipe",
-    "Record",
-    "check_scales",
-    "draws_for",
-    "file_digest",
-    "load_statement",
-    "run_chunk",
-]

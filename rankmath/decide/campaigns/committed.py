@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from rankmath.decide.battery import judge
 from rankmath.model.network import Network
 from rankmath.model.positions import ALiBi, Rotary
 from rankmath.model.sublayers import Sublayer
-from rankmath.validation import Array
+from rankmath.validation import NumpyArray
 from rankmath.verification.instance import ArrayInstance, Instance, NetworkInstance
 from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Outcome
@@ -114,11 +115,11 @@ def shortened(instance: Instance, bits: int = _BITS) -> Instance:
     [0.1015625, -3.0]
     """
 
-    def short(array: Array) -> Array:
+    def short(array: NumpyArray) -> NumpyArray:
         if array is None or np.asarray(array).dtype.kind != "f":
             return array
         mantissa, exponent = np.frexp(np.asarray(array, dtype=float))
-        return np.ldexp(np.round(mantissa * 2.0**bits), exponent - bits)
+        return np.asarray(np.ldexp(np.round(mantissa * 2.0**bits), exponent - bits))
 
     if isinstance(instance, ArrayInstance):
         return ArrayInstance({name: short(array) for name, array in instance.arrays.items()}, instance.label)
@@ -131,13 +132,13 @@ def shortened(instance: Instance, bits: int = _BITS) -> Instance:
     return NetworkInstance(cut, short(instance.X), instance.label)
 
 
-def _shortened(part: Sublayer, short: Callable[[Array], Array]) -> Sublayer:
+def _shortened(part: Sublayer, short: Callable[[NumpyArray], NumpyArray]) -> Sublayer:
     """The sublayer with the numbers of its attention cut, those of its positions too."""
     a = part.attention
     if a is None:
         return part
     names = ("query", "key", "value", "output", "key_bias", "bias", "b_Q", "b_K")
-    changes = {name: short(getattr(a, name)) for name in names if getattr(a, name) is not None}
+    changes: dict[str, Any] = {name: short(getattr(a, name)) for name in names if getattr(a, name) is not None}
     if a.rotary is not None:
         changes["rotary"] = Rotary(short(a.rotary.cos), short(a.rotary.sin))
     if isinstance(a.position, ALiBi):

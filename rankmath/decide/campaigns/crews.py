@@ -386,9 +386,3 @@ def joblib_backend(chunks: Iterator[Work], *, attempts: int) -> Crew:
             return
         # Settled for another attempt after joblib had drawn its last chunk.
         jobs.put_back(following)
-
-
-__all__ = [
-    *("dask_cluster", "done_ahead", "in_this_process", "is_done", "joblib_backend", "kept_workers"),
-    *("local_processes", "shared"),
-]

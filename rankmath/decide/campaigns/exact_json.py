@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from rankmath.validation import Array, InvalidArgument, Json
+from rankmath.validation import InvalidArgument, Json, NumpyArray
 
 #: Numbers, arrays, tuples, dicts and dataclasses of them.
 Decoded: TypeAlias = Any
@@ -63,7 +63,7 @@ def _node(value: object) -> Json:
     raise TypeError(f"a {type(value).__name__} cannot be written exactly")
 
 
-def _array_node(array: Array) -> dict[str, Json]:
+def _array_node(array: NumpyArray) -> dict[str, Json]:
     kind = array.dtype.kind
     flat = array.ravel().tolist()
     if kind == "f" and array.dtype.itemsize <= 8:
@@ -94,7 +94,7 @@ def _value(node: Decoded) -> Decoded:
     return kind(**{name: _value(part) for name, part in node["fields"].items()})
 
 
-def _array(node: dict[str, Decoded]) -> Array:
+def _array(node: dict[str, Decoded]) -> NumpyArray:
     dtype = np.dtype(node["dtype"])
     array = np.empty(len(node["entries"]), dtype=dtype)
     for i, entry in enumerate(node["entries"]):
@@ -111,6 +111,3 @@ def _class(name: str) -> type:
     if not (isinstance(found, type) and dataclasses.is_dataclass(found)):
         raise InvalidArgument(f"the class {name} is none of this library's")
     return found
-
-
-__all__ = ["decode", "encode"]

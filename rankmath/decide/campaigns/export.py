@@ -95,5 +95,3 @@ _WRITERS: dict[str, Callable[[Path, list[str], Iterator[Row]], int]] = {
     ".json": _write_json,
     ".parquet": _write_parquet,
 }
-
-__all__ = ["export", "plain"]

@@ -206,6 +206,3 @@ def _result(came: Attempt) -> Result:
         raise InvalidArgument(came.error)
     print(came.traceback, file=sys.stderr)
     raise BatteryFailed(f"{came.chunk.key}: {came.error}")
-
-
-__all__ = ["BatteryFailed", "BatteryWork", "Result", "run_all", "smallest", "summary", "works"]

@@ -485,6 +485,3 @@ def _user() -> str:
         return getpass.getuser()
     except (KeyError, OSError):
         return str(os.getuid())
-
-
-__all__ = ["SCHEMA", "TABLES", "Ledger", "LedgerError", "Standing"]

@@ -224,6 +224,3 @@ def _size(given: object) -> tuple[int, int, int, int]:
     if math.prod((n, n, H)) > 10**9 or math.prod((d, d, H, L)) > 10**9:
         raise InvalidArgument(f"sizes: {given!r} given; it does not fit into memory")
     return n, d, H, L
-
-
-__all__ = ["OF_A_STATEMENT", "OF_THE_CAMPAIGN", "Plan", "Task", "default_chunk"]

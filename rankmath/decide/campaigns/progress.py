@@ -85,6 +85,3 @@ class Watcher:
         self._spent += attempt.seconds
         workers = max(1.0, self._spent / max(1e-9, time.monotonic() - self._began))
         self._bar.at(self._done, "  ".join(words), left=self._remaining.seconds(workers))
-
-
-__all__ = ["Remaining", "Watcher"]

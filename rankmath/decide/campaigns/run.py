@@ -169,6 +169,3 @@ def _crew(plan: Plan, chunks: Iterator[Chunk], cluster: Dask, joblib: bool) -> C
     if plan.workers == 0:
         return in_this_process(chunks, attempts=plan.attempts)
     return local_processes(chunks, workers=plan.workers, attempts=plan.attempts)
-
-
-__all__ = ["Summary", "Watch", "campaign"]

@@ -36,6 +36,3 @@ def versions() -> dict[str, str]:
     for name in ("numpy", "scipy", "python-flint", "mpmath"):
         found[name] = metadata.version(name)
     return {**found, "python": platform.python_version(), "platform": platform.platform()}
-
-
-__all__ = ["source_digest", "versions"]

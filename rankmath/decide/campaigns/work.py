@@ -62,6 +62,3 @@ def attempt(work: Work, tell: Tell = silent) -> Attempt:
         full = error if isinstance(error, NotWritten) else None
         return Attempt(work, None, seconds, worker, 1, words, format_exc(), mistake, full)
     return Attempt(work, findings, time.perf_counter() - began, worker)
-
-
-__all__ = ["Attempt", "Tell", "Work", "attempt", "silent"]

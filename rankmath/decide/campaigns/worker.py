@@ -48,6 +48,3 @@ def serve(handle: int) -> None:
             connection.send(attempt(chunks.get(), tell))
     except OSError:
         os._exit(0)
-
-
-__all__ = ["serve"]

@@ -75,6 +75,3 @@ def lines_of(proof: FoundProof) -> Iterator[str]:
     yield from in_sentences(proof)
     if names := ", ".join(sorted(proof.lemmas)):
         yield f"rests on {names}: theorems of proofs/coq"
-
-
-__all__ = ["in_sentences", "lines_of"]

@@ -9,6 +9,7 @@ every step is handed to the rules of `rankmath.checker.derivation`.
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -61,6 +62,17 @@ from rankmath.checker.monomials import (
 )
 from rankmath.checker.network_claims import NETWORK_CLAIMS
 from rankmath.decide.prover.programs import combination, shares
+
+
+@lru_cache(maxsize=1)
+def growing() -> frozenset[str]:
+    """Functions that grow, by the lemma that says so: its claim is f(x) <= f(y).
+
+    >>> sorted(growing())
+    ['exp', 'expc', 'log', 'tanh']
+    """
+    found = (re.fullmatch(r"(\w+)\(x\) <= \1\(y\)", lemma.text) for lemma in lemma_table().values())
+    return frozenset(match[1] for match in found if match is not None)
 
 
 class Places(NamedTuple):
@@ -557,7 +569,7 @@ class Search:
         out: list[FoundLine] = []
         groups: dict[str, list[Atom]] = {}
         for atom in pool:
-            if atom.kind == "function" and atom.name in ("tanh", "exp", "expc", "log"):
+            if atom.kind == "function" and atom.name in growing():
                 groups.setdefault(atom.name, []).append(atom)
         for name, group in groups.items():
             for v in [atom for atom in group if atom in goal]:
@@ -1102,7 +1114,7 @@ class Search:
         tops, bottoms = list(neg), list(pos)
         extra = list(near)[:12]
         pairs = [(m, q) for m in tops for q in bottoms]
-        pairs += [(m, q) for m in tops for q in extra] + [(m, q) for m in extra for q in bottoms]
+        pairs += [(m, q) for m in tops for q in extra] + [(m, q) for m in extra for q in (*bottoms, *tops)]
         if len(tops) * len(bottoms) > 30 or depth > 3:
             pairs = []
         # First the facts as they are, which costs little; then with comparisons of single terms.
@@ -1175,12 +1187,20 @@ class Search:
                 if isinstance(base, Atom) and base.kind == "quantity" and not self.work.positive(base):
                     self._settle_positive(base)
             for other in logs:
-                if other != atom and other.name == atom.name and atom.name in ("log", "exp", "tanh"):
+                if other != atom and other.name == atom.name and atom.name in growing():
                     step = self.le(u, dict(other.args[0]), 2)
                     if step is not None:
                         self.learn(step)
                         at = {"x": poly_text(u), "y": poly_text(dict(other.args[0]))}
                         out += self.lemma(f"{atom.name}-grows", at, [step])
+            for other in logs if atom.name == "log" else ():
+                v = dict(other.args[0])
+                if other.name == "log" and atom.text < other.text:
+                    for name, low, high in (("", times(u, v), rational(1)), ("-low", rational(1), times(u, v))):
+                        step = self.le(low, high, _DEEPEST)
+                        if step is not None:
+                            self.learn(step)
+                            out += self.lemma(f"log-product{name}", {"x": poly_text(u), "y": poly_text(v)}, [step])
         return out
 
     def _cleared(self, left: Poly, right: Poly, depth: int) -> FoundLine | None:
@@ -1483,6 +1503,3 @@ def _pruned(facts: Sequence[FoundLine], goal: set[Atom]) -> list[FoundLine]:
         if not alone:
             return kept
         kept = [step for step in kept if not any(atom in alone for atom in step.vector[0])]
-
-
-__all__ = ["FoundLine", "Search"]

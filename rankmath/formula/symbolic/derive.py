@@ -142,6 +142,3 @@ def _letters(expression: Expr) -> Iterator[Step]:
             if not expression.has(sp.Min, sp.Max) and has_sign(sign * slope):
                 yield Step(f"it {word} with {letter}", 0, "<=", sign * sp.Derivative(expression, letter))
                 break
-
-
-__all__ = ["derivation"]
