@@ -791,6 +791,11 @@ Definition causal_identity_attracts {n} (mu : vector n) : Prop :=
   (forall i a p b, (i < n)%nat -> (a < n)%nat -> (p < n)%nat -> (b < n)%nat -> (order i a <= order p b)%nat ->
     (order i a = order p b -> (p, b) = (i, a)) /\ ((p, b) <> (i, a) -> J i a p b = 0)) /\
   forall i k, (i < n)%nat -> (k < n)%nat -> J i k i k = if Nat.ltb i k then mu k / mu i else 0.
+(** gaussian_tail: probability that a vector of k independent standard normal numbers is at least √k + t long; here: its
+    length has the density r^{k−1} e^{−r²/2}, up to a factor *)
+Definition radial (k : nat) (r : R) : R := r ^ (k - 1) * exp (- r ^ 2 / 2).
+Definition from_on (f : R -> R) (a : R) : R := real (Lim (fun b => RInt f a b) p_infty).
+Definition gaussian_tail (k : nat) (t : R) : R := from_on (radial k) (sqrt (INR k) + t) / from_on (radial k) 0.
 (** stable_range: 0 < c < a < 1 and w² > a(2 − a) *)
 Definition stable_range (parameters : vector 3) : Prop := let a := parameters 0%nat in let w := parameters 1%nat in
   let c := parameters 2%nat in 0 < c < a /\ a < 1 /\ w ^ 2 > a * (2 - a).

@@ -645,6 +645,15 @@ Definition statement_own_gamma_free_sharp : Prop :=
       0%nat / (d_qk N)) * norm_1 (W_QK N 0%nat 0%nat) * norm_composite (W N 0%nat 0%nat) * (residual_composite (X N
       0%nat)) ^ 3.
 
+(** own:gaussian-length (proved): gaussian_tail(k, t) <= exp(-t**2/2)
+    given k > 0
+    given t >= 0 *)
+Definition statement_own_gaussian_length : Prop :=
+  forall (k : nat) (t : R),
+    (k > 0)%nat ->
+    t >= 0 ->
+    gaussian_tail k t <= exp (- t ^ 2 / 2).
+
 (** own:hardmax-steps (proved): left_over(g) + total(g) >= 1 and left_over(g) <= exp(-total(g))
     given proper_steps(g) *)
 Definition statement_own_hardmax_steps : Prop :=
@@ -2269,7 +2278,6 @@ Definition statement_zhai2023_3_1 : Prop :=
     own:cluster-speed: its arrays
     own:flow-step-odd: its arrays
     own:frozen-sign: its arrays
-    own:gaussian-length: its arrays
     own:stable-connected: its arrays
     karagodin2024:subspace-two: its arrays
     karagodin2025:4.3: its arrays

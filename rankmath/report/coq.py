@@ -126,6 +126,7 @@ DATA: Mapping[str, Data] = {
     "karagodin2024:two-clusters-symmetric": _CAUSAL_FLOW,
     "own:l2-lower": Data("(m : R)"),
     "own:circle-three": Data("(beta u : R)"),
+    "own:gaussian-length": Data("(k : nat) (t : R)"),
     "own:hardmax-steps": Data("(t : nat) (g : vector t)", _positive("t")),
     "alcalde2025:4.2": Data("(a q : R)"),
     "own:mask-rate": Data("(n : nat) (G : matrix n n)"),
