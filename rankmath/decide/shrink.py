@@ -79,11 +79,11 @@ def _smaller(instance: NetworkInstance) -> Iterator[NetworkInstance]:
     attention = net.attentions[0]
     grouped = attention.kv_heads is not None
     ones = np.broadcast_to(np.eye(d), W.shape)  # the keys and values that groups of heads share
-    plain = net.is_one_line and not grouped and not any(net.activations[l] != "none" for l in range(L))
+    plain = net.is_one_line and not any(net.activations[l] != "none" for l in range(L))
 
     def made(**changes: Any) -> NetworkInstance:
         tokens = changes.pop("X", X)
-        if not net.is_one_line or grouped:  # no layer and no dimension of it is dropped
+        if not net.is_one_line:  # no layer and no dimension of it is dropped
             arrays = {"query": changes.pop("W_QK", W_QK), "value": changes.pop("W", W), "key": None, **changes}
             if grouped or attention.qk_norm is not None:
                 shared = ones[:, : arrays["query"].shape[1]]

@@ -688,7 +688,7 @@ def test_a_claim_that_fails_for_one_token_alone_is_refuted_by_one() -> None:
     ],
 )
 def test_parts_that_are_not_drawn_are_strong_enough_to_refute(claim: str, given: str) -> None:
-    """Weights of MLPs, terms of positions, groups of heads, gains: true of the identity, small terms and own heads."""
+    """Weights of MLPs, terms of positions, groups of heads, gains: true of identities, small terms, own heads."""
     entry = Statement("mine:claim", claim, given.split(", "))
     found = search(entry, evaluations=20_000, seconds=600)
     assert found.refutes
