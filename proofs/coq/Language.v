@@ -468,7 +468,8 @@ Definition q_max_mean (N : network) (l h : nat) : R :=
 Definition q_min_mean (N : network) (l h : nat) : R :=
   least (tokens N) (centred_shares N (mean (tokens N) (X N l)) l h).
 (** gamma: √(Σ_i D_ii · max_j q_j / max_i D_ii), 0 where all D_ii are 0; D_ii = max_j E_ij − min_j E_ij, E = R W_QK
-    Rᵀ/√d_qk, q the softmax of (x W_QK + kᵀ)Rᵀ/√d_qk, R the tokens less a row x that minimises ‖R‖_{1,∞} *)
+    Rᵀ/√d_qk, q the softmax of (x W_QK + kᵀ)Rᵀ/√d_qk, k = W_K b_Qᵀ, R the tokens less a row x that minimises
+    ‖R‖_{1,∞} *)
 Definition gamma (N : network) (center : nat -> vec) (l h : nat) : R :=
   if Req_EM_T (delta_composite N center l h) 0 then 0 else
   sqrt (sum (tokens N) (oscillation N (center l) l h) * q_max_composite N center l h / delta_composite N center l h).

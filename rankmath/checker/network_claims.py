@@ -57,7 +57,7 @@ own:causal-rate | Under a causal mask attention at consensus bounds the distance
     0])*exp(consensus_shift(P[l, 0]))))*reach(X[0])
     | mask == causal; n >= 2; H == 1; positions == any; softcap == any; qk_norm == any; layernorm == none; mlp ==
     none; skip == 0
-own:composite | Doubly exponential collapse with half of the constant of 2023, any number of heads
+own:composite | Doubly exponential collapse with half of the constant of dong2021:2.3, any number of heads
     | residual(X[L], composite) <= (2*max_l(max_h(gamma(P[l, h])))*max_l(sqrt(sum_h(norm(W_QK[l, h], 1)*norm(W[l,
     h], 1))*sum_h(norm(W_QK[l, h], 1)*norm(W[l, h], inf))))/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0],
     composite)**(3**L)

@@ -125,6 +125,8 @@ barbero2024_4_2 = Statement(
     title="A repeated last token: the two last tokens come together as the input grows, explicitly",
     source=f"{BARBERO}, Theorem 4.2, as we read it: without positions, of causal attention with skips and biases; "
     "the paper has a limit, the explicit bound is ours",
+    notes="Where the weights are fixed and all tokens of the input lie in one ball, however many, repeat_share is "
+    "O(1/n), and the bound tends to 0.",
     status="proved",
     draws=(
         partial(draw_causal, moderate_tokens, layers=3),
@@ -162,8 +164,8 @@ folk = Statement(
     extremal=loud_query,
     exhibit=lambda: next(loud_query()),
     share=0.4,
-    notes="With the factor 1 + aRΔ and, for the token itself, a term aΔ²/4 it is true where b_Q = 0: "
-    "own:influence.",
+    notes="Where b_Q = 0 it is true with the factor 1 + aRΔ, a = ‖W_QK‖₂/√d_qk, R the largest length of a token "
+    "and Δ the ℓ₂ diameter: own:influence.",
 )
 
 own_influence = Statement(

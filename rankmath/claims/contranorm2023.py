@@ -114,7 +114,7 @@ own_contranorm = Statement(
     _STEP,
     given=(*_GIVEN, "1 + (1 - 2*top(sigma)**2)*s >= 0"),
     arrays={"sigma": "m, > 0", "s": ""},
-    title="A step of ContraNorm raises the effective rank, for matrices of every rank",
+    title="A step of ContraNorm raises the effective rank, whether or not the matrix has full rank",
     source=f"{OWN}, after Proposition 2 of {GUO}",
     status="proved",
     draws=(draw_spectra(2, 2), draw_spectra(2, 7)),

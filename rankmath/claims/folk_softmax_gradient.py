@@ -57,7 +57,7 @@ folk_softmax_gradient = Statement(
     "softmax_slope(c, T) <= 1/(4*T) and softmax_slope(c, T) <= sqrt(2)",
     given="T > 0",
     arrays=LOGITS,
-    title="The derivative of softmax is at most 1/(4T), as it is often given",
+    title="The derivative of softmax is at most 1/(4T), and at most √2, as it is often given",
     source="often read, with no one source; 1/4 is the slope of one entry in its own logit",
     status="refuted",
     draws=(draw_logits,),

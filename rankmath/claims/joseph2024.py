@@ -54,7 +54,8 @@ folk = Statement(
     extremal=exchange,
     exhibit=lambda: next(exchange()),
     share=0.3,
-    notes="True with another factor: own:lambda-skip-sphere.",
+    notes="Here S = ‖P‖_F and C = ‖W‖_F. For the diameter, and |λ| ≥ 2‖W‖₂, there is such a factor: "
+    "own:lambda-skip-sphere.",
 )
 
 own_lambda_skip_sphere = Statement(

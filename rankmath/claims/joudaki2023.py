@@ -96,7 +96,7 @@ joudaki2023_isometry = Statement(
     draws=(draw_tokens,),
     extremal=nearly_one_length,
     share=0.5,
-    notes="The gain is exactly mean‖x‖² over the squared geometric mean of the lengths: twice as much in "
-    "the limit of equal lengths; two lengths 1 and 100 gain 49.0 where 0.96 is printed, one length 100 among 999 "
-    "of length 1 gains 9.9 where 8.1 is printed.",
+    notes="The factor is exactly mean‖x‖² over the squared geometric mean of the lengths. It exceeds 1 by twice as "
+    "much as length_spread does in the limit of equal lengths, by 49.0 against 0.96 for two lengths 1 and 100, by "
+    "9.9 against 8.1 for one length 100 among 999 of length 1.",
 )

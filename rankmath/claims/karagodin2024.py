@@ -136,7 +136,7 @@ karagodin2024_two_clusters = Statement(
     exhibit=partial(exhibit_sink, "karagodin2024:two-clusters", kind="general"),
     share=0.005,
     notes="Two tokens on the circle, V = [[2, −2], [0, 1]], Q = K = 0: e_0 and (−4/5, 3/5) are a sink with "
-    "eigenvalues −1 and −3/10. Where attention is not too sharp it is true: own:flow-one-cluster.",
+    "eigenvalues −1 and −3/10. Where V is symmetric and attention not too sharp it is true: own:flow-one-cluster.",
 )
 
 karagodin2024_symmetric = Statement(
@@ -375,7 +375,8 @@ karagodin2024_subspace_two = Statement(
     "aligning(lam, M, B, X) >= lam*lead(M, X)*sine_square(M, X)/(1 + exp(2*form_size(B)))",
     given="lam > 0",
     arrays={"lam": "", "M": "k k", "B": "d d", "X": "2 d"},
-    title="Two causal tokens end, from almost every start, where the first points if the top eigenspace is no line",
+    title="Two causal tokens under a symmetric V whose largest eigenvalue is positive and multiple end, from "
+    "almost every start, where the first points in its eigenspace",
     source=f"{OWN}; it gives a conjecture of {KARAGODIN}, on a top eigenvalue of multiplicity two or more, for two "
     f"tokens; {_WORDING}",
     status="proved",

@@ -99,8 +99,8 @@ geshkovski2024_until_collapse = Statement(
     status="proved",
     draws=(draw_collapses,),
     share=0.02,
-    notes="It gives their T₁ ≤ 2ne^{8εβ} + enλβ²/(β − 1), the time until clusters have met. Sharper: "
-    "own:until-collapse.",
+    notes="For u ≥ 1/2, u ≥ 1 − 8ε and c = λ, n times the right side is at most 2ne^{8εβ} + enλβ²/(β − 1): their "
+    "T₁. Sharper: own:until-collapse.",
 )
 
 own_until_collapse = Statement(
@@ -109,7 +109,7 @@ own_until_collapse = Statement(
     where={"x": "beta*(1 - u)"},
     given=("beta > 0", "u > 0", "exp(-c*beta) < 1 - u"),
     arrays=_COLLAPSE,
-    title="How long until tokens of a cluster have met, sharper",
+    title="How long u′ = u(1 − u)e^{β(u − 1)}, a bound for the least cosine in a cluster, takes, sharper",
     source=f"{OWN}, beside a lemma of {GESHKOVSKI_SLOW}",
     status="proved",
     draws=(draw_collapses,),
@@ -140,8 +140,8 @@ own_mean_field_rate = Statement(
     where={"s": "exp(2*tau) - 1"},
     given=("v > 0", "v <= 1", "tau > 0", "a >= 0", "a <= 1"),
     arrays={"v": ", > 0, <= 1", "tau": ", > 0", "a": ", >= 0, <= 1"},
-    title="The mean field, β = 0: W₂ ≤ Ce^{−ρt} from every density in L² if ρ < min(1, (d − 1)/4), not if ρ is "
-    "larger",
+    title="The mean field, β = 0: W₂ ≤ Ce^{−ρt} from every density in L² with a mean that is not 0 if "
+    "ρ < min(1, (d − 1)/4), not if ρ is larger",
     source=f"{OWN}, beside a theorem of {CHEN_MEAN}: exponentially fast, W₂ ≤ C₀e^{{−t/100}} for |β| < β₀, from a "
     f"density in L² with a mean that is not 0, as a survey has it; {_READ}",
     status="proved",
@@ -149,10 +149,10 @@ own_mean_field_rate = Statement(
     extremal=late_boosts,
     sharp=True,
     share=0.3,
-    notes="Where β = 0 all tokens are moved by one boost of some rapidity τ, along an axis w that it takes to e: "
-    "a token x with ⟨w, x⟩ = 2v − 1 goes to one with 1 − ⟨e, x⟩ = 2(1 − v)/(1 + sv). Hölder's inequality "
-    "with this bound gives W₂ ≤ Ce^{−ρt} for every ρ < min(1, (d − 1)/4), and densities that are large near one "
-    "point forbid every larger exponent.",
+    notes="For β = 0 all tokens rest where the mean is 0; else one boost of some rapidity τ moves them, along an "
+    "axis w that it takes to e: a token x with ⟨w, x⟩ = 2v − 1 goes to one with 1 − ⟨e, x⟩ = 2(1 − v)/(1 + sv). "
+    "Hölder's inequality with this bound gives W₂ ≤ Ce^{−ρt} for every ρ < min(1, (d − 1)/4), and densities that "
+    "are large near one point forbid every larger exponent.",
 )
 
 # -- the circle --------------------------------------------------------------------------------------------

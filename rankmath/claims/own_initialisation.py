@@ -65,7 +65,8 @@ own_gaussian_length = Statement(
     draws=(draw_tails,),
     extremal=at_the_mean,
     share=0.1,
-    notes="With it collapse at initialisation: with independent Gaussian weights of variance 1/d (queries and "
-    "keys, d × m) and σ²/d (values), H heads, L layers, n ≥ 2 tokens and any biases, with probability at least "
-    "1 − HL n⁴ e^{−t²/2}/4 every layer has Δ' ≤ Hσ(1 + t/√d)Δ tanh(t(1 + t/√m)Δ²/(4d)), Δ the ℓ₂ diameter.",
+    notes="With it collapse at initialisation, of attention alone, without mask and positions: with independent "
+    "Gaussian weights of mean 0 and variance 1/d (queries and keys, d × m) and σ²/d (values), H heads, L layers, "
+    "n ≥ 2 tokens, any biases and t > 0, with probability at least 1 − HL n⁴ e^{−t²/2}/4 every layer has "
+    "Δ' ≤ Hσ(1 + t/√d)Δ tanh(t(1 + t/√m)Δ²/(4d)), Δ and Δ' the ℓ₂ diameters before and after it.",
 )

@@ -160,8 +160,8 @@ own_positions_diameter = Statement(
     draws=_draws(PLAIN),
     extremal=meeting_tokens,
     sharp=True,
-    notes="Without positions queries and keys come together with the tokens, and the bound is of order three. With "
-    "them it need not fall below a factor a layer.",
+    notes="Without positions and norms queries and keys come together with the tokens, and the bound is of order "
+    "three. With positions it need not fall below a factor a layer.",
 )
 
 own_consensus_rate = Statement(
@@ -243,8 +243,9 @@ own_consensus_spectrum = Statement(
     **_PROVED | {"share": 0.1},
     truth="proofs/own_mask_rate.tex",
     draws=_draws(KINDS[:-1], ((3, 4, 1, 1), (4, 2, 1, 2))),
-    notes="|λ₂(P₀)| is the factor of a layer in the end where one layer of one head with W = 1 is repeated, for "
-    "almost every start near consensus, if it is positive (proofs/own_mask_rate.tex). Both bounds hold for every "
+    notes="|λ₂(P₀)| at the limit is the factor of a layer in the end, in the geometric mean, where one layer of "
+    "one head with W = 1, no bias and logits that are analytic in the tokens is repeated, for almost every start "
+    "near a consensus where 0 < |λ₂(P₀)| < 1 (proofs/own_mask_rate.tex). Both bounds hold for every "
     "row-stochastic matrix and are classical; for two tokens all three numbers agree.",
 )
 

@@ -79,5 +79,5 @@ own_dispersion = Statement(
     extremal=one_apart,
     sharp=True,
     notes="The first is attained where all logits but the largest are equal, the second where all but the least "
-    "are. At temperature T the range is δ/T.",
+    "are. At a temperature T the range osc(c) is divided by T.",
 )

@@ -274,15 +274,16 @@ define(
     """gamma(P[l, h]) = 0 if delta(l, h, composite) == 0 else
     sqrt(sum(oscillations(l, h, composite)) * q_max(l, h, composite) / delta(l, h, composite))""",
     "√(Σ_i D_ii · max_j q_j / max_i D_ii), 0 where all D_ii are 0; D_ii = max_j E_ij − min_j E_ij, E = R W_QK"
-    " Rᵀ/√d_qk, q the softmax of (x W_QK + kᵀ)Rᵀ/√d_qk, R the tokens less a row x that minimises ‖R‖_{1,∞}",
+    " Rᵀ/√d_qk, q the softmax of (x W_QK + kᵀ)Rᵀ/√d_qk, k = W_K b_Qᵀ, R the tokens less a row x that"
+    " minimises ‖R‖_{1,∞}",
     latex=r"\gamma({0})",
     example="gamma(P[0, 0]) <= sqrt(n)",
     known="share*sqrt(n)",
 )
 define(
     "q_max(P[l, h], center) = max(shares(l, h, center))",
-    "largest entry of q, the softmax of (x W_QK + kᵀ)Rᵀ/√d_qk, R the tokens less a row x: composite (one that"
-    " minimises ‖R‖_{1,∞}), mean (their mean)",
+    "largest entry of q, the softmax of (x W_QK + kᵀ)Rᵀ/√d_qk, k = W_K b_Qᵀ, R the tokens less a row x:"
+    " composite (one that minimises ‖R‖_{1,∞}), mean (their mean)",
     words={"center": CENTERS},
     latex=r"\|{1:bar q}({0})\|_\infty",
     example="q_max(P[0, 0], mean) >= 1/n",
@@ -291,8 +292,8 @@ define(
 )
 define(
     "q_min(P[l, h], center) = min(shares(l, h, center))",
-    "least entry of q, the softmax of (x W_QK + kᵀ)Rᵀ/√d_qk, R the tokens less a row x: composite (one that"
-    " minimises ‖R‖_{1,∞}), mean (their mean)",
+    "least entry of q, the softmax of (x W_QK + kᵀ)Rᵀ/√d_qk, k = W_K b_Qᵀ, R the tokens less a row x:"
+    " composite (one that minimises ‖R‖_{1,∞}), mean (their mean)",
     words={"center": CENTERS},
     latex=r"\min_j {1:bar q}_j({0})",
     example="q_min(P[0, 0], mean) <= 1/n",

@@ -550,6 +550,74 @@ def certified_with_gelu() -> bool:
     )
 
 
+def sink_of_uniform_attention() -> bool:
+    """V = [[2, −2], [0, 1]], Q = K = 0: (−4/5, 3/5) rests beside e_0, and is drawn back when it is moved."""
+    V, rest, across = np.asarray([[2.0, -2.0], [0.0, 1.0]]), np.asarray([-0.8, 0.6]), np.asarray([0.6, 0.8])
+    speed = V @ (np.asarray([1.0, 0.0]) + rest) / 2
+    return bool(abs(speed @ across) < 1e-15 and across @ V @ across / 2 < speed @ rest)
+
+
+def rests_about_the_mean_zero() -> bool:
+    """β = 0, the uniform density on the circle: its mean is 0, so no token moves, and W₂ does not fall."""
+    angle = (np.arange(1000) + 0.5) * np.pi / 500
+    return abs(np.exp(1j * angle).mean()) < 1e-12
+
+
+def opposite_tokens_rest() -> bool:
+    """Two tokens x and −x: every Σ_j a_j x_j is a multiple of x, so its part off x is 0."""
+    x = np.asarray([0.6, 0.8])
+    drawn = 0.25 * x - 0.75 * x
+    return bool(abs(drawn - (drawn @ x) * x).max() < 1e-15)
+
+
+def gains_fifty() -> bool:
+    """Lengths 1 and 100: the mean square over the squared geometric mean is 50.005, not 49.0."""
+    return abs((1 + 100**2) / 2 / 100 - 50.005) < 1e-12
+
+
+def skip_is_seen() -> bool:
+    """One token with a skip, W = 1: its derivative in itself is 2, and with Δ = 0 the sum without it is 1."""
+    net = rm.Network.from_arrays(np.ones((1, 1, 1, 1)), np.ones((1, 1, 1, 1)), mask="causal", skip=1.0)
+    step = np.full((1, 1), 0.5)
+    return bool((rm.forward(net, 1 + step) - rm.forward(net, 1 - step))[0, 0] == 2)
+
+
+def norms_keep_apart() -> bool:
+    """Tokens ±10⁻⁹ in one dimension: divided by their root mean squares the queries are ±1."""
+    x = np.asarray([1e-9, -1e-9])
+    return bool(np.ptp(x / np.sqrt(x**2)) == 2)
+
+
+def one_direction_after_a_layer() -> bool:
+    """|λ| = 1, uniform attention, W large: both tokens have one direction after a layer, so no factor is kept."""
+    X = np.asarray([[1.0, 0.0], [0.0, 1.0]])
+    mean, drawn = X.mean(axis=0), (X[0] - X[1]) * 0.5 - X[1]
+    Y = X + X.mean(axis=0) @ (np.outer(mean, drawn) / (mean @ mean))
+    return bool(np.ptp(Y / np.linalg.norm(Y, axis=1, keepdims=True), axis=0).max() < 1e-12)
+
+
+def more_than_half_as_printed() -> bool:
+    """Two heads, W one column and one row of nine ones, ‖W_QK‖₁ = 1: 2B = 20, and half of 4βH is 12."""
+    W = np.zeros((2, 9, 9))
+    W[0, :, 0] = W[1, 0] = 1
+    columns, rows = abs(W).sum(axis=1).max(axis=1), abs(W).sum(axis=2).max(axis=1)
+    return bool(2 * math.sqrt(columns.sum() * rows.sum()) > 2 * 2 * math.sqrt((columns * rows).max()))
+
+
+def rank_one_stays() -> bool:
+    """One singular value: the effective rank is 1 before the step and after it."""
+    sigma, s = np.asarray([0.5]), 0.5
+    after = sigma * (1 + s - s * sigma**2)
+    return bool((sigma / sigma.sum() == after / after.sum()).all())
+
+
+def mask_slows_the_start() -> bool:
+    """Causal tokens −0.1 and 0, d = m = σ = 1, t = 3: Δ' is |w|Δ/2, w normal, above the bound too often."""
+    t, far = 3.0, 0.1
+    bound = (1 + t) * math.tanh(t * (1 + t) * far**2 / 4)
+    return math.erfc(2 * bound / math.sqrt(2)) > 2**4 * math.exp(-(t**2) / 2) / 4
+
+
 FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("docs/certificates.md", "Gelu and its kin, whose steepest slope", certified_with_gelu),
     ("rankmath/claims/own_flows.py", "if β > −2/3, and do not", close_tokens_meet),
@@ -644,6 +712,18 @@ FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("docs/what-a-certificate-claims.md", "a few short files", thousands_of_lines),
     ("docs/machine-checked.md", "Of each registered statement", some_have_no_proposition),
     ("CLAIMS.md", "## Collapse is of order three at least", positions_break_order_three),
+    ("rankmath/claims/karagodin2024.py", "Where attention is not too sharp it", sink_of_uniform_attention),
+    ("rankmath/claims/karagodin2024.py", "if the top eigenspace is no line", repelled_from_the_first),
+    ("rankmath/claims/own_flows.py", "from every density in L² if", rests_about_the_mean_zero),
+    ("rankmath/claims/rigollet2025.py", "from any cosine to any other below 1", opposite_tokens_rest),
+    ("rankmath/claims/joudaki2023.py", "two lengths 1 and 100 gain 49.0", gains_fifty),
+    ("rankmath/claims/barbero2024.py", "for the token itself, a term aΔ²/4 it is true", skip_is_seen),
+    ("rankmath/claims/own_positions.py", "Without positions queries and keys come together", norms_keep_apart),
+    ("rankmath/claims/own_positions.py", "head with W = 1 is repeated", moved_by_a_bias),
+    ("rankmath/claims/joseph2024.py", "True with another factor", one_direction_after_a_layer),
+    ("rankmath/claims/dong2021_2_3.py", "half of the constant of 2023", more_than_half_as_printed),
+    ("rankmath/claims/contranorm2023.py", "for matrices of every rank", rank_one_stays),
+    ("rankmath/claims/own_initialisation.py", "at initialisation: with independent Gaussian", mask_slows_the_start),
 ]
 
 

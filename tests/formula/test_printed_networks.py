@@ -435,7 +435,7 @@ def norms(kind: str, tex: str, measure: Callable[[Any], float]) -> Any:
 
 _RES, _LESS = "least norm of X − 1xᵀ over all x: ", "R the tokens less a row x: "
 _ONE, _MEAN = f"{_LESS}one that minimises ‖R‖_{{1,∞}}", f"{_LESS}their mean"
-_SHARE = "entry of q, the softmax of (x W_QK + kᵀ)Rᵀ/√d_qk, "
+_SHARE = "entry of q, the softmax of (x W_QK + kᵀ)Rᵀ/√d_qk, k = W_K b_Qᵀ, "
 _D = "largest D_ii = max_j E_ij − min_j E_ij, E = R W_QK Rᵀ/√d_qk, "
 _SQUARES = "root of the largest column sum times the largest row sum of absolute values"
 _TURNED = "‖W_Q‖₂‖W_K‖₂/√d_qk, times the largest c² + s² of a rotation, at least 1"
@@ -587,7 +587,8 @@ SIGNS: dict[str, tuple[str, Callable[..., Any]]] = dict(
     f"{_D}{_ONE}": (r"\delta(<P>)", lambda w, l, h: float(D(w, l, h, "composite").max())),
     f"{_D}{_MEAN}": (r"\bar{\delta}(<P>)", lambda w, l, h: float(D(w, l, h, "mean").max())),
     "√(Σ_i D_ii · max_j q_j / max_i D_ii), 0 where all D_ii are 0; D_ii = max_j E_ij − min_j E_ij, E = R W_QK"
-    " Rᵀ/√d_qk, q the softmax of (x W_QK + kᵀ)Rᵀ/√d_qk, R the tokens less a row x that minimises ‖R‖_{1,∞}": (
+    " Rᵀ/√d_qk, q the softmax of (x W_QK + kᵀ)Rᵀ/√d_qk, k = W_K b_Qᵀ, R the tokens less a row x that"
+    " minimises ‖R‖_{1,∞}": (
         r"\gamma(<P>)",
         gamma,
     ),
