@@ -215,8 +215,8 @@ own_stable_complete_every_n = Statement(
     exhibit_refutes=False,
     share=0.005,
     cost=3,
-    notes="Answers the open question of Wu et al. for every n ≥ 2, with any spectral radius in (0, 1); the gap of "
-    "the logits is explicit in the proof.",
+    notes="Answers the open question of Wu et al. for every n ≥ 2, with a spectral radius within 2⁻²⁴ of any "
+    "number in (0, 1); the gap of the logits is explicit in the proof.",
 )
 
 own_stable_every_rank = Statement(
