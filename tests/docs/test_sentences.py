@@ -719,6 +719,7 @@ FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("rankmath/claims/joudaki2023.py", "two lengths 1 and 100 gain 49.0", gains_fifty),
     ("rankmath/claims/barbero2024.py", "for the token itself, a term aΔ²/4 it is true", skip_is_seen),
     ("rankmath/claims/own_positions.py", "Without positions queries and keys come together", norms_keep_apart),
+    ("docs/findings.md", "(1 + aRΔ), and ‖W‖aΔ²/4 more for the token itself", skip_is_seen),
     ("rankmath/claims/own_positions.py", "head with W = 1 is repeated", moved_by_a_bias),
     ("rankmath/claims/joseph2024.py", "True with another factor", one_direction_after_a_layer),
     ("rankmath/claims/dong2021_2_3.py", "half of the constant of 2023", more_than_half_as_printed),
