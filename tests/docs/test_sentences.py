@@ -550,7 +550,81 @@ def certified_with_gelu() -> bool:
     )
 
 
+def leaves_its_place() -> bool:
+    """wu2024:3 with 16 tokens: its first token e_d, moved a little to one side, tends to −e_d."""
+    one = rm.all_ranks(16, 16, w=17)[-1]
+    assert one.X[0].tolist() == [0.0] * 15 + [1.0]
+    x = one.X[0] - 1e-6 * np.eye(16)[0]
+    for _ in range(2000):
+        x = x @ one.W_V
+        x /= np.linalg.norm(x)
+    return bool(x[-1] < -0.999)
+
+
+def gained_with_a_skip() -> bool:
+    """One token (1, 1)/√2 rests under a skip and W = 1; with the gain (1, 2) its image does not."""
+    net = rm.Network.from_arrays([np.zeros((1, 2, 2))], [np.diag([1.0, 0.5])[None]], skip=1.0)
+    X = np.asarray([[1.0, 2.0]])  # √d Z diag(g)
+    Y = rm.forward(net, X)
+    return bool(np.abs(np.sqrt(2) * Y / np.linalg.norm(Y) * [1, 2] - X).max() > 0.1)
+
+
+def complete_forgets() -> bool:
+    """The complete mask is undirected, and equal logits are symmetric: the second modulus is 0."""
+    return bool(np.sort(np.abs(np.linalg.eigvals(np.full((3, 3), 1 / 3))))[1] < 1e-15)
+
+
+def cancelled() -> bool:
+    """Tokens e_i and W_QK = −B: the logits take the additive positions B away, and the rows agree."""
+    B = np.random.default_rng(0).standard_normal((3, 3))
+    return bool((np.eye(3) @ -B @ np.eye(3) + B == 0).all())
+
+
+def in_the_plane() -> bool:
+    """Three tokens on the circle, β = 0, α = 0.2: the rate stays a quarter above the bound."""
+    theta = math.acos(0.2)
+    found = []
+    for s in np.linspace(0, theta, 41):
+        angle = np.asarray([0.0, theta, s])
+        found.append(rate(np.cos(angle[:, None] - angle), 0.0))
+    least, bound = min(found)
+    return least > 1.25 * bound
+
+
+def causal_rows_differ() -> bool:
+    """W_QK = 0 under the causal mask: two tokens, and the second modulus is ½."""
+    return bool(np.linalg.eigvals(np.asarray([[1.0, 0.0], [0.5, 0.5]])).min() == 0.5)
+
+
+def proved_there() -> bool:
+    return "'PROVED'" in page("docs/notebooks/is-my-conjecture-true.ipynb")
+
+
+def never_meet() -> bool:
+    """RMSNorm, a skip, W = 1 and the causal mask: of tokens ±1 the second one rests, opposite the first."""
+    x, y = 1.0, -1.0
+    for _ in range(100):
+        x, y = x + np.sign(x), y + (np.sign(x) + np.sign(y)) / 2
+    return x == 101 and y == -1
+
+
+def matrices_are_left_out() -> bool:
+    return "`own:spectrum`" not in page("docs/architectures.md") and statement("own:spectrum").status == "proved"
+
+
 FALSE: list[tuple[str, str, Callable[[], bool]]] = [
+    ("docs/equilibria.md", "w = 17 is stable or unstable is not decided", leaves_its_place),
+    ("docs/equilibria.md", "So every equilibrium here is one of a post-norm", gained_with_a_skip),
+    ("docs/masks.md", "symmetric ones under an undirected mask", complete_forgets),
+    ("docs/models.md", "differ whatever the tokens are", cancelled),
+    ("docs/findings.md", "the other: so it is the best rate for even n", in_the_plane),
+    ("rankmath/claims/geshkovski2023.py", "are all α: so it is the best one", in_the_plane),
+    ("docs/positions.md", "where one layer is repeated, the largest modulus", moved_by_a_bias),
+    ("docs/modern.md", "as with W_QK = 0. Two tokens", causal_rows_differ),
+    ("docs/notebooks/is-my-conjecture-true.ipynb", "a proof is for you to write", proved_there),
+    ("docs/notebooks/rank-collapse-in-ten-minutes.ipynb", "skip connections the residual no longer", undone),
+    ("docs/notebooks/transformers-of-today.ipynb", "With a skip connection the tokens grow", never_meet),
+    ("docs/notebooks/transformers-of-today.ipynb", "says of every theorem what becomes", matrices_are_left_out),
     ("docs/certificates.md", "Gelu and its kin, whose steepest slope", certified_with_gelu),
     ("rankmath/claims/own_flows.py", "if β > −2/3, and do not", close_tokens_meet),
     ("rankmath/claims/own_positions.py", "multiplies the diameter by the attention's total variation", tenfold),
