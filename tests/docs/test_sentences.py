@@ -629,7 +629,14 @@ def three_tokens() -> bool:
     return 0 < twice - once < 0.8 * (3 - 2 * math.sqrt(2))
 
 
+def two_thirds_are_left() -> bool:
+    """Tokens 0, 1, 1 under the causal mask, W_QK = 0, W = 1: one layer leaves 2/3, the largest share is ½."""
+    net = rm.Network.from_arrays(np.zeros((1, 1, 1, 1)), np.ones((1, 1, 1, 1)), mask="causal")
+    return bool(np.ptp(rm.forward(net, [[0.0], [1.0], [1.0]])) > 0.66)
+
+
 FALSE: list[tuple[str, str, Callable[[], bool]]] = [
+    ("docs/positions.md", "of W, up to L^(n−2): the share", two_thirds_are_left),
     ("docs/findings.md", "approached where some of them tend to 0", unequal_shares),
     ("docs/findings.md", "attained where the last token attends", three_tokens),
     ("CLAIMS.md", "Every block of code, the pictures' numbers", some_are_not_run),
