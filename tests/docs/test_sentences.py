@@ -641,6 +641,7 @@ FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("docs/findings.md", "attained where the last token attends", three_tokens),
     ("CLAIMS.md", "Every block of code, the pictures' numbers", some_are_not_run),
     ("docs/equilibria.md", "w = 17 is stable or unstable is not decided", leaves_its_place),
+    ("docs/findings.md", "d ≥ 2; these equilibria even attract", leaves_its_place),
     ("docs/equilibria.md", "So every equilibrium here is one of a post-norm", gained_with_a_skip),
     ("docs/masks.md", "symmetric ones under an undirected mask", complete_forgets),
     ("docs/models.md", "differ whatever the tokens are", cancelled),
