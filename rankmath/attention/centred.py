@@ -206,7 +206,9 @@ def view_of(
     support = None if mask is None or placed is not None else mask.common_support
     # All rows can attend to one token alone only if all see it: then j* must be that token.
     seen = None if mask is None else mask.seen_by_all if support is None else support
-    if mask is not None and mask.first_alone:  # no average moves it, and small differences from it keep their digits
+    if (
+        mask is not None and mask.first_alone
+    ):  # no average moves it, and small differences from it keep their digits
         seen = np.arange(n) == 0
     B = (
         None
