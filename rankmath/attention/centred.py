@@ -120,7 +120,7 @@ def attention_step(
     rows = None if weights.attention.is_bilinear else Rows.of(A, weights.attention, tokens)
     tasks = [partial(_head_terms, A, head, tokens, scale, mask, alone, apart, rows) for head in weights.heads]
     entries = weights.attention.heads * tokens.residual.shape[-2] * math.prod(tokens.residual.shape[:-1])
-    order: Array = None
+    order: Array | None = None
     for image, term, log_doubt, log_size, order in A.in_turn(tasks, entries):  # noqa: B007 (the heads share it)
         if not A.unbounded:
             if weights.stacked:
@@ -206,9 +206,7 @@ def view_of(
     support = None if mask is None or placed is not None else mask.common_support
     # All rows can attend to one token alone only if all see it: then j* must be that token.
     seen = None if mask is None else mask.seen_by_all if support is None else support
-    if (
-        mask is not None and mask.first_alone
-    ):  # no average moves it, and small differences from it keep their digits
+    if mask is not None and mask.first_alone:  # no average moves it, and differences from it keep their digits
         seen = np.arange(n) == 0
     B = (
         None

@@ -192,7 +192,7 @@ def is_wild(largest: Array) -> Array:
     return (largest > 1e60) | ((largest > 0) & (largest < 1e-60))
 
 
-def tamed(A: System, a: Array, largest: Array = None) -> Scaled:
+def tamed(A: System, a: Array, largest: Array | None = None) -> Scaled:
     """Matrices far from size one over a power of two near their largest entry: products of them stay in range."""
     if A.unbounded:
         return a, 0
