@@ -133,15 +133,23 @@ def instances(key: str, part: str) -> Iterator[NetworkInstance]:
     column = LayerNorm("column") if "layernorm == column" in entry.given_texts else after
     plain = quarter_turn(value=-0.375, slack=-2.0, skip=skip).net.sublayers[0][0].with_attention(rotary=None)
     one = plain.with_attention(value=np.eye(2)[None])
-    bent_much = (plain.with_attention(query=4 * bent[None]), np.array([[1.0, 2.0**-7], [1 + 2.0**-12, -(2.0**-7)]]), 1)
-    opposite = (plain.with_attention(query=8 * np.eye(2)[None]), np.array([[1.0, 1.0], [-1.0, -1.0]]), 1)
+    bent_much = (
+        plain.with_attention(query=4 * bent[None]),
+        np.array([[1.0, 2.0**-7], [1 + 2.0**-12, -(2.0**-7)]]),
+        1,
+    )
+    opposite = (plain.with_attention(query=8 * np.eye(2)[None]), np.array([[1.0, 1.0], [-1.0, -0.5]]), 1)
     even = (bent_much[0], 0.75 + np.array([[1.0, -1.0], [-1.0, 1.0]]) / 256, 1)
     other = bent_much[0].with_attention(value=-plain.attention.value, query=np.eye(2)[None] / 8)
-    tiny = (plain.with_attention(query=np.eye(2)[None] / 8), np.array([[1.0, 1.0], [-1.0, 1.0]]) / 1024, 1)
-    apart = (one.with_attention(query=np.eye(2)[None] / 6), np.array([[2.75, 0.5], [-2.75, 0.5]]), 400)
+    tiny = (plain.with_attention(query=np.eye(2)[None] / 8), np.eye(2) / 1024, 1)
+    apart = (one.with_attention(query=np.eye(2)[None] / 8), np.array([[2.75, 0.5], [-2.75, 0.5]]), 110)
     slow = (one.with_attention(query=0.388 * np.eye(2)[None]), NEARLY_OPPOSITE, 56)
     orthogonal = "orthogonal_values()" in entry.given_texts
-    for layer, X, depth in (apart, slow) if orthogonal else (bent_much, opposite, tiny, even, (other, *tiny[1:])):
+    for layer, X, depth in (
+        (apart, slow)
+        if orthogonal
+        else (bent_much, opposite, tiny, even, (other, np.array([[1.0, 1.0], [-1.0, 1.0]]), 1))
+    ):
         net = Network.from_layers([[replace(layer, after=column)]] * depth, 2)
         yield with_part(NetworkInstance(net, X), part)
 

@@ -148,8 +148,8 @@ class Network(Shows):
             net = Network(**{"tokens": self.tokens, **self._one_line(), **changes})
             if (groups := self.attentions[0].kv_heads) is None or net.heads % groups:
                 return net
-            layers = (tuple(s.with_attention(kv_heads=groups) for s in layer) for layer in net.sublayers)
-            return replace(net, sublayers=tuple(layers))
+            grouped = (tuple(s.with_attention(kv_heads=groups) for s in layer) for layer in net.sublayers)
+            return replace(net, sublayers=tuple(grouped))
         of_attention = {name: changes.pop(name) for name in (*_STACKS, "d_qk", "mask") if name in changes}
         layers = self.sublayers
         for name, value in of_attention.items():
