@@ -128,8 +128,8 @@ def instances(key: str, part: str) -> Iterator[NetworkInstance]:
                 layer = layer.with_attention(value=np.sign(layer.attention.value))
             net = Network.from_layers([[replace(layer, after=after)]] * depth, 2)
             yield with_part(NetworkInstance(net, X), part)
-    # Logits that a cap bends much; opposite tokens, long and tiny; many layers of tokens that a gain keeps apart, and
-    # of tokens that are nearly opposite, so long that the bound takes them for independent.
+    # Logits that a cap bends much; opposite tokens, long and tiny; many layers of tokens that a gain keeps apart,
+    # and of tokens that are nearly opposite, so long that the bound takes them for independent.
     column = LayerNorm("column") if "layernorm == column" in entry.given_texts else after
     plain = quarter_turn(value=-0.375, slack=-2.0, skip=skip).net.sublayers[0][0].with_attention(rotary=None)
     one = plain.with_attention(value=np.eye(2)[None])
