@@ -70,7 +70,9 @@ class Block:
     def turns(self, d: int) -> Floats:
         """What turns the queries and keys of each place, (n, d, d); the identity without positions."""
         turns = np.tile(np.eye(d), (self.mask.n, 1, 1))
-        for j in range(0 if self.rotary is None else d // 2):
+        if self.rotary is None:
+            return turns
+        for j in range(d // 2):
             cos, sin = self.rotary.cos[: self.mask.n, j], self.rotary.sin[: self.mask.n, j]
             turns[:, 2 * j, 2 * j] = turns[:, 2 * j + 1, 2 * j + 1] = cos
             turns[:, 2 * j, 2 * j + 1], turns[:, 2 * j + 1, 2 * j] = sin, -sin
