@@ -63,7 +63,8 @@ def consensus_factor(net: Network, X: ArrayLike, *, last: int = 24) -> float:
     The last residuals of a layer that is repeated follow a linear map; the largest modulus of an eigenvalue of the
     map that fits them (on the space that they span, up to rounding) is the factor, also where a pair of complex
     eigenvalues leads, so that the residual's norm turns, or where several are near to one another. A run that has
-    not come near consensus, on a plateau, say, has no such factor yet and is refused.
+    not come near consensus, on a plateau, say, has no such factor yet and is refused. A leading eigenvalue that is
+    defective, as under a causal window with relative positions, is known to five digits or so.
 
     Examples
     --------
