@@ -30,6 +30,7 @@ from rankmath.definitions.hypotheses import SWITCHES
 from rankmath.formula.evaluate import sides
 from rankmath.formula.numbers import Signed
 from rankmath.formula.printing import text
+from rankmath.formula.reader import hypotheses_in
 from rankmath.formula.terms import (
     Both,
     Call,
@@ -223,7 +224,7 @@ def examine(
     instances: int = 300,
     tell: Tell | None = None,
 ) -> Answer:
-    """Draw, search and shrink: the answer to "is my conjecture true?".
+    """Draw, search, prove and shrink: the answer to "is my conjecture true?"; `seconds` are those of the search.
 
     Examples
     --------
@@ -738,23 +739,6 @@ def claims_in(path: str, content: str) -> list[Statement]:
     if not found:
         raise InvalidArgument(f"path: {path!r} given; it holds no claim")
     return found
-
-
-def hypotheses_in(text: str) -> list[str]:
-    """The hypotheses of a line, with commas between them; commas inside brackets belong to one.
-
-    Examples
-    --------
-    >>> hypotheses_in("heads == 1, diameter(X[0], 2) <= 1")
-    ['heads == 1', 'diameter(X[0], 2) <= 1']
-    """
-    joined: list[str] = []
-    for part in (piece.strip() for piece in text.split(",")):
-        if joined and joined[-1].count("(") + joined[-1].count("[") > joined[-1].count(")") + joined[-1].count("]"):
-            joined[-1] += ", " + part
-        elif part:
-            joined.append(part)
-    return joined
 
 
 def _claims_of_toml(path: str, content: str) -> list[Statement]:
