@@ -65,7 +65,11 @@ def main(prefixes: tuple[str, ...]) -> None:
             except Untranslatable as why:
                 said = str(why).replace("|", "\\|")
             named = not prefixes or path.name.startswith(prefixes)
-            if not said and path.name in known and known[path.name][0] == mark and "not" not in known[path.name][1]:
+            if (
+                not said
+                and known.get(path.name, ("", ""))[0] == mark
+                and re.fullmatch(r"[\d.]+", known[path.name][1])
+            ):
                 said = known[path.name][1]
             elif not said and not named:
                 said = "not run"

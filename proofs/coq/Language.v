@@ -791,6 +791,11 @@ Definition causal_identity_attracts {n} (mu : vector n) : Prop :=
   (forall i a p b, (i < n)%nat -> (a < n)%nat -> (p < n)%nat -> (b < n)%nat -> (order i a <= order p b)%nat ->
     (order i a = order p b -> (p, b) = (i, a)) /\ ((p, b) <> (i, a) -> J i a p b = 0)) /\
   forall i k, (i < n)%nat -> (k < n)%nat -> J i k i k = if Nat.ltb i k then mu k / mu i else 0.
+(** gaussian_tail: probability that a vector of k independent standard normal numbers is at least √k + t long; here: its
+    length has the density r^{k−1} e^{−r²/2}, up to a factor *)
+Definition radial (k : nat) (r : R) : R := r ^ (k - 1) * exp (- r ^ 2 / 2).
+Definition from_on (f : R -> R) (a : R) : R := real (Lim (fun b => RInt f a b) p_infty).
+Definition gaussian_tail (k : nat) (t : R) : R := from_on (radial k) (sqrt (INR k) + t) / from_on (radial k) 0.
 (** stable_range: 0 < c < a < 1 and w² > a(2 − a) *)
 Definition stable_range (parameters : vector 3) : Prop := let a := parameters 0%nat in let w := parameters 1%nat in
   let c := parameters 2%nat in 0 < c < a /\ a < 1 /\ w ^ 2 > a * (2 - a).
@@ -1125,3 +1130,15 @@ Definition proper_steps {t} (g : vector t) : Prop := forall s, (s < t)%nat -> 0 
     times 1 − aq^m/(1 − q), is left of the distance at least, after any number of steps *)
 Definition arrives_exponentially (a q : R) : Prop := exists c r, 0 <= r < 1 /\
   forall t, left_over ((fun s => a * q ^ s) : vector t) <= c * r ^ t.
+
+(* ---------- times that are integrals ---------- *)
+(** meeting_time: the time in which the common cosine of m orthogonal tokens comes from 0 to γ *)
+Definition meeting_time (gamma beta m : R) : R :=
+  RInt (fun c => (exp (beta * (1 - c)) + m - 1) / (2 * (1 - c) * (1 + (m - 1) * c))) 0 gamma.
+(** until_collapse: the time in which u' = u(1 − u)e^{β(u − 1)} comes from u to 1 − e^{−cβ} *)
+Definition until_collapse (beta u c : R) : R :=
+  RInt (fun v => exp (beta * v) / (v * (1 - v))) (exp (- c * beta)) (1 - u).
+(** pair_time: the time, times e^{−β(1 − u)}, in which two tokens of one weight on the sphere come from the cosine u to
+  the cosine v under x_i' = P_{x_i}Σ_j a_ij x_j, P_x the projection off x, a the softmax of β⟨x_i, x_j⟩ *)
+Definition pair_time (beta u v : R) : R :=
+  RInt (fun c => (exp (- beta * (c - u)) + exp (- beta * (1 - u))) / (2 * (1 - c ^ 2))) u v.

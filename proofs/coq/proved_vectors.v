@@ -2,7 +2,7 @@
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
 From Rankmath Require own_tv dong2021_A_3 dong2021_norm velickovic2024 own_contranorm own_entropy_order wu2024_L13
-  own_hemisphere wu2024_L13_repaired.
+  own_hemisphere own_gaussian_length wu2024_L13_repaired.
 From Rankmath Require Import Definitions Norms IntervalZ Language LanguageFacts Statements.
 Local Open Scope R_scope.
 
@@ -165,4 +165,11 @@ Proof.
     replace (w * (V b / q)) with (w * V b / q) by (field; lra).
     replace (sqrt (w ^ 2 - 1) * (V (S b) / q)) with (sqrt (w ^ 2 - 1) * V (S b) / q) by (field; lra).
     apply Rmult_le_compat_r; [left; now apply Rinv_0_lt_compat|exact L].
+Qed.
+
+Theorem proved_own_gaussian_length : statement_own_gaussian_length.
+Proof.
+  intros k t Hk Ht. destruct (own_gaussian_length.gaussian_length k t ltac:(lia) ltac:(lra)) as [P Q].
+  unfold gaussian_tail. apply Rmult_le_reg_r with (from_on (radial k) 0); [exact P|]. unfold Rdiv.
+  rewrite Rmult_assoc, Rinv_l, Rmult_1_r by lra. exact Q.
 Qed.

@@ -18,7 +18,7 @@ from rankmath.certificates.coq_claim import network
 from rankmath.certificates.coq_general import general
 from rankmath.certificates.coq_rest import rest
 from rankmath.certificates.coq_statement import statement
-from rankmath.certificates.coq_terms import TooNear, Untranslatable
+from rankmath.certificates.coq_terms import TooNear, Untranslatable, Writer
 from rankmath.checker.statements import STATEMENTS
 from rankmath.files import proofs_folder
 
@@ -48,13 +48,11 @@ def to_coq(content: Mapping[str, Any], *, shared: bool = True) -> tuple[str, lis
     for bits in PRECISIONS:
         try:
             with precision(bits - 16):
-                if {"layers", "d_qk"} <= set(content.get("data", {})) and "claim" in content:
-                    out, found, left_out = network(content, bits)
+                if {"layers", "X"} <= set(content.get("data", {})) and "claim" in content:
+                    out, found, left_out = _network(content, bits)
                 elif {"W_V", "tokens"} <= set(content.get("data", {})) or "equilibria" in content.get("data", {}):
                     out, found, left_out = rest(content)
                     before.append("equilibrium.v")
-                elif {"layers", "X"} <= set(content.get("data", {})) and "claim" in content:
-                    out, found, left_out = general(content, bits)
                 elif key in STATEMENTS and kind in ("holds", "violates"):
                     out, found, left_out = statement(content, bits)
                 else:
@@ -81,6 +79,23 @@ def to_coq(content: Mapping[str, Any], *, shared: bool = True) -> tuple[str, lis
             f"Theorem certified :\n  {stated}.\nProof.\n{split}{proofs}\nQed.\n",
         ]
     ), left_out
+
+
+def _network(content: Mapping[str, Any], bits: int) -> tuple[Writer, list[tuple[str, str]], list[str]]:
+    """By matrices where layers are heads and no more; else, or for other words, by the text, entry by entry."""
+    if "d_qk" not in content["data"]:
+        return general(content, bits)
+    try:
+        return network(content, bits)
+    except TooNear:
+        raise
+    except Untranslatable as why:
+        try:
+            return general(content, bits)
+        except TooNear:
+            raise
+        except Untranslatable as other:  # the shorter reason is about less
+            raise min(why, other, key=lambda reason: len(str(reason))) from None
 
 
 def _conjunction(count: int) -> str:

@@ -18,20 +18,25 @@ from rankmath.checker.network import hypotheses, read_network, spelled
 
 def general(content: Mapping[str, Any], bits: int) -> tuple[Writer, Found, list[str]]:
     """The lines of a network's file, its statements with their proofs, and what is left out."""
-    try:
-        held, _ = read_network(content["data"], content.get("hints", {}), math.inf)
-        given = hypotheses(content["claim"], list(content.get("given", [])), held)
-    except Rejected as why:
-        raise Untranslatable(str(why)) from None
-    reader = Reader.over(Writer(bits), {})
-    for name in ("input", "blocks"):
-        held[name] = _named(reader, name, held[name])
-    reader.held = held
-    layers = int(held["L"])
-    reader.out.at = "p 16%nat 16%nat"
+    reader, given = held(content, bits)
+    layers = int(reader.held["L"])
     found = [one for text in given for one in reader.shown(spelled(text, layers), {}, holds=True)]
     found += reader.shown(spelled(content["claim"], layers), {}, holds=content["kind"] == "holds")
     return reader.out, found, reader.left_out
+
+
+def held(content: Mapping[str, Any], bits: int) -> tuple[Reader, list[str]]:
+    """A reader over the network's data, and the hypotheses that are formulas; the others hold of the data."""
+    try:
+        data, _ = read_network(content["data"], content.get("hints", {}), math.inf)
+        given = hypotheses(content["claim"], list(content.get("given", [])), data)
+    except Rejected as why:
+        raise Untranslatable(str(why)) from None
+    reader = Reader.over(Writer(bits), data)
+    for name in ("input", "blocks"):
+        data[name] = _named(reader, name, data[name])
+    reader.out.at = "p 16%nat 16%nat"
+    return reader, given
 
 
 def _named(reader: Reader, name: str, value: Any) -> Any:

@@ -30,7 +30,7 @@ from rankmath.certificates.coq_terms import (
 from rankmath.checker.kernel import WORDS
 from rankmath.checker.statements import COMMON, STATEMENTS, definitions
 from rankmath.definitions.entries import ENTRIES, Entry
-from rankmath.definitions.layer import GRAPHS, layer_text
+from rankmath.definitions.layer import ACTIVATIONS, CAPS, GRAPHS, layer_text
 from rankmath.definitions.quantities import HELPERS
 
 Found = list[tuple[str, str]]
@@ -173,7 +173,7 @@ class Reader:
             return self.held[name]
         if name in self.defined and not self.defined[name][0]:
             return self.apply(name, [])
-        if name in WORDS or name in self.defined:
+        if name in WORDS or name in self.defined or name in ACTIVATIONS or name in CAPS:
             return name
         raise Untranslatable(f"{name} is not written in Coq")
 
@@ -274,6 +274,8 @@ class Reader:
                 func=ast.Name(id="all" | "any" as name), args=[ast.GeneratorExp(elt=body, generators=loops)]
             ):
                 return (all if name == "all" else any)(self.decided(body, here) for here in self.loop(loops, at))
+            case ast.Name(id=name) if name in self.defined and not self.defined[name][0]:
+                return self.decided(self.defined[name][1], {})
             case ast.Call(func=ast.Name(id=name), args=args) if name in self.defined:
                 parameters, body = self.defined[name]
                 return self.decided(body, dict(zip(parameters, [self.value(x, at) for x in args], strict=True)))

@@ -405,7 +405,7 @@ def test_one_network_is_spoken_of(kind: str, others: str) -> None:
 
 
 def test_a_form_norm_that_is_a_bound_is_said() -> None:
-    for d, said in ((12, False), (13, True)):
+    for d, said in ((5, False), (13, True)):
         unit = [[int(i == j) for j in range(d)] for i in range(d)]
         head = {"W_QK": unit, "W": unit, "key_bias": [0] * d}
         found = checked(
