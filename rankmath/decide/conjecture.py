@@ -26,6 +26,7 @@ from rankmath.decide.shrink import shrinking
 from rankmath.decide.space import rooms
 from rankmath.definitions.hypotheses import SWITCHES
 from rankmath.formula.printing import text
+from rankmath.formula.reader import hypotheses_in
 from rankmath.formula.terms import (
     Both,
     Every,
@@ -214,7 +215,7 @@ def examine(
     instances: int = 300,
     tell: Tell | None = None,
 ) -> Answer:
-    """Draw, search and shrink: the answer to "is my conjecture true?".
+    """Draw, search, prove and shrink: the answer to "is my conjecture true?"; `seconds` are those of the search.
 
     Examples
     --------
@@ -614,39 +615,6 @@ def _sublayer_in_python(part: Sublayer, n: int) -> str:
     return f"Sublayer({', '.join([made, repr(part.skip), *texts])})"
 
 
-def in_latex(instance: NetworkInstance) -> str:
-    """The instance as LaTeX."""
-
-    def matrix(array: NumpyArray) -> str:
-        rows = (" & ".join(_latex_number(float(x)) for x in row) for row in np.atleast_2d(np.asarray(array)))
-        return r"\begin{pmatrix}" + r" \\ ".join(rows) + r"\end{pmatrix}"
-
-    net = instance.net
-    parts = [f"X={matrix(instance.X)}", rf"d_{{qk}}={_latex_number(float(net.d_qk))}"]
-    for l in range(net.layers):
-        for h in range(net.heads):
-            parts.append(rf"W_{{QK}}^{{{l},{h}}}={matrix(net.W_QK[l, h])},\ W^{{{l},{h}}}={matrix(net.W[l, h])}")
-            if net.key_bias is not None and np.any(net.key_bias[l, h]):
-                parts.append(rf"k^{{{l},{h}}}={matrix(net.key_bias[l, h])}")
-        if net.bias is not None and np.any(net.bias[l]):
-            parts.append(rf"b^{{{l}}}={matrix(net.bias[l])}")
-        placed = _placed(net.attentions[l], len(instance.X))
-        parts += [rf"\text{{{name} in layer ${l}$}}={matrix(table)}" for name, table in placed]
-    if net.skip:
-        parts.append(rf"\lambda={_latex_number(float(net.skip))}")
-    return ",\\quad ".join(parts)
-
-
-def _latex_number(value: float) -> str:
-    exact = Fraction(value)
-    if exact.denominator == 1:
-        return str(exact)
-    if exact.denominator <= 4096:
-        sign = "-" if exact < 0 else ""
-        return rf"{sign}\tfrac{{{abs(exact.numerator)}}}{{{exact.denominator}}}"
-    return rf"{exact.numerator}\cdot2^{{-{exact.denominator.bit_length() - 1}}}"
-
-
 def claims_in(path: str, content: str) -> list[Statement]:
     """The claims of a .toml or .txt file: one a table, or one a line, with `given`, name and source.
 
@@ -679,23 +647,6 @@ def claims_in(path: str, content: str) -> list[Statement]:
     if not found:
         raise InvalidArgument(f"path: {path!r} given; it holds no claim")
     return found
-
-
-def hypotheses_in(text: str) -> list[str]:
-    """The hypotheses of a line, with commas between them; commas inside brackets belong to one.
-
-    Examples
-    --------
-    >>> hypotheses_in("heads == 1, diameter(X[0], 2) <= 1")
-    ['heads == 1', 'diameter(X[0], 2) <= 1']
-    """
-    joined: list[str] = []
-    for part in (piece.strip() for piece in text.split(",")):
-        if joined and joined[-1].count("(") + joined[-1].count("[") > joined[-1].count(")") + joined[-1].count("]"):
-            joined[-1] += ", " + part
-        elif part:
-            joined.append(part)
-    return joined
 
 
 def _claims_of_toml(path: str, content: str) -> list[Statement]:

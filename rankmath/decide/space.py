@@ -270,7 +270,9 @@ def rooms(statement: Statement) -> list[Room]:
             clashing = " and ".join(clash) + (" contradict each other" if len(clash) > 1 else " given")
             raise InvalidArgument(f"given: {clashing}; no network is so")
         sizes = ", ".join(f"{letter} <= {number}" for letter, number in _MOST.items())
-        given = ", ".join(statement.given_texts)
+        # What was typed, not what is meant where nothing is said.
+        assert isinstance(statement.given, tuple)
+        given = ", ".join(map(text, statement.given)) or "nothing"
         raise InvalidArgument(
             f"given: {given} given; no network that is searched (n >= 2, {sizes}) is so "
             "and has what the claim names"
