@@ -54,33 +54,26 @@ def main(prefixes: tuple[str, ...]) -> None:
             (Path(folder) / f"{name}.v").write_text(text.replace("From Rankmath ", ""), encoding="utf-8")
             if not compiled(folder, name)[0]:
                 raise SystemExit(f"coqc does not accept {name}.v")
+        todo = []
         for path in sorted((proofs_folder() / "certificates").glob("*.json")):
             content = json.loads(path.read_text(encoding="utf-8"))
-            if "statement" not in content:
-                continue
-            mark, said = "", ""
             try:
                 text = to_coq(content, shared=False)[0]
-                mark = hashlib.sha256(text.encode()).hexdigest()[:12]
             except Untranslatable as why:
-                said = str(why).replace("|", "\\|")
-            named = not prefixes or path.name.startswith(prefixes)
-            if (
-                not said
-                and known.get(path.name, ("", ""))[0] == mark
-                and re.fullmatch(r"[\d.]+", known[path.name][1])
-            ):
-                said = known[path.name][1]
-            elif not said and not named:
-                said = "not run"
-            elif not said:
-                (Path(folder) / "file.v").write_text(text, encoding="utf-8")
-                accepted, seconds = compiled(folder, "file")
-                late = f"not within {LIMIT} s" if seconds > LIMIT - 1 else "refused"
-                said = f"{seconds:.1f}" if accepted else late
-                print(f"{path.name}: {said}", file=sys.stderr, flush=True)
-            rows[path.name] = (content["statement"], mark, said)
-            _write({**{row[1]: (row[0], row[2], row[3]) for row in found if row[1] not in rows}, **rows})
+                rows[path.name] = (content["statement"], "", str(why).replace("|", "\\|"))
+                continue
+            mark = hashlib.sha256(text.encode()).hexdigest()[:12]
+            before, said = known.get(path.name, ("", ""))
+            rows[path.name] = (content["statement"], mark, said if before == mark else "not run")
+            if rows[path.name][2].startswith("not") and path.name.startswith(prefixes or ("",)):
+                todo.append((len(text), path.name, text))
+        for _, name, text in sorted(todo):  # the short ones first
+            (Path(folder) / "file.v").write_text(text, encoding="utf-8")
+            accepted, seconds = compiled(folder, "file")
+            late = f"not within {LIMIT} s" if seconds > LIMIT - 1 else "not accepted"
+            rows[name] = (*rows[name][:2], f"{seconds:.1f}" if accepted else late)
+            print(f"{name}: {rows[name][2]}", file=sys.stderr, flush=True)
+            _write(rows)
     _write(rows)
 
 
