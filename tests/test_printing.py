@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -45,9 +46,14 @@ OBJECTS: dict[str, Callable[[], Any]] = {
 }
 
 
+@cache
+def made(name: str) -> Any:
+    return OBJECTS[name]()
+
+
 @pytest.mark.parametrize("name", OBJECTS)
 def test_an_object_prints_in_ten_lines_and_as_html(name: str) -> None:
-    thing = OBJECTS[name]()
+    thing = made(name)
     for text in (repr(thing), str(thing)):
         lines = text.splitlines()
         assert 1 <= len(lines) <= MOST_LINES
@@ -107,7 +113,7 @@ def test_no_residual_at_all_is_said_on_the_picture() -> None:
 
 @pytest.mark.parametrize("name", ["path sums", "equilibrium", "battery", "refuted", "limit"])
 def test_pictures_are_axes_with_something_on_them(name: str) -> None:
-    axes = OBJECTS[name]().plot()
+    axes = made(name).plot()
     assert axes.get_lines() or axes.patches or axes.collections
     assert axes.get_title()
     assert axes.get_xlabel()

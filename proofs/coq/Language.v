@@ -1130,3 +1130,15 @@ Definition proper_steps {t} (g : vector t) : Prop := forall s, (s < t)%nat -> 0 
     times 1 − aq^m/(1 − q), is left of the distance at least, after any number of steps *)
 Definition arrives_exponentially (a q : R) : Prop := exists c r, 0 <= r < 1 /\
   forall t, left_over ((fun s => a * q ^ s) : vector t) <= c * r ^ t.
+
+(* ---------- times that are integrals ---------- *)
+(** meeting_time: the time in which the common cosine of m orthogonal tokens comes from 0 to γ *)
+Definition meeting_time (gamma beta m : R) : R :=
+  RInt (fun c => (exp (beta * (1 - c)) + m - 1) / (2 * (1 - c) * (1 + (m - 1) * c))) 0 gamma.
+(** until_collapse: the time in which u' = u(1 − u)e^{β(u − 1)} comes from u to 1 − e^{−cβ} *)
+Definition until_collapse (beta u c : R) : R :=
+  RInt (fun v => exp (beta * v) / (v * (1 - v))) (exp (- c * beta)) (1 - u).
+(** pair_time: the time, times e^{−β(1 − u)}, in which two tokens of one weight on the sphere come from the cosine u to
+  the cosine v under x_i' = P_{x_i}Σ_j a_ij x_j, P_x the projection off x, a the softmax of β⟨x_i, x_j⟩ *)
+Definition pair_time (beta u v : R) : R :=
+  RInt (fun c => (exp (- beta * (c - u)) + exp (- beta * (1 - u))) / (2 * (1 - c ^ 2))) u v.

@@ -791,6 +791,25 @@ Definition statement_own_lambda_skip_upper : Prop :=
     diameter (X N (layers N)) p_2 <= diameter (X N 0%nat) p_2 * prodf (layers N) (fun l => Rabs (skip_of N) + sum (heads
       N) (fun h => norm_2 (W N l h) * tanh (norm_2 (W_QK N l h) * (diameter (X N l) p_2) ^ 2 / (4 * sqrt (d_qk N))))).
 
+(** own:late (proved): 1 - gamma <= exp(-(m + 1)*(t - s)/(m - 1 + exp(beta/2)))/2
+    given gamma >= 0
+    given gamma < 1
+    given beta >= 0
+    given m >= 2
+    given t >= s
+    where t = meeting_time(gamma, beta, m)
+    where s = (exp(beta) + m - 1)/3 *)
+Definition statement_own_late : Prop :=
+  forall (gamma beta m : R),
+    let t := meeting_time gamma beta m in
+    let s := (exp beta + m - 1) / 3 in
+    gamma >= 0 ->
+    gamma < 1 ->
+    beta >= 0 ->
+    m >= 2 ->
+    t >= s ->
+    1 - gamma <= exp (- (m + 1) * (t - s) / (m - 1 + exp (beta / 2))) / 2.
+
 (** own:layernorm (proved): normed_mu(Y)**2 <= (row_mu(Y)**2 - length_mu(Y)**2)/(r_1*r_2)
     given n >= 2
     given r_1 > 0
@@ -879,6 +898,23 @@ Definition statement_own_mean_field_rate : Prop :=
     a >= 0 ->
     a <= 1 ->
     (1 - v) / (1 + s * v) <= exp (- a * ln (s * v)).
+
+(** own:merge-time (proved): pair_time(beta, u, v) <= 1/(2*beta*(1 - max(u**2, v**2))) + (v - u)*exp(-beta*(1 -
+      u))/(2*(1 - max(u**2, v**2))) and pair_time(beta, u, v) <= (v - u)*(1 + exp(-beta*(1 - u)))/(2*(1 - max(u**2,
+      v**2)))
+    given beta > 0
+    given u > -1
+    given v > u
+    given v < 1 *)
+Definition statement_own_merge_time : Prop :=
+  forall (beta u v : R),
+    beta > 0 ->
+    u > - 1 ->
+    v > u ->
+    v < 1 ->
+    (pair_time beta u v <= 1 / (2 * beta * (1 - Rmax (u ^ 2) (v ^ 2))) + (v - u) * exp (- beta * (1 - u)) / (2 * (1 -
+      Rmax (u ^ 2) (v ^ 2)))) /\ (pair_time beta u v <= (v - u) * (1 + exp (- beta * (1 - u))) / (2 * (1 - Rmax (u ^ 2)
+      (v ^ 2)))).
 
 (** own:no-stable-orthogonal (proved): collapsing_neighbours(X)
     given orthogonal_rest(X, W_V, allowed) *)
@@ -1342,6 +1378,20 @@ Definition statement_own_tv : Prop :=
   forall (m : nat) (c g : vector m),
     (0 < m)%nat ->
     tv c g <= tanh (osc g / 4).
+
+(** own:until-collapse (proved): until_collapse(beta, u, c) <= c*beta + log(1 - u) + 2*(exp(x) - 1 - x)/x + (exp(x) -
+      1)/(beta*u)
+    given beta > 0
+    given u > 0
+    given exp(-c*beta) < 1 - u
+    where x = beta*(1 - u) *)
+Definition statement_own_until_collapse : Prop :=
+  forall (beta u c : R),
+    let x := beta * (1 - u) in
+    beta > 0 ->
+    u > 0 ->
+    exp (- c * beta) < 1 - u ->
+    until_collapse beta u c <= c * beta + ln (1 - u) + 2 * (exp x - 1 - x) / x + (exp x - 1) / (beta * u).
 
 (** own:zero-grad (proved): all_i(weight_gradient(Z, M, V, G, i) <= value_spread(Z, V)*logit_shift(Z, M, G, i)/4) *)
 Definition statement_own_zero_grad : Prop :=
@@ -1889,6 +1939,42 @@ Definition statement_folk_spectrum_real : Prop :=
     positive_stochastic A ->
     real_spectrum A.
 
+(** geshkovski2023:late (proved): 1 - gamma <= exp(m**2*exp(beta)/(2*c) - m*t/c)/2
+    given gamma >= 0
+    given gamma < 1
+    given beta >= 0
+    given m >= 2
+    given t >= m*exp(beta)/2
+    where t = meeting_time(gamma, beta, m)
+    where c = m + exp(beta/2) *)
+Definition statement_geshkovski2023_late : Prop :=
+  forall (gamma beta m : R),
+    let t := meeting_time gamma beta m in
+    let c := m + exp (beta / 2) in
+    gamma >= 0 ->
+    gamma < 1 ->
+    beta >= 0 ->
+    m >= 2 ->
+    t >= m * exp beta / 2 ->
+    1 - gamma <= exp (m ^ 2 * exp beta / (2 * c) - m * t / c) / 2.
+
+(** geshkovski2023:late-printed (refuted): 1 - gamma <= exp(m**2*exp(beta)/(2*c) - m*t/c)/2
+    given gamma >= 0
+    given gamma < 1
+    given beta >= 0
+    given m >= 2
+    where t = meeting_time(gamma, beta, m)
+    where c = m + exp(beta/2) *)
+Definition statement_geshkovski2023_late_printed : Prop :=
+  forall (gamma beta m : R),
+    let t := meeting_time gamma beta m in
+    let c := m + exp (beta / 2) in
+    gamma >= 0 ->
+    gamma < 1 ->
+    beta >= 0 ->
+    m >= 2 ->
+    1 - gamma <= exp (m ^ 2 * exp beta / (2 * c) - m * t / c) / 2.
+
 (** geshkovski2023:orthogonal (proved): equiangular_flow(gamma, rho, m)
     given rho > 0 *)
 Definition statement_geshkovski2023_orthogonal : Prop :=
@@ -1910,6 +1996,18 @@ Definition statement_geshkovski2023_step : Prop :=
     alpha >= 1 / 2 ->
     beta >= 0 ->
     closing C beta >= (1 - alpha) / (2 * INR n * exp (2 * beta)).
+
+(** geshkovski2024:until-collapse (proved): until_collapse(beta, u, c) <= exp(beta*(1 - u))/u + beta**2*c*exp(1)/(beta -
+      1)
+    given beta > 1
+    given u > 0
+    given exp(-c*beta) < 1 - u *)
+Definition statement_geshkovski2024_until_collapse : Prop :=
+  forall (beta u c : R),
+    beta > 1 ->
+    u > 0 ->
+    exp (- c * beta) < 1 - u ->
+    until_collapse beta u c <= exp (beta * (1 - u)) / u + beta ^ 2 * c * exp 1 / (beta - 1).
 
 (** he2023:e-spa (proved): carries_exponential(a, b, size)
     given a > 0
@@ -2180,13 +2278,7 @@ Definition statement_zhai2023_3_1 : Prop :=
     own:cluster-speed: its arrays
     own:flow-step-odd: its arrays
     own:frozen-sign: its arrays
-    own:late: its arrays
-    own:merge-time: its arrays
     own:stable-connected: its arrays
-    own:until-collapse: its arrays
-    geshkovski2023:late: its arrays
-    geshkovski2023:late-printed: its arrays
-    geshkovski2024:until-collapse: its arrays
     karagodin2024:subspace-two: its arrays
     karagodin2025:4.3: its arrays
     unstated:diameter-rotary: a refuted claim about positions, of which Language.v has no single one *)

@@ -12,6 +12,8 @@ from dataclasses import replace
 from functools import partial, reduce
 from typing import TypeAlias
 
+import numpy as np
+
 from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.protocol import System
 from rankmath.attention.common import CommonView
@@ -63,9 +65,10 @@ def sublayer_step(
     sizes: Sizes | None = None,
     *,
     closely: bool = False,
+    fixed: bool = False,
 ) -> Tokens:
     """after(skip·X + behind(map(before(X)))) in centred form; `sizes` of the weights where they are known;
-    `closely`: from arrays, by no compiled layer."""
+    `closely`: from arrays, by no compiled layer; `fixed`: the residual is that from the first token."""
     inner = tokens if sublayer.before is None else norm_step(A, sublayer.before, tokens)
     alone = len(sublayer.maps) == 1 and sublayer.behind is None
     # What a skip carries past one map is added where its residual is made; else tokens are added up.
@@ -75,7 +78,7 @@ def sublayer_step(
         if isinstance(f, Attention):
             stacked = stacks_heads(A, f, tokens.residual)
             weights = weights_of(A, f, stacked=stacked, batch_axes=tokens.residual.ndim - 2, sizes=sizes)
-            parts.append(attention_step(A, weights, inner, masks[id(f)], carried, closely=closely))
+            parts.append(attention_step(A, weights, inner, masks[id(f)], carried, closely=closely, fixed=fixed))
         else:
             parts.append(mlp_step(A, f, inner, carried))
     if not parts:
@@ -96,6 +99,7 @@ def attention_step(
     carried: Carried | None = None,
     *,
     closely: bool = False,
+    fixed: bool = False,
 ) -> Tokens:
     """Σ_h P_h X W_h + 1bᵀ, and what a skip carries past it, in centred form; `closely`: by no compiled layer."""
     if not A.unbounded and not closely:
@@ -116,7 +120,7 @@ def attention_step(
     rows = None if weights.attention.is_bilinear else Rows.of(A, weights.attention, tokens)
     tasks = [partial(_head_terms, A, head, tokens, scale, mask, alone, apart, rows) for head in weights.heads]
     entries = weights.attention.heads * tokens.residual.shape[-2] * math.prod(tokens.residual.shape[:-1])
-    order: Array = None
+    order: Array | None = None
     for image, term, log_doubt, log_size, order in A.in_turn(tasks, entries):  # noqa: B007 (the heads share it)
         if not A.unbounded:
             if weights.stacked:
@@ -144,7 +148,7 @@ def attention_step(
     if stack is not None:
         stack = (stack[0], stack[1] - log)
     center = scaled_sum(A, centers)
-    return recentred(A, center, R, log_residual.plus(log), lost_bits, log_parts - log, stack)
+    return recentred(A, center, R, log_residual.plus(log), lost_bits, log_parts - log, stack, fixed=fixed)
 
 
 def _seen(A: System, x: Array, common: Array, scale: Scale) -> Scaled:
@@ -202,6 +206,8 @@ def view_of(
     support = None if mask is None or placed is not None else mask.common_support
     # All rows can attend to one token alone only if all see it: then j* must be that token.
     seen = None if mask is None else mask.seen_by_all if support is None else support
+    if mask is not None and mask.first_alone:  # no average moves it, and differences from it keep their digits
+        seen = np.arange(n) == 0
     B = (
         None
         if position is None or placed is not None

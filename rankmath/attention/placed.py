@@ -25,7 +25,7 @@ class Placed:
     head: Head
     mask: Mask | None
     n: int
-    common: Array = None  # what logits of a row have in common, (..., n, 1); a cap must know it
+    common: Array | None = None  # what logits of a row have in common, (..., n, 1); a cap must know it
 
     @classmethod
     def of(cls, head: Head, mask: Mask | None, n: int) -> Placed | None:
@@ -52,6 +52,7 @@ class Placed:
         t = self.head.attention.softcap
         if t is None:
             return logits
+        assert self.common is not None  # a capped head is made with it
         common = self.common if A.unbounded else self.common[..., start:stop, :]
         return A.tanh((logits + common) / A.constant(t)) * A.constant(t)
 

@@ -69,7 +69,7 @@ class Rows:
         for side, (W, b) in enumerate(((attention.query, attention.b_Q), (attention.key, attention.b_K))):
             step = every if side else 1  # heads of one group have one key
             heads = range(0, H, step)
-            gain: Array = None if attention.qk_norm is None else attention.qk_norm[side]
+            gain: Array | None = None if attention.qk_norm is None else attention.qk_norm[side]
             if gain is not None and gain.shape[0] != attention.query.shape[-1]:
                 assert attention.qk_norm is not None
                 rows = _normed_together(A, tokens, W, b, heads, gain, attention.qk_norm[2])

@@ -90,13 +90,15 @@ def recentred(
     lost_bits: Array = 0.0,
     log_parts: Array = LOG_ZERO,
     stack: Scaled | None = None,
+    *,
+    fixed: bool = False,
 ) -> Tokens:
-    """Move the mean of R into x and bring both to size one.
+    """Move the mean of R into x, or its first row where that is `fixed`, and bring both to size one.
 
     R is the sum of parts of size e^log_parts, and of the matrices of the stack. Nothing is measured before all is
     under way: on a GPU the first number asked for waits for all that was begun.
     """
-    shift = A.mean_row(R)
+    shift = R[..., :1, :] if fixed else A.mean_row(R)
     if A.unbounded:
         return Tokens(x[0] + shift, R - shift)
     terms = [x, (shift, floored(A, log_residual.to_float()))]
@@ -114,6 +116,12 @@ def recentred(
     R = A.quotient_of_temporary(R, A.factor(A.nonzero(of_residual)))
     lost_bits = A.units.maximum((log_parts - floored(A, shrunk)) / math.log(2.0), lost_bits)
     return Tokens(center, R, floored(A, log + grown), log_residual.plus(shrunk), lost_bits)
+
+
+def about_mean(A: Float64, tokens: Tokens) -> Tokens:
+    """The same tokens with a residual of mean zero."""
+    center = (tokens.center, tokens.log_center)
+    return recentred(A, center, tokens.residual, tokens.log_residual, tokens.lost_bits)
 
 
 def sum_in_larger_unit(A: Float64, first: Scaled, second: Scaled) -> Scaled:
@@ -184,7 +192,7 @@ def is_wild(largest: Array) -> Array:
     return (largest > 1e60) | ((largest > 0) & (largest < 1e-60))
 
 
-def tamed(A: System, a: Array, largest: Array = None) -> Scaled:
+def tamed(A: System, a: Array, largest: Array | None = None) -> Scaled:
     """Matrices far from size one over a power of two near their largest entry: products of them stay in range."""
     if A.unbounded:
         return a, 0

@@ -23,11 +23,11 @@ from rankmath.attention.centred import sublayer_step
 from rankmath.attention.on_cpu import centre_on_cpu, layers_on_cpu, measured_on_cpu
 from rankmath.attention.on_gpu import centre_on_gpu, layers_on_gpu
 from rankmath.attention.plain import check_input
-from rankmath.attention.tokens import Tokens, centre
+from rankmath.attention.tokens import Tokens, about_mean, centre
 from rankmath.attention.weights import sizes_of
 from rankmath.drawing import draw_decay
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm, residual
-from rankmath.model.network import Network
+from rankmath.model.network import Attention, Network
 from rankmath.printing import Sheet, Shows, digits
 from rankmath.validation import (
     Array,
@@ -459,10 +459,19 @@ def layers_centred(A: System, net: Network, X: Array, first: Tokens | None = Non
         first = (centre_on_gpu if A.on_gpu else centre_on_cpu)(A, X)
     tokens = centre(A, X) if first is None else first
     yield tokens
+    # Where no average moves the first token, differences from it keep their digits however unequal they are.
+    fixed = not A.unbounded and all(
+        isinstance(s.map, Attention)
+        and s.before is s.behind is s.after is None
+        and (mask := masks[id(s.map)]) is not None
+        and mask.first_alone
+        for layer in net.sublayers
+        for s in layer
+    )
     for layer in net.sublayers:
         for sublayer in layer:
-            tokens = sublayer_step(A, sublayer, tokens, masks, sizes)
-        yield tokens
+            tokens = sublayer_step(A, sublayer, tokens, masks, sizes, fixed=fixed)
+        yield about_mean(A, tokens) if fixed else tokens
 
 
 def residual_size(A: Float64, R: Array, norm: ResidualNorm) -> Array:

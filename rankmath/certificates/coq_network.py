@@ -54,7 +54,7 @@ def softmax(logits: Sequence[arb], weights: Sequence[arb]) -> list[arb]:
 
 
 def euclid(v: Sequence[arb]) -> arb:
-    return total([x * x for x in v]).sqrt()
+    return total([x * x for x in v]).nonnegative_part().sqrt()  # equal tokens have balls around 0
 
 
 def spectral(out: Writer, name: str, A: Balls) -> Term:

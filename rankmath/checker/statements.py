@@ -40,13 +40,13 @@ COMMON = GRAPHS + ENTRIES["norm"].line
 
 # Where one of these is not shown, what holds of a network is empty, and why.
 NETWORK_TELLING = {
-    "layernorm == none or d >= 2": "in dimension 1 LayerNorm leaves signs alone",
+    "layernorm == none or d >= 2": "in dimension 1 LayerNorm keeps nothing of a token but its sign",
     "not layernorm == column or any(max(abs(X[0][i] - X[0][j])) > 0 and max(abs(X[0][j] - X[0][k])) > 0 and"
     " max(abs(X[0][i] - X[0][k])) > 0 for i in range(n) for j in range(i) for k in range(j))": (
-        "of two kinds of tokens LayerNorm over columns leaves signs alone"
+        "of two kinds of tokens LayerNorm over columns keeps nothing but signs"
     ),
     "not layernorm == sphere or any(max(abs(x - X[0][0])) > 0 and max(abs(x + X[0][0])) > 0 for x in X[0])": (
-        "of tokens in one line the sphere leaves signs alone"
+        "of tokens on one line through 0 the sphere keeps nothing but signs"
     ),
     "any(len(mixing(l)) > 0 for l in range(L))": "no token averages values that differ",
     "any(max(abs(row)) > 0 for l in range(L) if len(mixing(l)) > 0"

@@ -19,6 +19,8 @@ from rankmath.checker.reading import demand, in_time
 from rankmath.checker.statements import NETWORK_TELLING
 from rankmath.definitions.entries import ENTRIES
 
+_EMPTY = "as far as is seen: so this instance would say nothing of the claim"
+
 
 def demand_substance(data: Mapping[str, Any], kind: str, deadline: float) -> None:
     """Two tokens differ, and of what holds some W is not 0. (More is asked of that: `demand_not_empty`.)
@@ -221,11 +223,11 @@ def demand_not_empty(claim: str, work: Evaluator) -> None:
     if {name_of(node.value) for node in named} == {"X"} and every and layers != {0}:
         work = _with(work, work.bits, L=Fraction(max(layers)))
         moved = len(layers - {0}) > 1 or work.data.get("skip") == 0 or _moved(work)
-        demand(moved, "data: these tokens would be the same without attention, as far as is seen: it says nothing")
+        demand(moved, f"data: these tokens would be the same without attention, {_EMPTY}")
     for text, why in NETWORK_TELLING.items():
-        demand(_shown(text, work), f"data: {why}, as far as is seen: it says nothing")
+        demand(_shown(text, work), f"data: {why}, {_EMPTY}")
     left = _shown("any(max(abs(x - X[L][0])) > 0 for x in X[L])", work) or _outlive(work)
-    demand(left, "data: a layer leaves no two tokens that differ, as far as is seen: it says nothing")
+    demand(left, f"data: a layer leaves no two tokens that differ, {_EMPTY}")
 
 
 def _with(work: Evaluator, bits: int, **data: Any) -> Evaluator:

@@ -122,23 +122,28 @@ def plainly(text: str) -> str:
 
 
 def _plain(node: ast.expr) -> str:
-    match node:
-        case ast.Call(func=ast.Name(id="all" | "any" as word), args=[ast.GeneratorExp(elt=said, generators=loops)]):
-            places = ", ".join(f"{ast.unparse(loop.target)} {_among(loop.iter)}" for loop in loops)
-            where = "".join(f" with {_plain(test)}" for loop in loops for test in loop.ifs)
-            return f"{_plain(said)} for {'every' if word == 'all' else 'some'} {places}{where}"
-        case ast.Call(func=ast.Name(id=name)) if name in ENTRIES and ENTRIES[name].truth:
-            return ENTRIES[name].meaning
-        case ast.Call(func=ast.Name(id="stochastic"), args=[array]):
-            return f"the rows of {ast.unparse(array)} are non-negative, and each sums to 1"
-        case ast.BoolOp(op=ast.And(), values=parts):
-            return " and ".join(
-                f"({_plain(part)})" if isinstance(part, ast.BoolOp) else _plain(part) for part in parts
-            )
-        case ast.Compare(left=ast.Call(func=ast.Name(id="floor")), comparators=[ast.Name(id=name)]):
-            return f"{name} is whole"
-        case ast.Compare(left=ast.Name(id=name), comparators=[ast.Call(func=ast.Name(id="T"))]):
-            return f"{name} is symmetric"
+    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
+        return " and ".join(
+            f"({_plain(part)})" if isinstance(part, ast.BoolOp) else _plain(part) for part in node.values
+        )
+    compared = isinstance(node, ast.Compare) and len(node.comparators) == 1
+    left, right = (node.left, node.comparators[0]) if isinstance(node, ast.Compare) and compared else (node, None)
+    called = left.func.id if isinstance(left, ast.Call) and isinstance(left.func, ast.Name) else ""
+    if isinstance(right, ast.Name) and ast.unparse(left) == f"floor({right.id})":
+        return f"{right.id} is whole"
+    if isinstance(left, ast.Name) and right is not None and ast.unparse(right) == f"T({left.id})":
+        return f"{left.id} is symmetric"
+    if right is not None or not isinstance(left, ast.Call):
+        return ast.unparse(node)
+    if called in ("all", "any") and isinstance(left.args[0], ast.GeneratorExp):
+        loops = left.args[0].generators
+        places = ", ".join(f"{ast.unparse(loop.target)} {_among(loop.iter)}" for loop in loops)
+        where = "".join(f" with {_plain(test)}" for loop in loops for test in loop.ifs)
+        return f"{_plain(left.args[0].elt)} for {'every' if called == 'all' else 'some'} {places}{where}"
+    if called in ENTRIES and ENTRIES[called].truth:
+        return ENTRIES[called].meaning
+    if called == "stochastic":
+        return f"the rows of {ast.unparse(left.args[0])} are non-negative, and each sums to 1"
     return ast.unparse(node)
 
 

@@ -279,7 +279,7 @@ own_flow_step_odd = Statement(
     given=("cosines(C)", "n >= 3", "n == 2*floor(n/2) + 1", "alpha >= rho", "alpha < 1", "beta >= 0"),
     arrays={"C": "n n", "beta": ""},
     title="How slow the flow on the sphere may be for an odd number of tokens: two clusters that differ by one, or "
-    "two of one size and a token between them, attain the bound",
+    "two of one size and a token as far from both, attain the bound",
     source=OWN,
     status="proved",
     draws=(draw_odd,),

@@ -375,7 +375,7 @@ karagodin2024_subspace_two = Statement(
     "aligning(lam, M, B, X) >= lam*lead(M, X)*sine_square(M, X)/(1 + exp(2*form_size(B)))",
     given="lam > 0",
     arrays={"lam": "", "M": "k k", "B": "d d", "X": "2 d"},
-    title="Two causal tokens end where the first points, if the top eigenspace has dimension two or more",
+    title="Two causal tokens end, from almost every start, where the first points if the top eigenspace is no line",
     source=f"{OWN}; it gives a conjecture of {KARAGODIN}, on a top eigenvalue of multiplicity two or more, for two "
     f"tokens; {_WORDING}",
     status="proved",

@@ -319,7 +319,7 @@ class Run:
         W, R = self.weight("W_QK", layer, head), tokens.residual
         c = A.matmul(A.matmul(tokens.center, W), A.transpose(R))
         E = A.matmul(A.matmul(R, W), A.transpose(R))
-        bias: Array = None
+        bias: Array | None = None
         if net.key_bias is not None:
             bias = A.transpose(A.matmul(R, A.asarray(net.key_bias[layer, head][..., None])))
         if A.unbounded:

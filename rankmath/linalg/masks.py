@@ -212,6 +212,11 @@ class Mask:
         return seen if seen.any() else None
 
     @cached_property
+    def first_alone(self) -> bool:
+        """Whether the first token sees itself and nothing else, as under a causal mask."""
+        return bool(self.allowed[0, 0]) and not self.allowed[0, 1:].any()
+
+    @cached_property
     def _flow(self) -> csr_array[np.float64, tuple[int, int]]:
         from scipy.sparse import csr_array
 

@@ -53,12 +53,12 @@ class MLP:
 
     W_in: Array
     W_out: Array
-    b_in: Array = None
-    b_out: Array = None
+    b_in: Array | None = None
+    b_out: Array | None = None
     activation: Activation = "relu"
     skip: bool = False
-    W_gate: Array = None
-    b_gate: Array = None
+    W_gate: Array | None = None
+    b_gate: Array | None = None
 
     def __post_init__(self) -> None:
         W_in = as_array("W_in", self.W_in, ndim=2)
@@ -111,8 +111,8 @@ class LayerNorm:
 
     kind: NormKind
     eps: float | None = None
-    gain: Array = None
-    offset: Array = None
+    gain: Array | None = None
+    offset: Array | None = None
 
     def __post_init__(self) -> None:
         as_choice("norm", self.kind, norm_kinds())
@@ -185,18 +185,18 @@ class Attention:
     query: Array
     value: Array
     d_qk: float
-    key: Array = None
-    output: Array = None
-    key_bias: Array = None
-    bias: Array = None
+    key: Array | None = None
+    output: Array | None = None
+    key_bias: Array | None = None
+    bias: Array | None = None
     mask: Mask | str | None = None
     position: Position | None = None
     rotary: Rotary | None = None
     kv_heads: int | None = None
     qk_norm: QKNorm | None = None
     softcap: float | None = None
-    b_Q: Array = None
-    b_K: Array = None
+    b_Q: Array | None = None
+    b_K: Array | None = None
     cap: str = "tanh"
 
     @classmethod

@@ -228,7 +228,7 @@ def citation(what: str | os.PathLike[str]) -> Citation:
     --------
     >>> citation("own:tv").bibtex
     ()
-    >>> print(citation("own:tv").text("latex").splitlines()[-2].partition(";")[0].replace(r"\\allowbreak ", ""))
+    >>> print(citation("own:tv").text("latex").splitlines()[-3].partition(";")[0].replace(r"\\allowbreak ", ""))
     Proved in proofs/own\\_tv.tex
     """
     name = os.fspath(what)

@@ -83,6 +83,7 @@ _CAUSAL_FLOW = Data(
     "(n d e : nat) (V : matrix d d) (Q K : matrix e d) (beta : R) (X : matrix n d)",
     (*_positive("n", "d", "e"), "0 <= beta", "unit_rows X"),
 )
+_MEETING = Data("(gamma beta m : R)")
 _CHAIN = Data("(n : nat) (allowed : matrix n n) (ratio : R)", ("is_mask allowed",))
 _MASKED = (*_positive("n", "d"), "is_mask allowed")
 #: What the arrays of a statement are, where it is not about a network.
@@ -132,6 +133,12 @@ DATA: Mapping[str, Data] = {
     "own:mask-rate-symmetric": Data("(n : nat) (K : matrix n n)"),
     "own:mean-field-rate": Data("(v tau a : R)"),
     "own:off-grid": Data("(C eta : R)"),
+    "own:late": _MEETING,
+    "geshkovski2023:late": _MEETING,
+    "geshkovski2023:late-printed": _MEETING,
+    "own:until-collapse": Data("(beta u c : R)"),
+    "geshkovski2024:until-collapse": Data("(beta u c : R)"),
+    "own:merge-time": Data("(beta u v : R)"),
     "own:stable-causal-every-n": Data("(n : nat) (mu : vector n)"),
     "own:stable-complete-every-n": _CHAIN,
     "own:stable-every-rank": _CHAIN,

@@ -8,7 +8,7 @@ from typing import Any
 from rankmath.claims import statement
 from rankmath.formula.language import FUNCTIONS
 from rankmath.formula.printing import text, words
-from rankmath.formula.terms import Call, walk
+from rankmath.formula.terms import Call, Every, walk
 from rankmath.report.sources import (
     certificate_file,
     committed_certificates,
@@ -19,6 +19,8 @@ from rankmath.report.sources import (
 from rankmath.verification.statement import explained
 
 _WIDTH = 100
+#: Functions that a reader may not know.
+_UNUSUAL = ("expc", "tanhc", "recursion", "all_p")
 
 
 def described(key: str) -> dict[str, Any]:
@@ -33,7 +35,8 @@ def described(key: str) -> dict[str, Any]:
     label = label_of(entry.key, entry.truth)
     whole = (entry.claimed, *entry.hypotheses, *entry.defined.values())
     calls = {term.function: None for part in whole for term in walk(part) if isinstance(term, Call)}
-    measured = [FUNCTIONS[name] for name in calls if FUNCTIONS[name].evaluate is not None]
+    calls |= {f"all_{term.index}": None for part in whole for term in walk(part) if isinstance(term, Every)}
+    measured = [FUNCTIONS[name] for name in calls if FUNCTIONS[name].evaluate is not None or name in _UNUSUAL]
     letters = [part for formula in whole for term in walk(formula) for part in explained(term)]
     return {
         "key": entry.key,

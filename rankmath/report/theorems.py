@@ -352,7 +352,8 @@ def _sublayers(l: int, layer: Sequence[Mapping[str, Data]]) -> Iterator[str]:
     several = sum(kind == "mlp" for kind, _ in maps) > 1
     for s, part in enumerate(layer):
         if number(part["skip"]) != 0:
-            yield rf"\text{{factor of the skip connection of sublayer {s} of layer {l}}}{shown_value(part['skip'], 30)}"
+            where = f"of sublayer {s} of layer {l}"
+            yield rf"\text{{factor of the skip connection {where}}}{shown_value(part['skip'], 30)}"
         if (norm := part.get("before")) is not None:
             yield from _norm(l, f"before sublayer {s}", norm)
         for kind, fields in (pair for f in part.get("maps", ()) for pair in f.items()):

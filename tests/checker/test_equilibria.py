@@ -34,7 +34,7 @@ from rankmath.equilibria.designs import causal_design
 from rankmath.equilibria.map import attention, jacobian, layer
 
 BITS = 128
-MUTATIONS = 36
+MUTATIONS = 20
 
 
 def number(value: int | str) -> Fraction:

@@ -77,6 +77,13 @@ def accepted(library: Path, text: str) -> bool:
     return coqc(library, "instance")
 
 
+def test_equal_tokens_have_a_distance() -> None:
+    """Their difference is a ball around 0, whose root is no number if rounding makes it negative."""
+    X, mask = [[1, 0], [1, 0], ["-1/3", "1/7"]], [[1, 1, 1]] * 3
+    text, _ = to_coq(network("diameter(X[1], 2) <= 0", kind="violates", X=X, mask=mask))
+    assert "Theorem" in text
+
+
 @needs_coq
 def test_a_file_stands_alone_and_rests_on_the_axioms_of_the_reals(tmp_path: Path) -> None:
     text, left_out = to_coq(stored("own-residual-inf_rm-28c4b2*"))

@@ -149,25 +149,25 @@ def parts() -> rm.Certificate:
 
     from rankmath.model.network import MLP, Attention, LayerNorm, Sublayer
 
-    one = np.array([[[1.0]]])
+    one = np.eye(2)[None]
     attention = Attention(one, one, 1.0, softcap=2.0, mask=Mask(np.tril(np.ones((2, 2), dtype=bool))))
-    mlp = MLP(np.array([[3.0]]), np.array([[5.0]]), activation="silu", b_in=np.array([7.0]))
-    norm = LayerNorm("rms", eps=1e-5, gain=np.array([11.0]))
+    mlp = MLP(3 * np.eye(2), 5 * np.eye(2), activation="silu", b_in=np.array([7.0, 0.0]))
+    norm = LayerNorm("rms", eps=1e-5, gain=np.array([11.0, 1.0]))
     net = rm.Network.from_layers([[Sublayer(attention, 1.0), Sublayer(mlp, 0.0, before=norm)]])
-    given = ("mask == causal", "softcap == tanh", "mlp == any", "layernorm == any", "norm_at == any", "skip == any")
+    given = ("mask == causal", "softcap == tanh", "mlp == any", "layernorm == any", "norm_at == any", "skip >= 0")
     claim = rm.Statement("mine:parts", "diameter(X[1], 2) <= diameter(X[0], 2)", given)
-    return rm.certify(claim, net, [[1.0], [2.0]])
+    return rm.certify(claim, net, [[1.0, 0.0], [2.0, 3.0]])
 
 
 def test_every_part_of_a_network_has_its_letter_and_its_formula() -> None:
     text = fragment([parts()])
     for said in (
         r"f_{0}(y)=\sigma(yW_{\mathrm{in}}+b_{\mathrm{in}})\,W_{\mathrm{out}},\quad\sigma(x)=\frac{x}{1 + e^{- x}}",
-        r"W_{\mathrm{in}}=\begin{pmatrix}3\end{pmatrix}",
-        r"b_{\mathrm{in}}=\begin{pmatrix}7\end{pmatrix}",
+        r"W_{\mathrm{in}}=\begin{pmatrix}3&0\\0&3\end{pmatrix}",
+        r"b_{\mathrm{in}}=\begin{pmatrix}7&0\end{pmatrix}",
         r"\text{logits capped with }c=2",
         r"\text{LayerNorm rms before sublayer 1 of layer 0}\text{, }\varepsilon=10^{-5}\text{ (as a double)}",
-        r"\text{its gain}=\begin{pmatrix}11\end{pmatrix}",
+        r"\text{its gain}=\begin{pmatrix}11&1\end{pmatrix}",
         r"\text{factor of the skip connection of sublayer 0 of layer 0}=1",
         r"\text{token }i\text{ sees token }j\text{ where entry }(i,j)\text{ is 1 in }",
     ):

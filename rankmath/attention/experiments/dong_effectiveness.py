@@ -129,6 +129,7 @@ def recomputed_accuracy(
 
 def _one_head(attention: Attention, X: Floats, h: int) -> Floats:
     """P_h X W_h + b with the attention of X itself."""
+    assert attention.output is not None
     seen = attend(Float64(X), attention, h, X, None, X @ attention.value[h])
     made: Floats = seen @ attention.output[h] + attention.bias
     return made

@@ -1171,6 +1171,9 @@ class Search:
         """Lemmas about the logarithms that occur."""
         out: list[FoundLine] = []
         logs = {x for m in rows for x, _ in m if isinstance(x, Atom) and x.kind == "function"}
+        for base in [base for atom in logs for base in as_product(dict(atom.args[0]))[1]]:
+            if isinstance(base, Atom) and base.kind == "quantity" and not self.work.positive(base):
+                self._settle_positive(base)
         for atom in logs:
             u = dict(atom.args[0])
             names = {
@@ -1183,9 +1186,6 @@ class Search:
                 out += self.lemma(name, {"x": poly_text(u)})
             if atom.name == "exp":
                 out += self.lemma("exp-line", {"x": f"-({poly_text(u)})"})
-            for base in as_product(u)[1]:
-                if isinstance(base, Atom) and base.kind == "quantity" and not self.work.positive(base):
-                    self._settle_positive(base)
             for other in logs:
                 if other != atom and other.name == atom.name and atom.name in growing():
                     step = self.le(u, dict(other.args[0]), 2)
