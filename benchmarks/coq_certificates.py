@@ -80,9 +80,10 @@ def main(prefixes: tuple[str, ...]) -> None:
 def _write(rows: dict[str, tuple[str, str, str]]) -> None:
     accepted = [float(said) for _, _, said in rows.values() if re.fullmatch(r"[\d.]+", said)]
     count = f"Of {len(rows)} certificates {len(accepted)} are theorems, in {sum(accepted):.0f} seconds together"
+    waiting = sum(said == "not run" for *_, said in rows.values())
     lines = [
         HEAD,
-        f"{count}; the longest took {max(accepted, default=0):.0f}.\n",
+        f"{count}; the longest took {max(accepted, default=0):.0f}. Written and not run: {waiting}.\n",
         "| statement | certificate | text | Coq |",
         "|---|---|---|---|",
     ]
