@@ -28,8 +28,8 @@ HEAD = f"""# Stored certificates as Coq theorems
 
 `python benchmarks/coq_certificates.py` writes this page: it writes every stored certificate as a theorem
 (`rankmath check --coq`) and compiles it. *Coq* has the processor's seconds in which Coq accepted it, without the
-beginning that all files share, or the reason why there is no theorem; {LIMIT} seconds is the limit. *not run*: it is
-written, and no pass has come to it yet. *text* is the beginning of the SHA-256 of the theorem's text.
+beginning that all files share, or the reason why there is no theorem; {LIMIT} seconds is the limit. *not run*:
+it is written, and no pass has come to it yet. *text* is the beginning of the SHA-256 of the theorem's text.
 """
 
 
