@@ -11,7 +11,7 @@ import numpy as np
 from rankmath.certificates.certificate import Certificate
 from rankmath.formula.arrays import ArrayRun, column
 from rankmath.formula.evaluate import Scalar, Truth
-from rankmath.formula.language import predicate, quantity
+from rankmath.formula.language import defined, predicate, quantity
 from rankmath.formula.run import unbox
 from rankmath.linalg import norms
 from rankmath.linalg.rationals import exact_array
@@ -58,13 +58,11 @@ def distinct_positive(run: ArrayRun, V: str, Q: str, K: str, beta: str, X: str) 
     return Truth(None if values is None else True if all(x > 0 for x in values) else None)
 
 
-@predicate(
-    f"symmetric_values{_SIGNATURE}", text="all(V[i][j] == V[j][i] for i in range(len(V)) for j in range(len(V)))"
+defined(
+    f"symmetric_values{_SIGNATURE}",
+    "all(V[i][j] == V[j][i] for i in range(len(V)) for j in range(len(V)))",
+    "V is symmetric",
 )
-def symmetric_values(run: ArrayRun, V: str, Q: str, K: str, beta: str, X: str) -> Truth:
-    """V is symmetric"""
-    M = np.asarray(run[V])
-    return Truth(bool((M == M.T).all()))
 
 
 @predicate(

@@ -79,11 +79,11 @@ def _smaller(instance: NetworkInstance) -> Iterator[NetworkInstance]:
     attention = net.attentions[0]
     grouped = attention.kv_heads is not None
     ones = np.broadcast_to(np.eye(d), W.shape)  # the keys and values that groups of heads share
-    plain = net.is_one_line and not grouped and not any(net.activations[l] != "none" for l in range(L))
+    plain = net.is_one_line and not any(net.activations[l] != "none" for l in range(L))
 
     def made(**changes: Any) -> NetworkInstance:
         tokens = changes.pop("X", X)
-        if not net.is_one_line or grouped:  # no layer and no dimension of it is dropped
+        if not net.is_one_line:  # no layer and no dimension of it is dropped
             arrays = {"query": changes.pop("W_QK", W_QK), "value": changes.pop("W", W), "key": None, **changes}
             if grouped or attention.qk_norm is not None:
                 shared = ones[:, : arrays["query"].shape[1]]
@@ -125,7 +125,10 @@ def _smaller(instance: NetworkInstance) -> Iterator[NetworkInstance]:
         biases = None if net.key_bias is None else np.asarray(net.key_bias)[..., keep]
         bias = None if net.bias is None else np.asarray(net.bias)[..., keep]
         d_qk = net.d_qk if net.d_qk != d else float(d - 1)
-        yield made(X=X[:, keep], W_QK=W_QK[square], W=W[square], key_bias=biases, bias=bias, d_qk=d_qk)
+        norm = net.norm
+        if norm is not None:
+            norm = replace(norm, gain=_at(norm.gain, keep), offset=_at(norm.offset, keep))
+        yield made(X=X[:, keep], W_QK=W_QK[square], W=W[square], key_bias=biases, bias=bias, d_qk=d_qk, norm=norm)
     if net.bias is not None:
         yield made(bias=None)
     if net.key_bias is not None:
@@ -162,7 +165,7 @@ def rescaled(instance: NetworkInstance) -> Iterator[NetworkInstance]:
             yield NetworkInstance(scaled, tokens, "rescaled")
 
 
-def _at(array: NumpyArray, keep: list[int]) -> NumpyArray:
+def _at(array: NumpyArray | None, keep: list[int]) -> NumpyArray | None:
     return None if array is None else np.asarray(array)[keep]
 
 

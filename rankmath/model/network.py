@@ -145,12 +145,7 @@ class Network(Shows):
         0.5
         """
         if self.is_one_line and "sublayers" not in changes:
-            net = Network(**{"tokens": self.tokens, **self._one_line(), **changes})
-            if (groups := self.attentions[0].kv_heads) is None or net.heads % groups:
-                return net
-            return replace(
-                net, sublayers=[[s.with_attention(kv_heads=groups) for s in layer] for layer in net.sublayers]
-            )
+            return Network(**{"tokens": self.tokens, **self._one_line(), **changes})
         of_attention = {name: changes.pop(name) for name in (*_STACKS, "d_qk", "mask") if name in changes}
         layers = self.sublayers
         for name, value in of_attention.items():

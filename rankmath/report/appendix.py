@@ -303,7 +303,7 @@ Table~\ref{{tab:summary}} lists {len(known)} statements about self-attention net
 in the sections named there and {refuted} are refuted{rest}.  A \emph{{proof}} is a written one.  A
 \emph{{refutation}} is an instance on which the claim fails, given by exact numbers in a certificate or in the
 section named.  Each of the {count} certificates of Table~\ref{{tab:certificates}} was checked again for this
-document, by a program that shares no code with the one that issued it, works with directed rounding
+document, by a program that has an arithmetic and algorithms of its own, works with directed rounding
 on integers and with exact fractions, and trusts nothing in the file.  A certificate is named by the hash of its
 content.
 {_run_in_words(report)}"""

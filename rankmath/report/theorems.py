@@ -91,7 +91,7 @@ def theorem(certificate: Certificate) -> str:
 \begin{{proof}}{LOOSE}
 {argument}
 All numbers are in certificate {identifier(certificate.id)}, as integers and fractions.  The checker, which trusts
-nothing in the file and shares no code with the program that wrote it, finds:
+nothing in the file and has an arithmetic and algorithms of its own, finds:
 \begin{{itemize}}\raggedright
 {checked}
 \end{{itemize}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from functools import reduce
 from typing import Any
@@ -683,8 +684,14 @@ def test_a_claim_that_fails_for_one_token_alone_is_refuted_by_one() -> None:
         ("diameter(X[1], 2) <= norm(W[0, 0], 2)*diameter(X[0], 2)", "heads == 1, mlp == any"),
         ("diameter(X[1], 2) <= norm(W[0, 0], 2)*diameter(X[0], 2)", "heads == 2, kv_heads == 1"),
         ("entropy(P0[0, 0]) >= log(n)/2", "positions == relative"),
+        ("norm(X[1], max) <= 1", "layernorm == standard"),
     ],
 )
 def test_parts_that_are_not_drawn_are_strong_enough_to_refute(claim: str, given: str) -> None:
-    """Weights of an MLP, terms of positions, groups of heads: true with the identity, small terms and own heads."""
-    assert search(Statement("mine:claim", claim, given.split(", ")), evaluations=20_000, seconds=600).refutes
+    """Weights of MLPs, terms of positions, groups of heads, gains: true of identities, small terms, own heads."""
+    entry = Statement("mine:claim", claim, given.split(", "))
+    found = search(entry, evaluations=20_000, seconds=600)
+    assert found.refutes
+    assert isinstance(found.instance, NetworkInstance)
+    for smaller in itertools.islice(_smaller(found.instance), 40):  # a dropped dimension is dropped everywhere
+        assert np.isfinite(rm.forward(smaller.net, smaller.X)).all()

@@ -536,6 +536,12 @@ def slower_with_2048_tokens() -> bool:
     return "| `trace` of one layer, with all that it measures | H200 | 1 | 2048 |" in text
 
 
+def stays_apart() -> bool:
+    """Two tokens ±4, W_QK = W = 1: each attends to itself, nearly, and ten layers leave them apart."""
+    made = rm.forward(rm.Network.from_arrays(np.ones((10, 1, 1, 1)), np.ones((10, 1, 1, 1))), [[4.0], [-4.0]])
+    return bool(np.ptp(made) > 7.99)
+
+
 def certified_with_gelu() -> bool:
     net = rm.Network.random(tokens=3, dim=2, layers=1, seed=0, mlp="gelu")
     claim = "diameter(X[1], 2) <= 100*diameter(X[0], 2)"
@@ -559,7 +565,19 @@ FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("rankmath/claims/kim2021.py", "directions receives about", far_from_the_others),
     ("rankmath/definitions/quantities.py", "reaches every other along its edges", edges_the_other_way),
     ("rankmath/claims/stable_every_n.py", "these weights, ν_j the j-th power", rounded_away),
-    ("SECURITY.md", "shares no code with what issues", definitions_are_shared),
+    *(
+        (name, "shares no code", definitions_are_shared)
+        for name in (
+            "SECURITY.md",
+            "docs/notebooks/a-counterexample-for-my-appendix.ipynb",
+            "rankmath/checker/checker.py",
+            "rankmath/report/theorems.py",
+            "rankmath/report/appendix.py",
+            "rankmath/report/templates/report.html",
+        )
+    ),
+    ("docs/notebooks/transformers-of-today.ipynb", "The factor of a layer tends to", alternates),
+    ("docs/notebooks/rank-collapse-in-ten-minutes.ipynb", "make all tokens equal", stays_apart),
     ("CLAIMS.md", "both sides: with invertible values, unequal tokens", at_once),
     ("CLAIMS.md", "is slower below some 1000 tokens", slower_with_2048_tokens),
     ("docs/findings.md", "for large x smaller by about x/2", more_than_half_of_x),
