@@ -269,7 +269,7 @@ def test_what_is_said_of_a_box_is_true_at_the_digits_shown() -> None:
     proof = certify_design(causal_design(3))
     assert proof.contraction is not None
     off = proof.contraction.core * max(map(max, proof.contraction.weights))
-    (shown,) = re.findall(r"within 10\^(\S+) \(largest entry\) of the centre", proof.claims[0].detail)
+    (shown,) = re.findall(r"within 10\^(\S+) \(largest entry\) of the centre", str(proof.claims[0]))
     assert 0 <= float(shown) - log10(off) <= 0.1
     (reach,) = re.findall(r"every start within 10\^(\S+) \(largest entry\)", str(proof.contraction))
     assert 0 <= log10(proof.contraction.radius) - float(reach) <= 0.1
