@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -64,7 +65,8 @@ def _second(run: ArrayRun, K: str) -> Scalar:
         weights = [[Fraction(x) for x in row] for row in np.asarray(run[K]).tolist()]
         exact = [[x / sum(row) for x in row] for row in weights]
         found = fmpq_mat([[fmpq(x.numerator, x.denominator) for x in row] for row in exact]).charpoly()
-        moduli = [abs(z) for z, count in found.numer().complex_roots() for _ in range(count)]
+        roots: Any = found.numer().complex_roots()
+        moduli = [abs(z) for z, count in roots for _ in range(count)]
     # The second largest: the least, over the one that is left out, of the largest of the others.
     largest = [max_of([x for k, x in enumerate(moduli) if k != out]) for out in range(len(moduli))]
     least = largest[0]
