@@ -37,8 +37,10 @@ def lacking(statement: Statement, seed: int = 0) -> str:
 
     Examples
     --------
-    >>> lacking(Statement("mine:rank", "stable_rank(X[0]) <= d*effective_rank(X[0], eigen)", "norm(X[0], 2) > 0"))
-    'it would follow from stable_rank(X[0]) <= effective_rank(X[0], eigen), which held on ...
+    >>> claim = "stable_rank(X[0]) <= d*effective_rank(X[0], eigen)"
+    >>> said = lacking(Statement("mine:r", claim, "norm(X[0], 2) > 0"))
+    >>> said.partition(", which held")[0]
+    'it would follow from stable_rank(X[0]) <= effective_rank(X[0], eigen)'
     """
     try:
         work = Search(statement.claim_text, statement.given_texts, seconds=6.0, statements=False)

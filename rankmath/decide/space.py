@@ -78,7 +78,8 @@ class Room:
     bias: bool = False
     #: Whether every W is a signed permutation, exactly orthogonal.
     orthogonal: bool = False
-    #: A factor of what is not drawn: terms that positions add to logits, weights of MLPs, gains of LayerNorms.
+    #: A factor of what is not drawn: terms that positions add to logits, weights of MLPs, gains of LayerNorms
+    #: (which then have an offset too).
     strength: float = 1.0
 
     @property
@@ -170,6 +171,7 @@ class Room:
             self.norm,
             eps=_EPS if "N.eps" in definition else None,
             gain=np.full(self.d, self.strength) if gained else None,
+            offset=np.eye(self.d)[0] if gained and "N.offset" in definition else None,
         )
 
     def mask_graph(self) -> Mask | None:

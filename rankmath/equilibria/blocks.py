@@ -273,7 +273,7 @@ def rotary_equilibrium(tokens: int, rank: int, mask: MaskLike = "causal") -> tup
     Examples
     --------
     >>> block, X = rotary_equilibrium(3, 2)
-    >>> np.linalg.matrix_rank(X), bool(np.abs(block.step(X) - X).max() < 1e-12)
+    >>> int(np.linalg.matrix_rank(X)), bool(np.abs(block.step(X) - X).max() < 1e-12)
     (2, True)
     >>> block.certificate(X).check().accepted
     True
