@@ -27,6 +27,7 @@ from rankmath.decide.battery import verify as verify
 from rankmath.decide.battery import verify_statement as verify_statement
 from rankmath.decide.bounds_for import bounds_for as bounds_for
 from rankmath.decide.campaigns.run import campaign as campaign
+from rankmath.equilibria.blocks import rotary_equilibrium as rotary_equilibrium
 from rankmath.equilibria.certify import certify_equilibrium as certify_equilibrium
 from rankmath.equilibria.constructions import all_ranks as all_ranks
 from rankmath.equilibria.constructions import isolated_ranks as isolated_ranks

@@ -107,7 +107,8 @@ def print_table(
 class Progress:
     """How far the work is: a bar on a terminal, elsewhere a line every few seconds; both on stderr.
 
-    RANKMATH_PROGRESS=off in the environment silences it. With "%" as unit only the share that is done is shown.
+    RANKMATH_PROGRESS=off in the environment silences it. With "%" as unit only the share that is done is shown;
+    with "s" the total is the seconds of a search, and what the clock says is shown beside it.
     Both go on while nothing is reported, so that waiting never looks like hanging.
     """
 
@@ -163,12 +164,14 @@ class Progress:
 
     def line(self) -> str:
         """The state in words."""
-        seconds = f"{time.monotonic() - self._began:.0f} s"
+        seconds = "" if self.unit == "s" else f"{time.monotonic() - self._began:.0f} s"
         parts = [part for part in (self._count(), seconds, self._left()) if part]
         return ", ".join(parts) + (f"; {self._words}" if self._words else "")
 
     def _left(self) -> str:
         now = time.monotonic()
+        if self.unit == "s":
+            return ""
         seconds, done = now - self._began, self._done - self._first
         left = (self.total - self._done) * seconds / done if done > 0 else math.nan
         if self._told is not None:
@@ -181,6 +184,8 @@ class Progress:
     def _count(self) -> str:
         if not self.total:
             return ""
+        if self.unit == "s":
+            return f"{time.monotonic() - self._began:.0f} s (the search takes up to {self.total:.0f} s)"
         if self.unit == "%":
             return f"{100 * min(1.0, self._done / self.total):.0f} %"
         return f"{self._done:,.0f}/{self.total:,.0f} {self.unit}".rstrip()

@@ -20,6 +20,8 @@ settings.register_profile("rankmath", deadline=None, derandomize=True, suppress_
 settings.load_profile("rankmath")
 # A slow machine must not change what a command says.
 os.environ.setdefault("RANKMATH_PROGRESS", "bars")
+# As the Makefile of proofs/coq has it: Coq sweeps its memory less often.
+os.environ.setdefault("OCAMLRUNPARAM", "o=1000")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

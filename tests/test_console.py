@@ -253,3 +253,12 @@ def test_a_long_trace_without_the_compiler_says_once_what_is_faster(
     assert [record.message for record in caplog.records] == [caplog.records[0].message]
     assert "pip install 'rankmath[fast]'" in caplog.records[0].message
     room._say_what_is_faster.cache_clear()
+
+
+def test_a_search_shows_one_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr("rankmath.console.time.monotonic", lambda: now[0])
+    progress = console.Progress(8, "s", quiet=True)
+    now[0] += 21
+    progress.at(0, "1024 evaluations")
+    assert progress.line() == "21 s (the search takes up to 8 s); 1024 evaluations"

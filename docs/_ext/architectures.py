@@ -48,12 +48,13 @@ ANY_LOGITS = {
 #: consensus that depend on i − j; of maps that write where nothing is read.
 PROVED = {("own:consensus-spectrum", part) for part in ("gain", "before")} | {
     *(("own:relative-shares", part) for part in PARTS),
-    *(("own:consensus-derivative", "gain"), ("dong2021:3.1", "before")),
+    *(("own:consensus-derivative", "gain"), ("dong2021:3.1", "before"), ("own:shrinking-values", "softcap")),
 }
 #: What holds in the place of a claim about the diameter of tokens, by the part.
 INSTEAD = {"rotary": "own:positions-diameter", "qk_norm": "own:positions-diameter", "softcap": "own:transport"}
 WITH_SKIP = dict.fromkeys(LOGITS, "own:transport-skip") | {"before": "own:pre-norm-diameter"}
 MEMBERS = 5
+NEARLY_OPPOSITE = np.array([[2.0**66, 3.96], [-(2.0**66), 3.96]])
 
 
 def keys() -> list[str]:
@@ -127,6 +128,30 @@ def instances(key: str, part: str) -> Iterator[NetworkInstance]:
                 layer = layer.with_attention(value=np.sign(layer.attention.value))
             net = Network.from_layers([[replace(layer, after=after)]] * depth, 2)
             yield with_part(NetworkInstance(net, X), part)
+    # Logits that a cap bends much; opposite tokens, long and tiny; many layers of tokens that a gain keeps apart,
+    # and of tokens that are nearly opposite, so long that the bound takes them for independent.
+    column = LayerNorm("column") if "layernorm == column" in entry.given_texts else after
+    plain = quarter_turn(value=-0.375, slack=-2.0, skip=skip).net.sublayers[0][0].with_attention(rotary=None)
+    one = plain.with_attention(value=np.eye(2)[None])
+    bent_much = (
+        plain.with_attention(query=4 * bent[None]),
+        np.array([[1.0, 2.0**-7], [1 + 2.0**-12, -(2.0**-7)]]),
+        1,
+    )
+    opposite = (plain.with_attention(query=8 * np.eye(2)[None]), np.array([[1.0, 1.0], [-1.0, -0.5]]), 1)
+    even = (bent_much[0], 0.75 + np.array([[1.0, -1.0], [-1.0, 1.0]]) / 256, 1)
+    other = bent_much[0].with_attention(value=-plain.attention.value, query=np.eye(2)[None] / 8)
+    tiny = (plain.with_attention(query=np.eye(2)[None] / 8), np.eye(2) / 1024, 1)
+    apart = (one.with_attention(query=np.eye(2)[None] / 8), np.array([[2.75, 0.5], [-2.75, 0.5]]), 110)
+    slow = (one.with_attention(query=0.388 * np.eye(2)[None]), NEARLY_OPPOSITE, 56)
+    orthogonal = "orthogonal_values()" in entry.given_texts
+    for layer, X, depth in (
+        (apart, slow)
+        if orthogonal
+        else (bent_much, opposite, tiny, even, (other, np.array([[1.0, 1.0], [-1.0, 1.0]]), 1))
+    ):
+        net = Network.from_layers([[replace(layer, after=column)]] * depth, 2)
+        yield with_part(NetworkInstance(net, X), part)
 
 
 def tried(claim: Statement, found: NetworkInstance, arithmetic: Any = "float64") -> Verdict | None:
@@ -144,7 +169,7 @@ def cell(key: str, part: str) -> dict[str, Any]:
     for number, found in enumerate(instances(key, part)):
         verdict = tried(claim, found)
         defined |= verdict is not None
-        if verdict is not None and verdict.outcome == Outcome.VIOLATED:
+        if verdict is not None and verdict.outcome in (Outcome.VIOLATED, Outcome.UNDECIDED):
             sure = tried(claim, found, "balls")
             if sure is not None and sure.outcome == Outcome.VIOLATED and sure.certified:
                 return {"refuted": number}

@@ -142,6 +142,8 @@ Ltac word_nonneg := first
         [apply l2_eye, (Pd N Hp)|reflexivity]|intros y [v [_ ->]]; apply l2_nonneg] end
   | unfold operator_norm, form_norm; first [apply maxf_pos | apply spectral_nonneg | unfold form_inf; eapply Rle_trans;
     [|apply lemma_form_inf_low_max]; apply maxf_pos] ].
+(** By a line that holds for every l or h, at the l or h in question. *)
+Ltac by_every tac := match goal with F : forall x, (x < ?n)%nat -> _, B : (_ < ?n)%nat |- _ => pose proof (F _ B); tac end.
 Ltac nonneg := lazymatch goal with
   | |- 0 <= _ * _ => apply Rmult_le_pos; nonneg
   | |- 0 <= _ / _ => apply Rmult_le_pos; [nonneg|left; apply Rinv_0_lt_compat; posi]
@@ -158,7 +160,7 @@ Ltac nonneg := lazymatch goal with
   | |- 0 <= Rmin _ _ => apply Rmin_glb; nonneg
   | |- 0 <= Rmax _ _ => first [eapply Rle_trans; [|apply Rmax_l]; nonneg | eapply Rle_trans; [|apply Rmax_r]; nonneg]
   | |- 0 <= _ + _ => first [apply Rplus_le_le_0_compat; nonneg | lra]
-  | |- _ => first [assumption | solve [word_nonneg] | lra | left; assumption]
+  | |- _ => first [assumption | solve [word_nonneg] | lra | left; assumption | solve [by_every lra]]
   end
 with posi := lazymatch goal with
   | |- 0 < _ * _ => apply Rmult_lt_0_compat; posi
@@ -300,7 +302,7 @@ Ltac same Q := try apply Rle_ge; try apply Rlt_gt; rewrite ?residual_frobenius_m
     lra] | solve [let C := fresh "C" in pose proof (Q : fact _) as C; by_product] | in_words; first
   [ exact Q | lra | solve [let C := fresh "C" in pose proof (Q : fact _) as C; by_product]
   | solve [apply (same_le _ _ _ _ Q); eqn] | solve [apply (same_lt _ _ _ _ Q); eqn]
-  | solve [unfold comp; let C := fresh "C" in pose proof (Q : fact _) as C;
+  | solve [unfold comp in *; let C := fresh "C" in pose proof (Q : fact _) as C;
     by_product] | solve [rewrite ln_s in Q by posi; lra]
   | solve [align Q; first [lra | let C := fresh "C" in pose proof (Q : fact _) as C; by_product]] ] ].
 (** A term is at most the maximum, also where factors stand before it. *)

@@ -954,7 +954,6 @@ Theorem L_matrix_norms_W_QK_max_1_1 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  plain N ->
   (norm_max (W_QK N l h)) <= (1 * (norm_1 (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_matrix_norms_max_1. Qed.
 
@@ -963,7 +962,6 @@ Theorem L_matrix_norms_W_QK_max_1_inf :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  plain N ->
   (norm_max (W_QK N l h)) <= (1 * (norm_inf (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_matrix_norms_max_inf. Qed.
 
@@ -972,7 +970,6 @@ Theorem L_matrix_norms_W_QK_max_1_2 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  plain N ->
   (norm_max (W_QK N l h)) <= (1 * (norm_2 (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_matrix_norms_max_2. Qed.
 
@@ -981,7 +978,6 @@ Theorem L_matrix_norms_W_QK_2_1_frobenius :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  plain N ->
   (norm_2 (W_QK N l h)) <= (1 * (norm_frobenius (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_matrix_norms_2_frobenius. Qed.
 
@@ -990,7 +986,6 @@ Theorem L_matrix_norms_W_QK_frobenius_sqrt_d_2 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  plain N ->
   (norm_frobenius (W_QK N l h)) <= ((sqrt (INR (dim N))) * (norm_2 (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_matrix_norms_frobenius_2. Qed.
 
@@ -999,7 +994,6 @@ Theorem L_matrix_norms_W_QK_1_sqrt_d_2 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  plain N ->
   (norm_1 (W_QK N l h)) <= ((sqrt (INR (dim N))) * (norm_2 (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_matrix_norms_1_2. Qed.
 
@@ -1008,7 +1002,6 @@ Theorem L_matrix_norms_W_QK_inf_sqrt_d_2 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  plain N ->
   (norm_inf (W_QK N l h)) <= ((sqrt (INR (dim N))) * (norm_2 (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_matrix_norms_inf_2. Qed.
 
@@ -1017,7 +1010,6 @@ Theorem L_matrix_norms_W_QK_2_sqrt_d_1 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  plain N ->
   (norm_2 (W_QK N l h)) <= ((sqrt (INR (dim N))) * (norm_1 (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_matrix_norms_2_1. Qed.
 
@@ -1026,7 +1018,6 @@ Theorem L_matrix_norms_W_QK_2_sqrt_d_inf :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  plain N ->
   (norm_2 (W_QK N l h)) <= ((sqrt (INR (dim N))) * (norm_inf (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_matrix_norms_2_inf. Qed.
 
@@ -1035,7 +1026,6 @@ Theorem L_matrix_norms_W_QK_1_d_max :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  plain N ->
   (norm_1 (W_QK N l h)) <= ((INR (dim N)) * (norm_max (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_matrix_norms_1_max. Qed.
 
@@ -1044,7 +1034,6 @@ Theorem L_matrix_norms_W_QK_inf_d_max :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  plain N ->
   (norm_inf (W_QK N l h)) <= ((INR (dim N)) * (norm_max (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_matrix_norms_inf_max. Qed.
 
@@ -1053,7 +1042,6 @@ Theorem L_matrix_norms_W_QK_frobenius_d_max :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  plain N ->
   (norm_frobenius (W_QK N l h)) <= ((INR (dim N)) * (norm_max (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_matrix_norms_frobenius_max. Qed.
 
@@ -1062,7 +1050,6 @@ Theorem L_matrix_norms_W_QK_2_1_composite :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  plain N ->
   (norm_2 (W_QK N l h)) <= (1 * (norm_composite (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_matrix_norms_2_composite. Qed.
 
@@ -1071,7 +1058,6 @@ Theorem L_matrix_norms_W_QK_frobenius_sqrt_d_1 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  plain N ->
   (norm_frobenius (W_QK N l h)) <= ((sqrt (INR (dim N))) * (norm_1 (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_matrix_norms_frobenius_1. Qed.
 
@@ -1080,7 +1066,6 @@ Theorem L_matrix_norms_W_QK_frobenius_sqrt_d_inf :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  plain N ->
   (norm_frobenius (W_QK N l h)) <= ((sqrt (INR (dim N))) * (norm_inf (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_matrix_norms_frobenius_inf. Qed.
 
@@ -1105,7 +1090,6 @@ Theorem L_frobenius_mixed_W_QK_1 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  plain N ->
   ((norm_frobenius (W_QK N l h)) ^ 2) <= (((INR (dim N)) * (norm_1 (W_QK N l h))) * (norm_max (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_frobenius_mixed_1. Qed.
 
@@ -1114,7 +1098,6 @@ Theorem L_frobenius_mixed_W_QK_inf :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  plain N ->
   ((norm_frobenius (W_QK N l h)) ^ 2) <= (((INR (dim N)) * (norm_inf (W_QK N l h))) * (norm_max (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_frobenius_mixed_inf. Qed.
 
@@ -1147,7 +1130,6 @@ Theorem L_form_inf_high_W_QK_1 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  plain N ->
   (form_norm (W_QK N l h) p_inf) <= ((INR (dim N)) * (norm_1 (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_form_inf_high_1. Qed.
 
@@ -1156,7 +1138,6 @@ Theorem L_form_inf_high_W_QK_inf :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  plain N ->
   (form_norm (W_QK N l h) p_inf) <= ((INR (dim N)) * (norm_inf (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_form_inf_high_inf. Qed.
 
@@ -1165,7 +1146,6 @@ Theorem L_form_inf_high_W_QK_frobenius :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  plain N ->
   (form_norm (W_QK N l h) p_inf) <= ((INR (dim N)) * (norm_frobenius (W_QK N l h))).
 Proof. by_theorem Lemmas_norms.lemma_form_inf_high_frobenius. Qed.
 
@@ -1206,7 +1186,6 @@ Theorem L_form_inf_low_W_QK_1 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  plain N ->
   (norm_1 (W_QK N l h)) <= (form_norm (W_QK N l h) p_inf).
 Proof. by_theorem Lemmas_norms.lemma_form_inf_low_1. Qed.
 
@@ -1215,7 +1194,6 @@ Theorem L_form_inf_low_W_QK_inf :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  plain N ->
   (norm_inf (W_QK N l h)) <= (form_norm (W_QK N l h) p_inf).
 Proof. by_theorem Lemmas_norms.lemma_form_inf_low_inf. Qed.
 
@@ -1224,7 +1202,6 @@ Theorem L_form_inf_low_W_QK_2 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  plain N ->
   (norm_2 (W_QK N l h)) <= (form_norm (W_QK N l h) p_inf).
 Proof. by_theorem Lemmas_norms.lemma_form_inf_low_2. Qed.
 
@@ -1233,7 +1210,6 @@ Theorem L_form_inf_low_W_QK_max :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  plain N ->
   (norm_max (W_QK N l h)) <= (form_norm (W_QK N l h) p_inf).
 Proof. by_theorem Lemmas_norms.lemma_form_inf_low_max. Qed.
 
@@ -1250,7 +1226,6 @@ Theorem L_least_singular_W_QK :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  plain N ->
   ((sqrt (INR (dim N))) * (least_singular (W_QK N l h))) <= (norm_frobenius (W_QK N l h)).
 Proof. by_theorem Lemmas_norms.lemma_least_singular. Qed.
 
@@ -1267,7 +1242,6 @@ Theorem L_least_singular_spectral_W_QK :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  plain N ->
   (least_singular (W_QK N l h)) <= (norm_2 (W_QK N l h)).
 Proof. by_theorem Lemmas_norms.lemma_least_singular_spectral. Qed.
 
@@ -2609,7 +2583,6 @@ Theorem L_rank_weights_W_QK :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  plain N ->
   (rank (W_QK N l h)) <= (INR (dim N)).
 Proof. by_theorem Lemmas_spread.lemma_rank_n. Qed.
 
@@ -2695,7 +2668,6 @@ Theorem L_form_inf_frobenius_W_QK :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  plain N ->
   (norm_frobenius (W_QK N l h)) <= (form_norm (W_QK N l h) p_inf).
 Proof. by_theorem Lemmas_spread.lemma_form_inf_low_frobenius. Qed.
 
@@ -2712,7 +2684,6 @@ Theorem L_definiteness_max_W_QK :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  plain N ->
   (definiteness (W_QK N l h)) <= (norm_max (W_QK N l h)).
 Proof. by_theorem Lemmas_spread.lemma_definiteness_max. Qed.
 

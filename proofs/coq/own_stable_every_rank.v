@@ -1,5 +1,5 @@
 (** own:stable-every-rank, own:stable-complete-every-n, wu2024:3-whole: one weight pair with attracting equilibria of
-    every rank.
+    every rank.  It contains own:stable-complete and refutes wu2024:conjecture.
 
     n tokens in R^d, LayerNorm on the sphere, m = min(n, d), every mask in which each token sees itself and each of the
     first m its predecessor (the causal and the complete mask among them).  W_V has the rows sum_{j <= i} (-1)^{i-j}

@@ -102,7 +102,7 @@ def measure(
         logs = {name: np.stack([one.logs[name] for one in found], axis=1) for name in found[0].logs}
         return Columns(values, logs, arithmetic)
     if arithmetic == "float64":
-        # Small products: threads of BLAS would wait for each other.
+        # One thread of BLAS: these products are small, and threads would wait for each other.
         with Float64(X).blas_alone(X.size * max(X.shape)):
             return _measured_floats(net, X, metrics, backend or "numpy")
     if backend not in (None, "numpy"):

@@ -13,6 +13,10 @@ from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array, as_
 
 # What is smaller than this in the span of the residuals may be rounding.
 _NOISE = 1e-10
+# Rounding splits a multiple eigenvalue by about so much; the mean of the parts is right to rounding.
+_SPLIT = 1e-7
+# Tokens that have come together by less than this are not near consensus.
+_NEAR = 1e-3
 
 
 def consensus_spectrum(net: Network, x: ArrayLike, *, tokens: int | None = None, layer: int = 0) -> Array:
@@ -58,7 +62,9 @@ def consensus_factor(net: Network, X: ArrayLike, *, last: int = 24) -> float:
 
     The last residuals of a layer that is repeated follow a linear map; the largest modulus of an eigenvalue of the
     map that fits them (on the space that they span, up to rounding) is the factor, also where a pair of complex
-    eigenvalues leads, so that the residual's norm turns, or where several are near to one another.
+    eigenvalues leads, so that the residual's norm turns, or where several are near to one another. A run that has
+    not come near consensus, on a plateau, say, has no such factor yet and is refused. A leading eigenvalue that is
+    defective, as under a causal window with relative positions, is known to five digits or so.
 
     Examples
     --------
@@ -69,8 +75,15 @@ def consensus_factor(net: Network, X: ArrayLike, *, last: int = 24) -> float:
     tokens = check_input(net, as_array("X", X, ndim=2))
     count = as_count("last", last, least=2, most=net.layers)
     A = Float64(tokens)
-    run = list(layers_centred(A, net, tokens))[-count - 1 :]
+    run = list(layers_centred(A, net, tokens))
     logs = np.array([np.asarray(one.log_residual.to_float()).item() for one in run])
+    if logs[-count - 1] > logs[0] + np.log(_NEAR):
+        left = np.exp(logs[-count - 1] - logs[0])
+        raise InvalidArgument(
+            f"X: {left:.2g} of the residual is left {count} layers before the end; less than {_NEAR:g} is needed: "
+            "a deeper net, or another start"
+        )
+    run, logs = run[-count - 1 :], logs[-count - 1 :]
     # Each residual in a unit that falls evenly, so that none underflows.
     step = (logs[-1] - logs[0]) / count
     units = np.exp(logs - logs[0] - step * np.arange(count + 1))
@@ -78,4 +91,6 @@ def consensus_factor(net: Network, X: ArrayLike, *, last: int = 24) -> float:
     U, sizes, V = np.linalg.svd(rows[:-1].T, full_matrices=False)
     kept = sizes > _NOISE * sizes[0]
     U, sizes, V = U[:, kept], sizes[kept], V[kept]
-    return float(abs(np.linalg.eigvals(U.T @ rows[1:].T @ V.T / sizes)).max() * np.exp(step))
+    values = np.linalg.eigvals(U.T @ rows[1:].T @ V.T / sizes)
+    top = values[abs(values).argmax()]
+    return float(abs(values[abs(values - top) <= _SPLIT * abs(top)].mean()) * np.exp(step))

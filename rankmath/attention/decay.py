@@ -1,4 +1,4 @@
-"""How fast the residual decays (own:order): local order, constant, and when ordinary arithmetic goes blind."""
+"""How fast the residual decays (own:order): order, constant, and where doubles no longer see it."""
 
 from __future__ import annotations
 
@@ -105,14 +105,14 @@ class Decay(Shows):
 
         3^{−(l+1)} log a_{l+1} − 3^{−l} log a_l = 3^{−(l+1)} log(a_{l+1}/a_l³), and Σ_{l≥L} 3^{−(l+1)} = 3^{−L}/2.
         The bounds are rigorous, the hypothesis is the caller's: its upper half follows from a_{l+1} ≤ C a_l³
-        (own:diameter), its lower half from nothing in general, since one layer with W = 0 ends all.
+        (own:diameter), its lower half from nothing in general, since one layer with W = 0 makes all tokens equal.
 
         Examples
         --------
         >>> net = Network.random(tokens=4, dim=3, layers=12, seed=0)
-        >>> fate = decay(net, net.random_input(seed=1))
-        >>> low, high = fate.limit(-10.0, 10.0)
-        >>> low < fate.constant < high, high - low < 1e-4
+        >>> found = decay(net, net.random_input(seed=1))
+        >>> low, high = found.limit(-10.0, 10.0)
+        >>> low < found.constant < high, high - low < 1e-4
         (True, True)
         """
         low, high = as_real("log_ratio_lower", log_ratio_lower), as_real("log_ratio_upper", log_ratio_upper)
@@ -125,8 +125,8 @@ class Decay(Shows):
     @cached_property
     def invisible_from(self) -> dict[str, int | None]:
         below = self.trace.log_residual - self.trace.log_mean - math.log(self.tokens) / 2
-        blind = {name: np.flatnonzero(below < math.log(u)) for name, u in UNIT_ROUNDOFF.items()}
-        return {name: int(layers[0]) if layers.size else None for name, layers in blind.items()}
+        unseen = {name: np.flatnonzero(below < math.log(u)) for name, u in UNIT_ROUNDOFF.items()}
+        return {name: int(layers[0]) if layers.size else None for name, layers in unseen.items()}
 
     @property
     def _logs(self) -> tuple[Number, ...]:
@@ -151,26 +151,26 @@ def decay(net: Network, X: ArrayLike, norm: ResidualNorm = "frobenius", *, digit
     Examples
     --------
     >>> net = Network.random(tokens=8, dim=4, heads=2, layers=30, seed=0)
-    >>> fate = decay(net, net.random_input(seed=1))
-    >>> bool(fate.order_lower[-1] > 3 - 1e-9), bool(fate.order_upper[-1] < 3 + 1e-9)  # proved
+    >>> found = decay(net, net.random_input(seed=1))
+    >>> bool(found.order_lower[-1] > 3 - 1e-9), bool(found.order_upper[-1] < 3 + 1e-9)  # proved
     (True, True)
-    >>> round(fate.fitted_order, 6), fate.invisible_from
+    >>> round(found.fitted_order, 6), found.invisible_from
     (3.0, {'float64': 6, 'float32': 6, 'bfloat16': 5})
     """
     digits = as_count("digits", digits)
     result = trace(net, X, norm, arithmetic="balls")
     if result.values is not None and isinstance(result.values[0], np.ndarray):
         raise InvalidArgument(f"X: shape {np.shape(X)} given; the decay of one sequence (n, d) is certified")
-    fate = Decay(result, int(np.shape(X)[-2]))
+    found = Decay(result, int(np.shape(X)[-2]))
     bits = result.bits
-    while _digits_proved(fate.constant_ball) < digits:
+    while _digits_proved(found.constant_ball) < digits:
         if bits >= traces.MOST_BITS:
             raise PrecisionError(
-                f"digits: {digits} given; {bits} bits prove {_digits_proved(fate.constant_ball):.1f}"
+                f"digits: {digits} given; {bits} bits prove {_digits_proved(found.constant_ball):.1f}"
             )
         bits = min(2 * bits, traces.MOST_BITS)
-        fate = Decay(trace(net, X, norm, arithmetic="balls", bits=bits), fate.tokens)
-    return fate
+        found = Decay(trace(net, X, norm, arithmetic="balls", bits=bits), found.tokens)
+    return found
 
 
 def _digits_proved(x: Number) -> float:

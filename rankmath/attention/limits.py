@@ -22,7 +22,7 @@ from rankmath.validation import ArrayLike, Axes, Bools, Floats, InvalidArgument,
 
 
 class HasNetwork(Protocol):
-    """An equilibrium, or whatever else carries its network."""
+    """An object that has a network, such as an equilibrium."""
 
     @property
     def network(self) -> Network: ...
@@ -34,7 +34,7 @@ Normed: TypeAlias = Network | HasNetwork
 _REST = 2.0**-40
 # Two states of an orbit are different if they differ by at least this many tolerances.
 _APART = 1000
-# Checks of convergence lie this many longest periods apart: far enough to see a rate.
+# Check convergence once in this many longest periods: far enough apart to estimate a rate.
 _PERIODS_APART = 2
 # We refuse more random starts than this, for lack of memory, and look for no longer periods.
 MOST_SAMPLES = 10**7
@@ -226,7 +226,7 @@ def limits(
         for _ in range(min(block, steps - time)):
             window.append(forward(network, window[-1]))
         if len(window) <= block:
-            # Too short a block for another check.
+            # The steps that are left are too few for another check.
             X, time = window[-1], steps
             break
         gaps = np.array([np.abs(window[p] - X).max(axis=(1, 2)) for p in range(1, longest + 1)])
@@ -335,7 +335,7 @@ class Share:
 
 @dataclass(frozen=True, eq=False)
 class Basins:
-    """The limits that random starts reached, most frequent first, each with its share; a mirror image is apart."""
+    """Limits of random starts, most frequent first, with their shares; a limit and its mirror image are two."""
 
     reached: tuple[tuple[Limit, Share], ...]
     undecided: Share

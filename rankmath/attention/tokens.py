@@ -118,7 +118,7 @@ def recentred(
     return Tokens(center, R, floored(A, log + grown), log_residual.plus(shrunk), lost_bits)
 
 
-def about_mean(A: Float64, tokens: Tokens) -> Tokens:
+def about_mean(A: System, tokens: Tokens) -> Tokens:
     """The same tokens with a residual of mean zero."""
     center = (tokens.center, tokens.log_center)
     return recentred(A, center, tokens.residual, tokens.log_residual, tokens.lost_bits)

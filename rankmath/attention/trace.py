@@ -471,7 +471,7 @@ def layers_centred(A: System, net: Network, X: Array, first: Tokens | None = Non
     for layer in net.sublayers:
         for sublayer in layer:
             tokens = sublayer_step(A, sublayer, tokens, masks, sizes, fixed=fixed)
-        yield about_mean(A, tokens) if fixed else tokens
+        yield about_mean(A, tokens) if fixed and isinstance(A, Float64) else tokens
 
 
 def residual_size(A: Float64, R: Array, norm: ResidualNorm) -> Array:

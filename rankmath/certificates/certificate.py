@@ -129,7 +129,8 @@ class Certificate(Shows):
                 raise checker.Rejected(f"more than {checker.MAX_BYTES} bytes")
             content = checker.parse(raw.decode("utf-8"))
         except (checker.Rejected, UnicodeDecodeError) as error:
-            raise InvalidArgument(f"path: {os.fspath(path)} is not a certificate: {error}") from None
+            why = "not UTF-8" if isinstance(error, UnicodeDecodeError) else error
+            raise InvalidArgument(f"path: {os.fspath(path)} is not a certificate: {why}") from None
         return cls._from_content(content, os.fspath(path))
 
     @classmethod

@@ -61,15 +61,14 @@ def spectral(out: Writer, name: str, A: Balls) -> Term:
     """The spectral norm: at least |vA|/|v| for one v, at most |(A A^T)^(2^k)|^(2^-k-1) in a simpler norm."""
     n, m = len(A), len(A[0])
     mid = np.array([[float(x.mid()) for x in row] for row in A])
-    if not mid.any():
-        raise Untranslatable(f"the spectral norm of {name} = 0 is not written")
     v = [Fraction(float(x)) for x in np.linalg.svd(mid)[0][:, 0]]
     low = euclid(product([[ball(x) for x in v]], A)[0]) / euclid([ball(x) for x in v])
     high, power = A, arb(1)
     for _ in range(SQUARINGS):
         high, power = product(high, transpose(high)), power / 2
     one = largest([total([abs(x) for x in c]) for c in transpose(high)])
-    above = ((one * largest([total([abs(x) for x in r]) for r in high])).sqrt().log() * power).exp()
+    sums = one * largest([total([abs(x) for x in r]) for r in high])
+    above = arb(0) if sums == 0 else (sums.sqrt().log() * power).exp()
     proof = (
         f"refine (ispectral_ok p {SQUARINGS} {n} {m} _ _ _ (entries {literal(v)}%Q) _ (entries_ok p _) _); "
         f"[encl {out.at} | eapply pos_by; [eapply (il2_ok p), (entries_ok p) | vm_compute; reflexivity]]"

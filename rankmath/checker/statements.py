@@ -790,6 +790,29 @@ STATEMENTS["own:stable-block"] = Statement(
     (*_SEES, "any(abs(x) > 0 for row in mixed(tokens) - skip*tokens for x in row)"),
 )
 
+# With rotary positions: entries 2j and 2j + 1 of queries X W_QK and keys X are turned by the tables of their place.
+STATEMENTS["own:stable-rotary"] = replace(
+    STATEMENTS["own:stable-block"],
+    says="a block with these heads, rotary positions that move its logits, this skip and this MLP has exactly one"
+    " equilibrium within `radius` of the tokens, of full rank, and it attracts every start X + R z, |z| <= rho",
+    given=(*STATEMENTS["own:stable-block"].given, "len(cos[0]) == floor(d/2)"),
+    data={**STATEMENTS["own:stable-block"].data, "cos": "n f", "sin": "n f"},
+    define=_BLOCK_DEFINED.replace("X @ W_QK[h] @ T(X)", "turned(X @ W_QK[h]) @ T(turned(X))")
+    + """
+turned(Q) = [[x for j in range(floor((d + 1)/2)) for x in ([Q[i][2*j]*cos[i][j] - Q[i][2*j + 1]*sin[i][j],
+    Q[i][2*j + 1]*cos[i][j] + Q[i][2*j]*sin[i][j]] if 2*j + 1 < d else [Q[i][2*j]])] for i in range(n)]
+"""
+    + _DRAWN
+    + _DIFFER,
+    telling=(
+        *STATEMENTS["own:stable-block"].telling,
+        (
+            "any(abs(x) > 0 for row in mask * (turned(tokens @ W_QK[0]) @ T(turned(tokens))"
+            " - tokens @ W_QK[0] @ T(tokens)) for x in row)"
+        ),
+    ),
+)
+
 # -- attraction in a weighted maximum norm (rule 6) ------------------------------------------------------------
 
 _CONTRACTING_DATA = {

@@ -266,9 +266,8 @@ own_flow_step = Statement(
     sharp=True,
     share=0.5,
     notes="The bound is the smaller of 2ρ(1 − α²)/(1 + ρ), the rate of two clusters of n/2 tokens, and "
-    "2ρ(1 − α)(1 + (n − 1)α)/(1 + (n − 1)ρ), that of tokens whose cosines are all α: so it is the best one for "
-    "even n, "
-    "and for odd n where α ≤ ρ. For odd n and α > ρ own:flow-step-odd is.",
+    "2ρ(1 − α)(1 + (n − 1)α)/(1 + (n − 1)ρ), that of tokens whose cosines are all α: so in n dimensions or "
+    "more it is the best one for even n, and for odd n where α ≤ ρ. For odd n and α > ρ own:flow-step-odd is.",
 )
 
 own_flow_step_odd = Statement(

@@ -11,7 +11,7 @@ import numpy as np
 from rankmath.certificates.certificate import Certificate
 from rankmath.formula.arrays import ArrayRun, column
 from rankmath.formula.evaluate import Scalar, Truth
-from rankmath.formula.language import predicate, quantity
+from rankmath.formula.language import defined, predicate, quantity
 from rankmath.formula.run import unbox
 from rankmath.linalg import norms
 from rankmath.linalg.rationals import exact_array
@@ -58,13 +58,11 @@ def distinct_positive(run: ArrayRun, V: str, Q: str, K: str, beta: str, X: str) 
     return Truth(None if values is None else True if all(x > 0 for x in values) else None)
 
 
-@predicate(
-    f"symmetric_values{_SIGNATURE}", text="all(V[i][j] == V[j][i] for i in range(len(V)) for j in range(len(V)))"
+defined(
+    f"symmetric_values{_SIGNATURE}",
+    "all(V[i][j] == V[j][i] for i in range(len(V)) for j in range(len(V)))",
+    "V is symmetric",
 )
-def symmetric_values(run: ArrayRun, V: str, Q: str, K: str, beta: str, X: str) -> Truth:
-    """V is symmetric"""
-    M = np.asarray(run[V])
-    return Truth(bool((M == M.T).all()))
 
 
 @predicate(
@@ -266,9 +264,9 @@ own_flow_one_cluster = Statement(
     sharp=True,
     share=0.3,
     notes="So where V is symmetric, λ_0 > λ_1 ≥ … ≥ λ_{d−1}, λ_0 > 0 and e^{2‖βQᵀK‖} < λ_0/(λ_0 − λ_{d−1}), all "
-    "tokens tend to the same one of ±ξ, from almost every start, for every d ≥ 2 and n. For d = 2 the "
-    "condition is the best in terms of ‖βQᵀK‖: beyond it, with QᵀK = I, −ξ attracts the second token while "
-    "the first is at ξ.",
+    "tokens tend to the same one of ±ξ, from almost every start, for every d ≥ 2 and n. The condition "
+    "is the best in terms of ‖βQᵀK‖, λ_0 and λ_{d−1}: beyond it, with QᵀK = I and the other λ close to λ_{d−1}, −ξ "
+    "attracts the second token while the first is at ξ.",
 )
 
 # -- the second conjecture, for two tokens -----------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +35,7 @@ def _attention(run: ArrayRun, K: str) -> Array:
 )
 def mask_second(run: ArrayRun, G: str) -> Scalar:
     """second largest modulus of an eigenvalue of uniform attention over the mask, with multiplicities"""
-    return _second(run, _attention(run, G))
+    return _second(run, G)
 
 
 @quantity(
@@ -45,22 +46,27 @@ def mask_second(run: ArrayRun, G: str) -> Scalar:
 )
 def weights_second(run: ArrayRun, K: str) -> Scalar:
     """second largest modulus, with multiplicities, of an eigenvalue of the matrix K, each row divided by its sum"""
-    return _second(run, _attention(run, K))
+    return _second(run, K)
 
 
-def _second(run: ArrayRun, P: Array) -> Scalar:
+def _second(run: ArrayRun, K: str) -> Scalar:
+    P = _attention(run, K)
     if not run.A.unbounded:
         return run.number(np.sort(np.abs(np.linalg.eigvals(P)), axis=-1)[..., -2])
     if run.A.name == "mpmath":
         import mpmath
 
         return sorted(abs(x) for x in mpmath.eig(mpmath.matrix(P.tolist()), left=False, right=False))[-2]
-    from flint import acb_mat, arb
+    from flint import acb_mat, fmpq, fmpq_mat
 
     try:
         moduli = [abs(z) for z in acb_mat(P.tolist()).eig(multiple=True)]
-    except ValueError:  # not told apart: they are at most 1
-        return arb(0.5, 0.5)
+    except ValueError:  # some of them are equal: the roots of the exact characteristic polynomial
+        weights = [[Fraction(x) for x in row] for row in np.asarray(run[K]).tolist()]
+        exact = [[x / sum(row) for x in row] for row in weights]
+        found = fmpq_mat([[fmpq(x.numerator, x.denominator) for x in row] for row in exact]).charpoly()
+        roots: Any = found.numer().complex_roots()
+        moduli = [abs(z) for z, count in roots for _ in range(count)]
     # The second largest: the least, over the one that is left out, of the largest of the others.
     largest = [max_of([x for k, x in enumerate(moduli) if k != out]) for out in range(len(moduli))]
     least = largest[0]

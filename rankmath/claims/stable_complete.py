@@ -41,27 +41,17 @@ def _attracting_rank(run: ArrayRun) -> tuple[int | None, str]:
     return found
 
 
-@predicate(
+defined(
     f"undirected{_SIGNATURE}",
-    text="all(allowed[i][j] == allowed[j][i] for i in range(n) for j in range(n)) and all(allowed[i][i] == 1 "
+    "all(allowed[i][j] == allowed[j][i] for i in range(n) for j in range(n)) and all(allowed[i][i] == 1 "
     "for i in range(n)) and all(mpower(allowed, n)[i][j] > 0 for i in range(n) for j in range(n))",
+    "the mask is symmetric, every token sees itself, and it is in one piece",
 )
-def undirected(run: ArrayRun, X: str, W_V: str, W_QK: str, allowed: str) -> Truth:
-    """the mask is symmetric, every token sees itself, and it is in one piece"""
-    mask = Mask(np.asarray(run[allowed], dtype=bool))
-    return Truth(
-        bool(np.array_equal(mask.allowed, mask.allowed.T)) and mask.has_self_loops and mask.is_strongly_connected
-    )
-
-
-@predicate(
+defined(
     f"no_mask{_SIGNATURE}",
-    text="all(allowed[i][j] == 1 for i in range(n) for j in range(n)) and len(X) == len(X[0])",
+    "all(allowed[i][j] == 1 for i in range(n) for j in range(n)) and len(X) == len(X[0])",
+    "every token sees every token, and there are as many tokens as dimensions",
 )
-def no_mask(run: ArrayRun, X: str, W_V: str, W_QK: str, allowed: str) -> Truth:
-    """every token sees every token, and there are as many tokens as dimensions"""
-    n, d = np.shape(run[X])
-    return Truth(bool(np.all(run[allowed])) and n == d)
 
 
 @predicate(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,8 +21,9 @@ def statements_of(
 ) -> list[Statement]:
     """The claims typed and those in files."""
     from rankmath.claims.own_flows import flow_claim
-    from rankmath.decide.conjecture import claims_in, hypotheses_in
+    from rankmath.decide.conjecture import claims_in
     from rankmath.files import read_text
+    from rankmath.formula.reader import hypotheses_in
     from rankmath.validation import InvalidArgument
     from rankmath.verification.statement import Statement
 
@@ -68,13 +68,10 @@ def answer_all(
     answers = []
     for entry in entries:
         with Progress(seconds, "s", quiet=as_json) as progress:
-            began = time.monotonic()
 
-            def tell(count: int, score: float, began: float = began, progress: Progress = progress) -> None:
+            def tell(count: int, score: float, progress: Progress = progress) -> None:
                 best = f"lhs/rhs <= {math.exp(score):.6g}" if -700 < score < 700 else "none near yet"
-                spent = time.monotonic() - began
-                told = f"{count} evaluations, {best}" if spent < seconds else "proving and shrinking"
-                progress.at(min(spent, seconds), told)
+                progress.at(0, f"{count} evaluations, {best}")
 
             if letter:
                 answer = conjecture.sharpen(entry, letter, seconds=seconds, seed=seed, tell=tell)

@@ -61,7 +61,13 @@ _FEW = 60
     "--sharpen", metavar="LETTER", help="Find the best constant seen in the place of a letter of the claim."
 )
 @click.option("--coq", is_flag=True, help="Write the proof of a claim as a Coq file too, and compile it.")
-@click.option("--seconds", type=float, default=60.0, show_default=True, help="How long to search, for a claim.")
+@click.option(
+    "--seconds",
+    type=float,
+    default=60.0,
+    show_default=True,
+    help="Seconds of search for a claim, by the clock; proving and shrinking may take a minute more.",
+)
 @click.option("--output", type=click.Path(file_okay=False), default="rankmath-report", show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON instead of the table.")
 def verify(

@@ -14,44 +14,36 @@ from typing import Any
 
 import numpy as np
 
-from rankmath.arithmetic.float64 import Float64
-from rankmath.arithmetic.protocol import System
-from rankmath.claims import statements
 from rankmath.decide.adversary import Tell, search
 from rankmath.decide.battery import Battery, verify_statement
 from rankmath.decide.closed_forms import constant, function
 from rankmath.decide.existence import negation
+from rankmath.decide.hints import implying, lacking
 from rankmath.decide.prover import prove, weaker
 from rankmath.decide.prover.proof import FoundProof
 from rankmath.decide.prover.reading import lines_of
 from rankmath.decide.shrink import shrinking
-from rankmath.decide.space import rooms, with_draws
+from rankmath.decide.space import rooms
 from rankmath.definitions.hypotheses import SWITCHES
-from rankmath.formula.evaluate import sides
-from rankmath.formula.numbers import Signed
 from rankmath.formula.printing import text
+from rankmath.formula.reader import hypotheses_in
 from rankmath.formula.terms import (
     Both,
-    Call,
     Every,
     Formula,
     Letter,
     Number,
     Operation,
     Relation,
-    relations,
     walk,
 )
 from rankmath.model.network import MLP, Attention, Sublayer
 from rankmath.printing import quotient
-from rankmath.validation import Floats, InvalidArgument, NumpyArray
-from rankmath.verification.instance import Instance, NetworkInstance
+from rankmath.validation import InvalidArgument, NumpyArray
+from rankmath.verification.instance import NetworkInstance
 from rankmath.verification.judge import judge
 from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Outcome
-
-_COMPARED = 4
-_BATCH = 16
 
 
 @dataclass(frozen=True)
@@ -223,7 +215,7 @@ def examine(
     instances: int = 300,
     tell: Tell | None = None,
 ) -> Answer:
-    """Draw, search and shrink: the answer to "is my conjecture true?".
+    """Draw, search, prove and shrink: the answer to "is my conjecture true?"; `seconds` are those of the search.
 
     Examples
     --------
@@ -259,11 +251,13 @@ def examine(
             near = _shorter(statement, near, battery.tightest, min(5.0, seconds / 4))
         weak = weaker(statement.claim_text, statement.given_texts)
         shrinks = _as_tokens_shrink(statement, near) if near is not None else ()
-        implied = tuple(_implied(statement, seed))
+        implied = tuple(implying(statement, seed))
+        missing = lacking(statement, seed) if weak is None or weak[0] != "1" else None
     except KeyboardInterrupt:
         return Answer(replace(battery, interrupted=True), near, seconds=time.perf_counter() - began)
     factor, proof = ("", None) if weak is None else weak
-    return Answer(battery, near, shrinks, implied, seconds=time.perf_counter() - began, factor=factor, proof=proof)
+    answer = Answer(battery, near, shrinks, implied, factor=factor, proof=proof)
+    return replace(answer, notes=(missing,) if missing else (), seconds=time.perf_counter() - began)
 
 
 def _shorter(statement: Statement, instance: NetworkInstance, tight: float, seconds: float) -> NetworkInstance:
@@ -453,58 +447,6 @@ def _as_tokens_shrink(statement: Statement, instance: NetworkInstance) -> tuple[
     return tuple(found) if all(math.isfinite(x) for x in found) else ()
 
 
-def _implied(statement: Statement, seed: int) -> list[str]:
-    """Proved statements with the same left side and a right side at most as large, on every instance compared."""
-    drawn = with_draws(statement)
-    A = Float64(np.zeros(1))
-    measured = _measured(statement)
-    # Only bounds of the same quantity can be compared.
-    fits = {
-        key: True
-        for key, entry in statements().items()
-        if entry.status == "proved" and not entry.arrays and measured is not None and _measured(entry) == measured
-    }
-    for turn in range(_COMPARED):
-        batch = drawn.draws[turn % len(drawn.draws)](np.random.default_rng([seed, 77, turn]), _BATCH)
-        mine = _logs(statement, A, batch)
-        if mine is None:
-            return []
-        for key in [key for key, fit in fits.items() if fit]:
-            theirs = _logs(statements()[key], A, batch)
-            if theirs is None:
-                fits[key] = False
-                continue
-            with np.errstate(invalid="ignore"):
-                same = np.isclose(theirs[0], mine[0], rtol=1e-9, atol=1e-9).all()
-                slack = 1e-9 * np.maximum(1.0, np.abs(np.where(np.isfinite(mine[1]), mine[1], 1.0)))
-                fits[key] = bool(same and (theirs[1] <= mine[1] + slack).all())
-    return [key for key, fit in fits.items() if fit]
-
-
-def _measured(statement: Statement) -> tuple[str, str] | None:
-    """The function on the left of the claim's only relation, and the relation."""
-    found = relations(statement.expanded)
-    if len(found) != 1 or not isinstance(found[0].left, Call):
-        return None
-    return found[0].left.function, found[0].operator
-
-
-def _logs(entry: Statement, A: System, batch: Instance) -> tuple[Floats, Floats] | None:
-    """Both sides of the only relation of a claim over a batch to which it applies throughout."""
-    try:
-        with np.errstate(all="ignore"):
-            subject = entry.run(A, batch)
-            evaluation = entry.evaluate(A, batch)
-            if any(side.truth is not None and not np.all(side.truth.holds) for side in evaluation.hypotheses):
-                return None
-            found = list(sides(entry.expanded, subject))
-    except (KeyError, IndexError, ValueError, ArithmeticError):
-        return None  # the claim speaks of other networks than these
-    if len(found) > 3 or not all(isinstance(side, Signed) for side in (found[0].left, found[0].right)):
-        return None
-    return found[0].left.log, found[0].right.log
-
-
 # -- handing over ------------------------------------------------------------------------------------------
 
 
@@ -673,39 +615,6 @@ def _sublayer_in_python(part: Sublayer, n: int) -> str:
     return f"Sublayer({', '.join([made, repr(part.skip), *texts])})"
 
 
-def in_latex(instance: NetworkInstance) -> str:
-    """The instance as LaTeX."""
-
-    def matrix(array: NumpyArray) -> str:
-        rows = (" & ".join(_latex_number(float(x)) for x in row) for row in np.atleast_2d(np.asarray(array)))
-        return r"\begin{pmatrix}" + r" \\ ".join(rows) + r"\end{pmatrix}"
-
-    net = instance.net
-    parts = [f"X={matrix(instance.X)}", rf"d_{{qk}}={_latex_number(float(net.d_qk))}"]
-    for l in range(net.layers):
-        for h in range(net.heads):
-            parts.append(rf"W_{{QK}}^{{{l},{h}}}={matrix(net.W_QK[l, h])},\ W^{{{l},{h}}}={matrix(net.W[l, h])}")
-            if net.key_bias is not None and np.any(net.key_bias[l, h]):
-                parts.append(rf"k^{{{l},{h}}}={matrix(net.key_bias[l, h])}")
-        if net.bias is not None and np.any(net.bias[l]):
-            parts.append(rf"b^{{{l}}}={matrix(net.bias[l])}")
-        placed = _placed(net.attentions[l], len(instance.X))
-        parts += [rf"\text{{{name} in layer ${l}$}}={matrix(table)}" for name, table in placed]
-    if net.skip:
-        parts.append(rf"\lambda={_latex_number(float(net.skip))}")
-    return ",\\quad ".join(parts)
-
-
-def _latex_number(value: float) -> str:
-    exact = Fraction(value)
-    if exact.denominator == 1:
-        return str(exact)
-    if exact.denominator <= 4096:
-        sign = "-" if exact < 0 else ""
-        return rf"{sign}\tfrac{{{abs(exact.numerator)}}}{{{exact.denominator}}}"
-    return rf"{exact.numerator}\cdot2^{{-{exact.denominator.bit_length() - 1}}}"
-
-
 def claims_in(path: str, content: str) -> list[Statement]:
     """The claims of a .toml or .txt file: one a table, or one a line, with `given`, name and source.
 
@@ -738,23 +647,6 @@ def claims_in(path: str, content: str) -> list[Statement]:
     if not found:
         raise InvalidArgument(f"path: {path!r} given; it holds no claim")
     return found
-
-
-def hypotheses_in(text: str) -> list[str]:
-    """The hypotheses of a line, with commas between them; commas inside brackets belong to one.
-
-    Examples
-    --------
-    >>> hypotheses_in("heads == 1, diameter(X[0], 2) <= 1")
-    ['heads == 1', 'diameter(X[0], 2) <= 1']
-    """
-    joined: list[str] = []
-    for part in (piece.strip() for piece in text.split(",")):
-        if joined and joined[-1].count("(") + joined[-1].count("[") > joined[-1].count(")") + joined[-1].count("]"):
-            joined[-1] += ", " + part
-        elif part:
-            joined.append(part)
-    return joined
 
 
 def _claims_of_toml(path: str, content: str) -> list[Statement]:

@@ -78,7 +78,8 @@ class Room:
     bias: bool = False
     #: Whether every W is a signed permutation, exactly orthogonal.
     orthogonal: bool = False
-    #: A factor of what is not drawn: terms that positions add to logits, weights of MLPs, gains of LayerNorms.
+    #: A factor of what is not drawn: terms that positions add to logits, weights of MLPs, gains of LayerNorms
+    #: (which then have an offset too).
     strength: float = 1.0
 
     @property
@@ -170,6 +171,7 @@ class Room:
             self.norm,
             eps=_EPS if "N.eps" in definition else None,
             gain=np.full(self.d, self.strength) if gained else None,
+            offset=np.eye(self.d)[0] if gained and "N.offset" in definition else None,
         )
 
     def mask_graph(self) -> Mask | None:
@@ -270,7 +272,9 @@ def rooms(statement: Statement) -> list[Room]:
             clashing = " and ".join(clash) + (" contradict each other" if len(clash) > 1 else " given")
             raise InvalidArgument(f"given: {clashing}; no network is so")
         sizes = ", ".join(f"{letter} <= {number}" for letter, number in _MOST.items())
-        given = ", ".join(statement.given_texts)
+        # What was typed, not what is meant where nothing is said.
+        assert isinstance(statement.given, tuple)
+        given = ", ".join(map(text, statement.given)) or "nothing"
         raise InvalidArgument(
             f"given: {given} given; no network that is searched (n >= 2, {sizes}) is so "
             "and has what the claim names"

@@ -1,7 +1,8 @@
-"""Equilibria of a whole block: several heads, a λ-skip, an MLP, sphere or standard LayerNorm; proved in balls.
+"""Equilibria of a whole block: heads, rotary positions, a λ-skip, an MLP, sphere or standard LayerNorm; in balls.
 
-X' = N(Y + s(Y U) D) with Y = λX + Σ_h A_h(X) X V_h and s(x) = x/(1 + e^{−x}), which is SiLU. Derivatives are
-carried along, direction by direction: for few tokens in few dimensions.
+X' = N(Y + s(Y U) D) with Y = λX + Σ_h A_h(X) X V_h and s(x) = x/(1 + e^{−x}), which is SiLU. Rotary positions turn
+the queries X W_QK and the keys X. Derivatives are carried along, direction by direction: for few tokens in few
+dimensions.
 """
 
 from __future__ import annotations
@@ -18,17 +19,19 @@ from rankmath.certificates.issue import issue
 from rankmath.equilibria.attraction import prove_attraction
 from rankmath.equilibria.balls import exact_matrix
 from rankmath.equilibria.constructions import layernorm_equilibrium
-from rankmath.equilibria.map import Floats, attention, normalise
+from rankmath.equilibria.map import Floats, normalise
 from rankmath.equilibria.proofs import Inconclusive, Problem, prove_existence, prove_minor
-from rankmath.linalg.masks import Mask
-from rankmath.validation import InvalidArgument
+from rankmath.linalg.masks import Mask, MaskLike
+from rankmath.model.network import Attention, LayerNorm, Network, Sublayer
+from rankmath.model.positions import Rotary
+from rankmath.validation import InvalidArgument, as_count
 
 _BITS = (96, 192, 384)
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """One block of a transformer: heads (W_V, W_QK), a λ-skip, an MLP of matrices U and D, and its norm.
+    """One block of a transformer: heads (W_V, W_QK), a λ-skip, an MLP of matrices U and D, its norm and positions.
 
     Examples
     --------
@@ -44,6 +47,7 @@ class Block:
     up: Floats = field(default_factory=lambda: np.zeros((1, 1)))
     down: Floats = field(default_factory=lambda: np.zeros((1, 1)))
     norm: str = "sphere"
+    rotary: Rotary | None = None
 
     def __post_init__(self) -> None:
         d = len(self.W_V[0])
@@ -53,12 +57,34 @@ class Block:
 
     def step(self, X: Floats) -> Floats:
         """One layer in float64."""
-        weights = self.mask.allowed.astype(float)
+        seen, turns = self.mask.allowed, self.turns(X.shape[1])
         Y = self.skip * X
         for V, W in zip(self.W_V, self.W_QK, strict=True):
-            Y = Y + attention(X, W, weights) @ X @ V
+            queries, keys = (np.einsum("ia,iab->ib", Q, turns) for Q in (X @ W, X))
+            A = np.where(seen, queries @ keys.T, -np.inf)
+            A = np.exp(A - A.max(axis=1, keepdims=True))
+            Y = Y + A / A.sum(axis=1, keepdims=True) @ X @ V
         hidden = Y @ self.up
         return normalise(Y + hidden / (1 + np.exp(-hidden)) @ self.down, self.norm)
+
+    def turns(self, d: int) -> Floats:
+        """What turns the queries and keys of each place, (n, d, d); the identity without positions."""
+        turns = np.tile(np.eye(d), (self.mask.n, 1, 1))
+        if self.rotary is None:
+            return turns
+        for j in range(d // 2):
+            cos, sin = self.rotary.cos[: self.mask.n, j], self.rotary.sin[: self.mask.n, j]
+            turns[:, 2 * j, 2 * j] = turns[:, 2 * j + 1, 2 * j + 1] = cos
+            turns[:, 2 * j, 2 * j + 1], turns[:, 2 * j + 1, 2 * j] = sin, -sin
+        return turns
+
+    def network(self, gain: Floats) -> Network:
+        """The same block of one head after which RMSNorm with a gain comes: X√d diag(gain) rests where X does."""
+        d, (V,), (W,) = len(gain), self.W_V, self.W_QK
+        queries, keys = (M / (np.sqrt(d) * gain[:, None]) for M in (W, np.eye(d)))
+        heads = (queries[None], keys[None], (V / gain[:, None])[None], np.eye(d)[None])
+        layer = Attention.from_qkvo(*heads, d_qk=1, mask=self.mask, rotary=self.rotary)
+        return Network.from_layers([[Sublayer(layer, after=LayerNorm("rms", 0.0, gain))]], self.mask.n)
 
     def settled(self, X: Floats, steps: int = 5000) -> Floats:
         """Where the tokens are after so many layers."""
@@ -96,12 +122,15 @@ class Block:
             "radius": at.radius,
             "rank": len(minor.pivots),
         }
+        if self.rotary is not None:
+            data |= {name: getattr(self.rotary, name)[: len(X)] for name in ("cos", "sin")}
+        key = "own:stable-block" if self.rotary is None else "own:stable-rotary"
         about = f"{len(self.W_V)} heads, skip {self.skip:g}, MLP: {bool(self.down.any())}, {self.norm} LayerNorm"
         for times in (0, 3, 7, 15, 29):  # the checker's intervals are wider than balls
             smaller = draws.shrunk(times)
             attracting = {"R": smaller.R, "radius": smaller.radius, "rate": smaller.rate}
             hints = {"preconditioner": at.preconditioner, "pivots": minor.pivots, "S": smaller.S}
-            draft = Certificate("own:stable-block", "exists", {**data, "attracting": attracting}, hints, about)
+            draft = Certificate(key, "exists", {**data, "attracting": attracting}, hints, about)
             if draft.check().accepted:
                 break
         return issue(draft, decided=True)
@@ -182,7 +211,8 @@ class _BallBlock:
         block, d = self.block, X.at.ncols()
         Y = X @ (arb(block.skip) * exact_matrix(np.eye(d)))
         for V, W in zip(block.W_V, block.W_QK, strict=True):
-            Y = Y + self._attention(X @ exact_matrix(W) @ X.transposed) @ X @ exact_matrix(V)
+            logits = self._turned(X @ exact_matrix(W)) @ self._turned(X).transposed
+            Y = Y + self._attention(logits) @ X @ exact_matrix(V)
         Y = Y + (Y @ exact_matrix(block.up)).by_row(_silu, _silu_slope) @ exact_matrix(block.down)
         if block.norm == "standard":
             Y = Y @ arb_mat(d, d, [arb(int(a == b)) - arb(1) / d for a in range(d) for b in range(d)])
@@ -196,6 +226,14 @@ class _BallBlock:
             return [radius * (b - a * along) / _dot(y, y).sqrt() for a, b in zip(u, h, strict=True)]
 
         return Y.by_row(unit, turned)
+
+    def _turned(self, Q: _Moving) -> _Moving:
+        turns = [exact_matrix(T) for T in self.block.turns(Q.at.ncols())]
+
+        def each(M: arb_mat) -> arb_mat:
+            return arb_mat([(arb_mat([row]) * T).entries() for row, T in zip(M.tolist(), turns, strict=True)])
+
+        return Q if self.block.rotary is None else _Moving(each(Q.at), tuple(map(each, Q.along)))
 
     def _attention(self, logits: _Moving) -> _Moving:
         allowed = self.block.mask.allowed
@@ -216,6 +254,42 @@ def _silu(_: int, row: list[arb]) -> list[arb]:
 def _silu_slope(row: list[arb], _: list[arb], h: list[arb]) -> list[arb]:
     gates = [1 / (1 + (-x).exp()) for x in row]
     return [b * g * (1 + x * (1 - g)) for x, g, b in zip(row, gates, h, strict=True)]
+
+
+def rotary_equilibrium(tokens: int, rank: int, mask: MaskLike = "causal") -> tuple[Block, Floats]:
+    """A block with rotary positions that act, and tokens of dimension and rank `rank` that rest in it and attract.
+
+    A stable equilibrium without positions survives angles and changes of the weights that are small enough: they
+    move the map and its derivative as little as one likes. The angles are 2^−k, 2^−k/2, … a place, and 2^−k is
+    added to all entries of W_QK, with the least k ≥ 0 that does.
+    `Block.certificate` proves it; `Block.network(gain)` is the block with RMSNorm and a gain.
+
+    Parameters
+    ----------
+    tokens : their number, at least `rank`.
+    rank : at least 2. Equal tokens along an eigenvector of W_V rest whatever the positions.
+    mask : as for `layernorm_equilibrium`.
+
+    Examples
+    --------
+    >>> block, X = rotary_equilibrium(3, 2)
+    >>> int(np.linalg.matrix_rank(X)), bool(np.abs(block.step(X) - X).max() < 1e-12)
+    (2, True)
+    >>> block.certificate(X).check().accepted
+    True
+    """
+    d = as_count("rank", rank, least=2, most=as_count("tokens", tokens, least=2))
+    rest = layernorm_equilibrium(tokens, d, d, mask, True)
+    near = rest.X + 1e-6 * np.random.default_rng(0).standard_normal(rest.X.shape)  # so that it must attract
+    for k in range(20):
+        angles = 2.0**-k * np.arange(tokens)[:, None] / (1 + np.arange(d // 2))
+        W = rest.W_QK / np.sqrt(rest.d_qk) + 2.0**-k  # under a causal mask some have logits that are all equal
+        block = Block([rest.W_V], [W], rest.mask, rotary=Rotary.of_angles(angles))
+        X = block.settled(normalise(near, rest.norm), 400)
+        least = np.linalg.svd(X, compute_uv=False)[-1]
+        if np.abs(block.step(X) - X).max() < 1e-12 and least > 1e-2:
+            return block, X
+    raise InvalidArgument(f"tokens: {tokens} of rank {rank} given; no angle that was tried keeps the rank")
 
 
 def survivors() -> dict[str, tuple[Block, Floats]]:

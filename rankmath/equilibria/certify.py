@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import TypeVar
 
 import numpy as np
@@ -212,7 +213,8 @@ def certify_design(design: Design) -> EquilibriumProof:
     except NotContracting as failure:
         proof, claims = None, [Claim("stability", False, str(failure))]
     if proof is not None:
-        near = f"within 10^{log10(proof.core):.1f}·w of the centre"
+        off = proof.core * max(map(max, proof.weights))
+        near = f"within 10^{ceil(10 * log10(off)) / 10:.1f} (largest entry) of the centre"
         claims = [
             Claim("existence", True, f"exactly one equilibrium in the box, {near}"),
             Claim("rank", True, f"rank {proof.rank}: a minor of that order dominates on the box; the zeros stay"),

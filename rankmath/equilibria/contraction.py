@@ -76,8 +76,9 @@ class Contraction:
         return len(self.pivots)
 
     def __str__(self) -> str:
+        reach = math.floor(10 * log10(self.radius)) / 10  # of 10, rounded so that what is said is true
         return (
-            f"every start within 10^{log10(self.radius):.1f} (largest entry) of the centre converges to it; "
+            f"every start within 10^{reach:.1f} (largest entry) of the centre converges to it; "
             f"the distance shrinks by {float(self.rate):.6g} a layer in a weighted maximum norm"
         )
 

@@ -13,13 +13,14 @@ from rankmath.formula import arrays as _arrays  # registers quantities
 from rankmath.formula import derivatives as _derivatives  # registers quantities
 from rankmath.formula import quantities as _quantities  # registers quantities
 from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS, LETTERS
-from rankmath.formula.reader import read_formula, read_term
+from rankmath.formula.reader import OWN, read_formula, read_term
 from rankmath.formula.terms import INDICES, Call, Every, Formula, Item, Letter, Term, Termlike, as_term, both
 from rankmath.validation import InvalidArgument
 
 __all__ = ["Formula", "Term", "both", "read_formula", "read_term"]
 
 del _arrays, _derivatives, _quantities
+OWN.update(FUNCTIONS)
 
 
 class _Array:

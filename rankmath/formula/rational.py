@@ -26,6 +26,12 @@ def raised(a: fmpq | int, b: fmpq | int) -> fmpq:
     return fmpq(a) ** int(b)
 
 
+def at(rows: list[Any], place: int) -> Any:
+    if place < 0:
+        raise IndexError(f"there is no place {place}")  # Python would count from the end
+    return rows[place]
+
+
 def _product(A: list[Any], B: list[Any]) -> list[Any]:
     """Of matrices; a vector is a column on the right."""
     if isinstance(B[0], list):
@@ -58,14 +64,14 @@ _ALGEBRA: dict[str, Callable[..., Any]] = {
     "positive_eigenvalues": lambda M: _real_eigenvalues(M, positive=True),
 }
 _PLAIN: dict[str, Any] = {
-    **{f.__name__: f for f in (abs, all, any, divided, len, max, min, raised, sum)},
+    **{f.__name__: f for f in (abs, all, any, at, divided, len, max, min, raised, sum)},
     "prod": math.prod,
     "range": lambda *ends: range(*map(int, ends)),
 }
 
 
 class _Rational(ast.NodeTransformer):
-    """Quotients and powers are fractions; algebra is asked of `own`."""
+    """Quotients and powers are fractions, places are not negative; algebra is asked of `own`."""
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         self.generic_visit(node)
@@ -78,6 +84,12 @@ class _Rational(ast.NodeTransformer):
             case ast.MatMult():
                 return ast.Call(ast.Name("own", ast.Load()), [ast.Constant("@"), *sides], [])
         return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(node.slice, ast.Name | ast.Constant):
+            return node
+        return ast.Call(ast.Name("at", ast.Load()), [node.value, node.slice], [])
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import NoReturn, TypeVar
 
+from rankmath.definitions.entries import ENTRIES
 from rankmath.definitions.hypotheses import MASKS, OTHER_NAMES, allowed
 from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS, LETTERS, SWITCHES, Function, Parameter
 from rankmath.formula.terms import (
@@ -37,6 +38,9 @@ from rankmath.validation import InvalidArgument
 
 #: Longer claims, deeper ones and longer numbers are refused.
 MOST_CHARACTERS = 20_000
+#: The functions of the language itself, without those that single claims bring: what is proposed must not depend on
+#: which of them are loaded.
+OWN: set[str] = set()
 _MOST_DEPTH = 100
 _MOST_DIGITS = 400
 # Exponents and powers of numbers beyond these are refused: no bound needs them, and exact ones fill the memory.
@@ -132,7 +136,8 @@ class _Reader:
         if near:
             hint = f"did you mean {' or '.join(map(repr, near))}?"
         else:
-            hint = f"what tells of it: {', '.join(told)}" if told else f"there are {', '.join(choices)}"
+            listed = "`rankmath quantities` lists them" if what == "function" else f"there are {', '.join(choices)}"
+            hint = f"what tells of it: {', '.join(told)}" if told else listed
         self.refuse(node, f"no {what} {name!r} in the language; {hint}")
 
     # -- formulas ------------------------------------------------------------------------------------------
@@ -327,7 +332,7 @@ class _Reader:
         name = node.func.id
         entry = FUNCTIONS.get(name)
         if entry is None:
-            self.unknown(node, "function", name, FUNCTIONS)
+            self.unknown(node, "function", name, OWN | set(ENTRIES))
         if name == "recursion":
             return self.recursion(node)
         if entry.variadic:
@@ -419,15 +424,36 @@ def _written(text: str, place: int) -> str:
     )
 
 
+def hypotheses_in(text: str) -> list[str]:
+    """The hypotheses of a line, with commas between them; commas inside brackets belong to one.
+
+    Examples
+    --------
+    >>> hypotheses_in("heads == 1, diameter(X[0], 2) <= 1")
+    ['heads == 1', 'diameter(X[0], 2) <= 1']
+    """
+    joined: list[str] = []
+    for part in (piece.strip() for piece in text.split(",")):
+        if joined and joined[-1].count("(") + joined[-1].count("[") > joined[-1].count(")") + joined[-1].count("]"):
+            joined[-1] += ", " + part
+        elif part:
+            joined.append(part)
+    return joined
+
+
+def _own() -> list[Function]:
+    return [entry for name, entry in FUNCTIONS.items() if name in OWN]
+
+
 def _telling_of(name: str) -> list[str]:
     """Functions that take the word as an argument, as norm(M, frobenius), or else those whose meaning has it."""
     by_word = [
         f"{entry.name}({', '.join(name if name in p.words else p.name for p in entry.parameters)})"
-        for entry in FUNCTIONS.values()
+        for entry in _own()
         if any(name in p.words for p in entry.parameters)
     ]
     spoken = name.replace("_", " ").lower()
-    return by_word or [x for x, entry in FUNCTIONS.items() if len(name) > 3 and spoken in entry.meaning.lower()][:6]
+    return by_word or [entry.name for entry in _own() if len(name) > 3 and spoken in entry.meaning.lower()][:6]
 
 
 def _exact(term: Term) -> Fraction | None:

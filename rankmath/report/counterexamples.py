@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -10,14 +11,19 @@ from typing import TYPE_CHECKING
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.certificate import exact as exact_notation
 from rankmath.certificates.coq import theorem_alone
-from rankmath.decide.conjecture import in_latex, in_python
+from rankmath.certificates.issue import instance_of
+from rankmath.decide.conjecture import in_python
 from rankmath.files import folder as make_folder
 from rankmath.files import write
+from rankmath.report.fragments import LOOSE, notation, written_out
 from rankmath.report.latex import exact_data, identifier, matrix
 from rankmath.report.sources import certificate_file, coq_modules
+from rankmath.report.stated import in_words, stated
 from rankmath.report.theorems import data_shown, displayed, fragment, letters
 from rankmath.validation import Json
 from rankmath.verification.instance import NetworkInstance
+from rankmath.verification.judge import judge
+from rankmath.verification.verdict import Outcome
 
 if TYPE_CHECKING:
     from rankmath.equilibria.certify import EquilibriumProof
@@ -111,9 +117,25 @@ def handed_over(
     """Write the instance as Python (which prints both sides of the statement) and LaTeX, with a certificate as a
     theorem for a paper; their places."""
     target = make_folder(folder)
-    tex = displayed([in_latex(instance)]) + "\n" if certificate is None else fragment([certificate])
+    tex = uncertified(instance, statement) if certificate is None else fragment([certificate])
     python = write(target / f"{name}.py", in_python(instance, statement))
     return [f"python: {python}", f"latex: {write(target / f'{name}.tex', tex)}"]
+
+
+def uncertified(instance: NetworkInstance, statement: Statement | None) -> str:
+    """LaTeX for a paper of an instance without a certificate: the claim in full, what balls say of it, the data."""
+    made = Certificate(
+        "mine:instance", "holds", instance_of(instance.net, instance.X).data(), claim="mu(X[0]) >= 0"
+    )
+    data = data_shown(json.loads(made.text())["data"])
+    if statement is None:
+        return f"{data}\n"
+    outcome = judge(statement, instance, "balls").outcome
+    verb = {Outcome.VIOLATED: "violates", Outcome.HOLDS: "satisfies"}.get(outcome, "is not told from equality in")
+    claim = (r"\begin{flushleft}", *stated(statement), r"\end{flushleft}", *in_words(statement))
+    said = f"The following instance {verb} the claim, by ball arithmetic; no certificate of it was issued."
+    lines = (rf"\begingroup{LOOSE.strip()}%", notation(statement), said, *claim, data, r"\par\endgroup", "")
+    return written_out("\n".join(lines))
 
 
 def _theorem_beside(shown: Shown, certificate: Certificate) -> str:

@@ -231,7 +231,8 @@ def equilibrium_statement(certificate: Certificate) -> str:
     scale = "" if root == 1 else rf"/\sqrt{{{root}}}"
     parts = [
         rf"Let $n={n}$ tokens of dimension $d={d}$ be the rows $x_1,\dots,x_n$ of $X$, and let",
-        rf"\begin{{align*}}{chr(10)}{weights.rstrip(chr(92))}{chr(10)}\end{{align*}}",
+        r"{\renewcommand{\arraystretch}{1.35}%",
+        rf"\begin{{align*}}{chr(10)}{weights.rstrip(chr(92))}{chr(10)}\end{{align*}}}}",
         rf"One layer $F$ of self-attention with LayerNorm maps $x_i$ to ${factor}{y}/\norm{{{y}}}_2$, where",
         rf"$y_i=\sum_jA_{{ij}}\,x_jW_V${mean}, and the attention",
         rf"$A_{{ij}}=\exp(x_i\WQK x_j\tp{scale})/\sum_k\exp(x_i\WQK x_k\tp{scale})$ runs over the tokens that",

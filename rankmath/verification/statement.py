@@ -24,6 +24,7 @@ from rankmath.formula.evaluate import Side, Subject, sides
 from rankmath.formula.language import FUNCTIONS, LETTERS
 from rankmath.formula.printed import NOTATION, conventions, latex_letter
 from rankmath.formula.printing import latex, text, words
+from rankmath.formula.reader import hypotheses_in
 from rankmath.formula.run import Run
 from rankmath.formula.terms import INDICES, Both, Call, Every, Formula, Item, Letter, Term, as_term, replaced, walk
 from rankmath.formula.terms import Number as NumberTerm
@@ -75,8 +76,9 @@ class Statement:
     key : what users type, e.g. ``own:diameter``.
     formula : the conclusion, as a formula or its text; a text that begins with ``exists`` claims that some network
         has what follows.
-    given : the hypotheses, one or several. What networks have beside attention is said here (``mask == causal``,
-        ``skip == 1``); without a word they are attention alone, with biases.
+    given : the hypotheses, one or several; a text may hold several, with commas between them. What networks have
+        beside attention is said here (``mask == causal``, ``skip == 1``); without a word they are attention alone,
+        with biases.
     where : letters of the formula's own, each a term.
     quantifier : "some" where the claim is that an instance exists.
     title, source, notes : words: what it says in short, who states it and where, what else is known.
@@ -161,7 +163,8 @@ class Statement:
             where[name] = term
         names = (*self.arrays, *where)
         given = (self.given,) if isinstance(self.given, str | Term) else tuple(self.given)
-        read = [_hypothesis(part, names) if isinstance(part, str) else part for part in given]
+        typed = [part for entry in given for part in (hypotheses_in(entry) if isinstance(entry, str) else [entry])]
+        read = [_hypothesis(part, names) if isinstance(part, str) else part for part in typed]
         formula = read_formula(self.formula, names) if isinstance(self.formula, str) else self.formula
         for part in (formula, *read):
             if not isinstance(part, Formula):

@@ -47,12 +47,31 @@ def test_two_heads_whose_leading_eigenvalue_is_real_fall_by_its_modulus() -> Non
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_measured_factor_is_the_second_modulus_of_any_weights(kind: str) -> None:
     """One head with W = 1, repeated: real or complex, alone or near to others."""
-    for seed in range(2):
-        net = repeated(KINDS[kind], 1, seed, 160)
-        net = net.replace(value=np.tile(np.eye(D), (160, 1, 1, 1)))
-        X = np.random.default_rng(seed).standard_normal((N, D))
+    net = repeated(KINDS[kind], 1, 0, 160)
+    net = net.replace(value=np.tile(np.eye(D), (160, 1, 1, 1)))
+    X = np.random.default_rng(0).standard_normal((N, D))
+    leading = abs(rm.consensus_spectrum(net, rm.forward(net, X)[0])[0])
+    assert rm.consensus_factor(net, X) == pytest.approx(leading, abs=1e-8)
+
+
+def test_random_masks_and_one_that_leaves_tokens_on_a_plateau() -> None:
+    """Directed masks with self-loops; eigenvalues ½ that are multiple; then heads so sharp that nothing meets."""
+    rng = np.random.default_rng(5)
+    chain = np.eye(3, dtype=bool) | np.eye(3, k=-1, dtype=bool)
+    for mask in (chain, rng.random((5, 5)) < 0.4, np.tril(rng.random((6, 6)) < 0.5)):
+        mask[:, 0] |= len(mask) > 3
+        np.fill_diagonal(mask, True)
+        n = len(mask)
+        net = Network.random(n, 2, 1, 200, mask=mask, seed=n)
+        net = net.replace(query=np.tile(net.query[:1], (200, 1, 1, 1)), value=np.tile(np.eye(2), (200, 1, 1, 1)))
+        X = rng.standard_normal((n, 2))
         leading = abs(rm.consensus_spectrum(net, rm.forward(net, X)[0])[0])
         assert rm.consensus_factor(net, X) == pytest.approx(leading, abs=1e-8)
+    sharp = Network.from_arrays(
+        np.tile(30 * np.eye(2), (60, 1, 1, 1)), np.tile(np.eye(2), (60, 1, 1, 1)), mask="causal"
+    )
+    with pytest.raises(rm.InvalidArgument, match=r"^X: .* of the residual is left 24 layers before the end"):
+        rm.consensus_factor(sharp, [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
 
 
 def test_without_positions_nothing_of_first_order_is_left() -> None:

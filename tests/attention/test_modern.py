@@ -202,13 +202,17 @@ def deep(L: int, *, value: float, n: int = 4, d: int = 4, turn: float = 1.0, **o
     return rm.Network.from_layers([[Sublayer(layer)]] * L)
 
 
+LITTLE_ITSELF = PositionTable(-4 * np.eye(5)[None])
+
+
 @pytest.mark.parametrize(
     ("L", "least", "options"),
     [
         (60, 1000, {"value": 0.5}),  # log Δ falls like the square of the depth
         (150, 150, {"value": 1.0, "n": 3, "d": 2}),
         (150, 40, {"value": 1.0, "n": 3, "d": 2, "mask": "causal"}),
-        (60, 20, {"value": 1.0, "n": 6, "d": 2, "mask": "causal_window:2"}),  # differences of very different sizes
+        # Differences from the first token that are of very different sizes.
+        (60, 90, {"value": 1.0, "n": 5, "d": 2, "mask": "causal_window:2", "position": LITTLE_ITSELF}),
         (20, 300, {"value": 1.0, "turn": 1e-9}),  # P is rank one up to 1e-18
         (8, 1000, {"value": 1.0, "turn": 0.0}),  # no rotation: the cubic case
         (60, 1000, {"value": 0.5, "softcap": 0.5}),

@@ -114,6 +114,7 @@ BASE: dict[str, dict[str, Any]] = {
     "unstated:ln-sphere": COMPLETE | DRAWN,
     "wu2024:3": SHIFT,
     "own:stable-block": BLOCK,
+    "own:stable-rotary": BLOCK | {"cos": [[1], ["3/5"]], "sin": [[0], ["4/5"]]},
     "own:stable-equilibrium": DESIGN | SPECTRUM,
     "own:stable-causal-every-n": DESIGN,
     "own:stable-complete-every-n": DESIGN,
@@ -255,6 +256,19 @@ _FEW["hints.equilibria"] = [
     {**guide, "weights": ones(2, 3), "support": ones(2, 3)} for guide in FAMILY["hints.equilibria"]
 ]
 
+_BLOCK = [
+    ("n >= 2", {"tokens": [[0, 1]], "mask": [[1]]}),
+    ("d >= 2", {"tokens": [[1], [1]], "W_V": [[[1]]], "W_QK": [[[1]]], "up": [[0]], "down": [[0]]}),
+    ("len(W_V) == len(W_QK)", {"W_V": [eye(2), eye(2)]}),
+    ("skip >= 0", {"skip": f"-{TINY}"}),
+    ("binary(mask)", {"mask.0.1": 2}),
+    ("all(sum(row) > 0 for row in mask)", {"mask.0": [0, 0]}),
+    ("radius > 0", {"radius": 0}),
+    ("rank == min(n, d if norm_kind == sphere", {"rank": 1, "hints.pivots": [[0, 0]]}),
+    ("rank == min(n, d if norm_kind == sphere", {"norm": "standard"}),
+    (_SEES, {"mask": eye(2)}),
+    ("any(abs(x) > 0 for row in mixed(tokens)", {"W_V": [[[0, 0], [0, 0]]]}),
+]
 CASES: dict[str, list[Case]] = {
     "seed:closure": [
         ("len(factors) >= 2 and", {"factors": [eye(2)]}),
@@ -397,18 +411,12 @@ CASES: dict[str, list[Case]] = {
         ("all(W_V[i][j] == (1 if i == j else W_V[0][1]", {"W_V.1.0": TINY}),
         ("ranks == [i + 1", {"equilibria.0.rank": 2}),
     ],
-    "own:stable-block": [
-        ("n >= 2", {"tokens": [[0, 1]], "mask": [[1]]}),
-        ("d >= 2", {"tokens": [[1], [1]], "W_V": [[[1]]], "W_QK": [[[1]]], "up": [[0]], "down": [[0]]}),
-        ("len(W_V) == len(W_QK)", {"W_V": [eye(2), eye(2)]}),
-        ("skip >= 0", {"skip": f"-{TINY}"}),
-        ("binary(mask)", {"mask.0.1": 2}),
-        ("all(sum(row) > 0 for row in mask)", {"mask.0": [0, 0]}),
-        ("radius > 0", {"radius": 0}),
-        ("rank == min(n, d if norm_kind == sphere", {"rank": 1, "hints.pivots": [[0, 0]]}),
-        ("rank == min(n, d if norm_kind == sphere", {"norm": "standard"}),
-        (_SEES, {"mask": eye(2)}),
-        ("any(abs(x) > 0 for row in mixed(tokens)", {"W_V": [[[0, 0], [0, 0]]]}),
+    "own:stable-block": _BLOCK,
+    "own:stable-rotary": [
+        ("n >= 2", {**_BLOCK[0][1], "cos": [[1]], "sin": [[0]]}),
+        *_BLOCK[1:],
+        ("len(cos[0]) == floor(d/2)", {"cos": ones(2, 2), "sin": ones(2, 2)}),
+        ("any(abs(x) > 0 for row in mask * (turned(tokens @ W_QK[0])", {"cos": ones(2, 1), "sin": [[0], [0]]}),
     ],
     "own:stable-equilibrium": [
         *_CONTRACTING,

@@ -80,8 +80,8 @@ def test_twenty_random_instances_of_every_statement_are_accepted(twenty_each: di
         "own:stable-rank-two-every-n",
         "wu2024:3-measure",
     }
-    # Whole blocks: tests/equilibria/test_survivors.py.
-    others |= {"own:stable-block"}
+    # Whole blocks: tests/equilibria/test_survivors.py and test_blocks_of_today.py.
+    others |= {"own:stable-block", "own:stable-rotary"}
     # Neighbouring papers: the exhibits of tests/report/test_counterexamples.py.
     others |= {key for key in STATEMENTS if key.split(":")[0] in {*FIELD, "folk"}}
     assert set(twenty_each) - set(NETWORK_CLAIMS) - {"mine:step"} | {"wu2024:2-step"} | others == set(STATEMENTS)

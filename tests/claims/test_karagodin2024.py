@@ -71,7 +71,11 @@ def test_the_threshold_for_diagonal_v_and_keys_that_see_the_second_coordinate(be
 
 
 def test_beyond_the_condition_the_opposite_point_attracts() -> None:
-    """own:flow-one-cluster for d = 2: with B = bI, (ξ, −ξ) is a sink as soon as e^(2b) > λ_1/(λ_1 − λ_2)."""
+    """own:flow-one-cluster: with B = bI, (ξ, −ξ) is a sink as soon as e^(2b) > λ_1/(λ_1 − λ_2), in every d."""
+    edge = math.log(3 / (3 - 1.01)) / 2
+    for s, kind in ((0.99, "saddle"), (1.01, "sink")):
+        flow = Flow(np.diag([3, 1.01, 1]), beta=edge * s, mask="causal")
+        assert flow.certify([[1, 0, 0], [-1, 0, 0]]).kind == kind
     for lam in (1.5, 2.0, 5.0):
         edge = math.log(lam / (lam - 1)) / 2
         kinds = {

@@ -36,6 +36,14 @@ def test_certified_and_strict_for_five_causal_tokens() -> None:
     assert verdict.ratio == pytest.approx(float(trace - 1) / (4 * 0.5), rel=1e-12)
 
 
+def test_multiple_eigenvalues_are_told_apart_by_the_exact_polynomial() -> None:
+    """Uniform attention with ½ twice, in a Jordan block, which no enclosure of eigenvalues one by one decides."""
+    G = np.array([[1, 0, 0, 0], [1, 1, 0, 0], [0, 1, 1, 0], [1, 1, 1, 1]])
+    verdict = rm.verify("own:mask-rate", G, arithmetic="balls")
+    assert (verdict.outcome, verdict.certified) == (Outcome.HOLDS, True)
+    assert verdict.ratio == pytest.approx(1.25 / (3 * 0.5), rel=1e-12)
+
+
 def test_refusals() -> None:
     with pytest.raises(rm.InvalidArgument, match=r"^G: n = 1 given"):
         rm.verify("own:mask-rate", [[1.0]])

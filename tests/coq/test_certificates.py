@@ -134,6 +134,15 @@ def test_coq_accepts_an_equilibrium_and_no_other_place_for_it(library: Path) -> 
 
 
 @needs_coq
+def test_coq_accepts_the_spectral_norm_of_zero(library: Path) -> None:
+    zero = {"W": [[0, 0], [0, 0]], "W_QK": [[1, 0], [0, 1]], "key_bias": [0, 0]}
+    content = network("norm(W[0, 0], 2) <= 1/9", layers=[{"heads": [zero], "bias": [0, 0]}])
+    text, left_out = to_coq(content)
+    assert not left_out
+    assert accepted(library, text)
+
+
+@needs_coq
 def test_coq_accepts_a_claim_of_a_users_own(library: Path) -> None:
     """Also with quantities that proofs/coq does not name, one of them new: their definitions are unrolled."""
     claim = "norm(W_QK[0, 0], 2)*diameter(X[1], 1) <= 1 and alike(X[1]) <= 1 and stable_rank(X[1]) <= 3/2"

@@ -113,7 +113,7 @@ def test_sizes_that_contradict_are_named(given: list[str], clash: str) -> None:
 
 
 def test_hypotheses_that_contradict_are_said_to_with_the_derivation() -> None:
-    given = ["diameter(X[0], 2) <= 1", "diameter(X[0], 2) >= 2"]
+    given = ["diameter(X[0], 2) <= 1", "diameter(X[0], 2) >= 2", "n == 2", "d == 1", "L == 1", "H == 1"]
     answer = examine(Statement("mine:x", "mu(X[1]) <= mu(X[0])", given), seconds=0.2, instances=5)
     assert answer.outcome == "CONTRADICTORY"
     assert answer.battery.proof is not None

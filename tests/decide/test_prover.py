@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
+from rankmath.arithmetic.float64 import Float64
 from rankmath.checker import checker
 from rankmath.checker.lemmas import lemma_table
 from rankmath.decide.prover import prove
 from rankmath.decide.prover.programs import combination, shares
 from rankmath.decide.prover.reading import in_sentences
+from rankmath.decide.space import with_draws
+from rankmath.decide.tally import looked_at
+from rankmath.validation import InvalidArgument
+from rankmath.verification.judge import judge
 from rankmath.verification.statement import Statement
+from rankmath.verification.verdict import Outcome
 
 ONE = ("heads == 1",)
 TRUE = {
@@ -97,6 +105,14 @@ def test_a_true_claim_is_proved_and_its_derivation_accepted(name: str) -> None:
     assert result.accepted, result.reason
     assert all(lemma_table()[used].coq for used in proof.lemmas if used in lemma_table())
     assert in_sentences(proof)[-1].endswith("the claim.")
+    batch = with_draws(claim).draws[0](np.random.default_rng(1), 8)
+    for line in proof.lines:  # each is true where it can be evaluated; those with a free l or h are not claims
+        with suppress(InvalidArgument), np.errstate(all="ignore"):
+            step = Statement("mine:line", line["says"], claim.given_texts)
+            found, _ = looked_at(step, batch, set(), Float64(np.zeros(1)))
+            assert found is not None
+            for place in np.flatnonzero(found.where(Outcome.VIOLATED))[:1]:
+                assert judge(step, batch.select(int(place)), "balls").outcome != Outcome.VIOLATED, line["says"]
 
 
 @pytest.mark.parametrize("name", FALSE)

@@ -13,7 +13,8 @@ import pytest
 import rankmath as rm
 from rankmath.decide import adversary, space
 from rankmath.decide.adversary import search
-from rankmath.decide.conjecture import _implied, claims_in, examine, in_python, in_words, sharpen, short
+from rankmath.decide.conjecture import claims_in, examine, in_python, in_words, sharpen, short
+from rankmath.decide.hints import implying as implied
 from rankmath.decide.shrink import _smaller, shrink, shrinking
 from rankmath.decide.space import rooms, scores, starts
 from rankmath.linalg.residuals import residual
@@ -615,7 +616,7 @@ def test_a_theorem_implies_a_claim_that_is_no_stronger(constant: str, implying: 
     """own:diameter-cubic has the constant 1/4, and own:diameter is stronger: neither implies a smaller one."""
     size = f"{constant}*sum_h(operator_norm(W[0,h], p)*form_norm(W_QK[0,h], p))/sqrt(d_qk)"
     claim = Statement("mine:claim", f"all_p(diameter(X[1], p) <= {size}*diameter(X[0], p)**3)", "layers == 1")
-    assert set(_implied(claim, 0)) == implying
+    assert set(implied(claim, 0)) == implying
 
 
 def test_what_is_handed_over_builds_the_same_instance() -> None:
@@ -685,6 +686,7 @@ def test_a_claim_that_fails_for_one_token_alone_is_refuted_by_one() -> None:
         ("diameter(X[1], 2) <= norm(W[0, 0], 2)*diameter(X[0], 2)", "heads == 2, kv_heads == 1"),
         ("entropy(P0[0, 0]) >= log(n)/2", "positions == relative"),
         ("norm(X[1], max) <= 1", "layernorm == standard"),
+        ("rank(X[1]) <= rank(X[0])", "heads == 1, layernorm == standard, bias == none"),
     ],
 )
 def test_parts_that_are_not_drawn_are_strong_enough_to_refute(claim: str, given: str) -> None:

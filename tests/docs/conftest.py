@@ -27,8 +27,8 @@ def site(made_once: Callable[[str, Callable[[Path], None]], Path]) -> Site:
         package = folder / "installed" / "rankmath"
         shutil.copytree(ROOT / "rankmath", package, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copytree(ROOT / "proofs", package / "proofs")
-        # The site's own theme draws the tree of all pages on each, and defaults as they are written are read from the
-        # source function by function: a third of the time, and neither is tested here. A small site has the theme.
+        # The site's own theme draws the tree of all pages on each, and defaults as they are written are read from
+        # the source function by function: a third of the time, and neither is tested here. A small site has it.
         plain = ("-D", "html_theme=basic", "-D", "autodoc_preserve_defaults=0")
         done = build(folder / "docs", folder / "pages", *plain, package=package)
         (folder / "exit code").write_text(str(done.returncode))

@@ -38,6 +38,8 @@ def test_cells_that_say_refuted_are(part: str) -> None:
     for key, number in cells:
         found = next(x for k, x in enumerate(instances(key, part)) if k == number)
         verdict = tried(allowing(key, part), found)
+        if verdict is not None and verdict.outcome == Outcome.UNDECIDED:
+            verdict = tried(allowing(key, part), found, "balls")
         assert verdict is not None, key
         assert verdict.outcome == Outcome.VIOLATED, key
 

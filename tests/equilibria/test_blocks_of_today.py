@@ -51,3 +51,24 @@ def test_what_is_no_such_block_is_refused() -> None:
         rest.block([1.0, 0.0, 1.0])
     with pytest.raises(rm.InvalidArgument, match="norm_at: 'behind' given"):
         rest.block(norm_at="behind")
+
+
+@pytest.mark.parametrize(
+    ("n", "rank", "mask"), [(2, 2, "causal"), (3, 3, "causal"), (3, 3, "complete"), (3, 2, "complete")]
+)
+def test_where_rotary_positions_act_every_rank_has_a_stable_equilibrium(n: int, rank: int, mask: str) -> None:
+    block, X = rm.rotary_equilibrium(n, rank, mask)
+    assert np.linalg.matrix_rank(X, tol=1e-3) == rank
+    certificate = block.certificate(X)
+    assert certificate.statement == "own:stable-rotary"
+    assert certificate.check().accepted
+    # The layer of the definitions, with RMSNorm, a gain and the same rotary positions, keeps its tokens.
+    gain = GAIN[:rank]
+    net, Z = block.network(gain), np.sqrt(rank) * X * gain
+    assert np.abs(rm.forward(net, Z) - Z).max() < 1e-10
+    # The rotations act: without them tokens attend otherwise.
+    plain = rm.Network.from_layers([[s.with_attention(rotary=None) for s in layer] for layer in net.sublayers])
+    assert np.abs(rm.attention_matrices(net, Z) - rm.attention_matrices(plain, Z)).max() > 1e-4
+    away = Z * (1 + 1e-8 * np.random.default_rng(0).standard_normal(Z.shape))
+    there = rm.forward(rm.Network.from_layers([*net.sublayers] * 300), away)
+    assert np.abs(there - Z).max() < 1e-10

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -262,3 +263,13 @@ def test_gaps_grow_with_tokens_and_with_the_steepness():
     # Far below what the theorem asks for in general.
     n, eta, nu = 5, 1 / 8, 2.0**-4
     assert sharp_gap(n) < 4 * (n**2 + 4) * np.log(32 * n**2 * (n**2 + 4) / (eta * nu))
+
+
+def test_what_is_said_of_a_box_is_true_at_the_digits_shown() -> None:
+    proof = certify_design(causal_design(3))
+    assert proof.contraction is not None
+    off = proof.contraction.core * max(map(max, proof.contraction.weights))
+    (shown,) = re.findall(r"within 10\^(\S+) \(largest entry\) of the centre", str(proof.claims[0]))
+    assert 0 <= float(shown) - log10(off) <= 0.1
+    (reach,) = re.findall(r"every start within 10\^(\S+) \(largest entry\)", str(proof.contraction))
+    assert 0 <= log10(proof.contraction.radius) - float(reach) <= 0.1

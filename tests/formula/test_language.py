@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import rankmath as rm
 from rankmath.claims import statements
+from rankmath.decide.space import rooms
 from rankmath.formula import read_formula
 from rankmath.formula.language import ARRAYS, FUNCTIONS, LETTERS
 from rankmath.formula.printing import latex, text, words
@@ -268,6 +269,7 @@ def test_what_is_under_a_product_or_a_maximum_stands_in_parentheses() -> None:
         ("heads = 1", "column 7: .*; equality is written =="),
         ("n == 2; d == 1", "column 7: .*; hypotheses stand between commas"),
         ("diam(X[1], 2) <= 1", "no function 'diam' in the language; did you mean 'diameter'"),
+        ("zebra(X[1]) <= 1", "no function 'zebra' in the language; `rankmath quantities` lists them"),
     ],
 )
 def test_hostile_text_is_refused_in_a_line(text: str, says: str) -> None:
@@ -278,3 +280,28 @@ def test_hostile_text_is_refused_in_a_line(text: str, says: str) -> None:
 
 def test_indices_of_numbers_are_written_as_one() -> None:
     assert str(read_formula("mu(X[1+1]) <= 1")) == "mu(X[2]) <= 1"
+
+
+def test_what_is_proposed_does_not_depend_on_which_claims_are_loaded() -> None:
+    """spread and total belong to single claims, whose files bring them."""
+    statements()
+    assert {"spread", "symmetric"} <= set(FUNCTIONS)
+    for typed in ("spreads(X[0]) <= 1", "symetric(X[0]) <= 1"):
+        with pytest.raises(rm.InvalidArgument, match=r"in the language; (did you mean|`rankmath)") as refusal:
+            read_formula(typed)
+        assert "spread'" not in str(refusal.value)
+        assert "symmetric'" not in str(refusal.value)
+
+
+def test_hypotheses_stand_between_commas_wherever_they_are_given() -> None:
+    parts = ["heads == 1", "diameter(X[0], 2) <= 1"]
+    joined, apart = (
+        rm.Statement("mine:a", "mu(X[1]) <= 1", given=given).given_texts for given in (", ".join(parts), parts)
+    )
+    assert joined == apart
+    assert "diameter(X[0], 2) <= 1" in joined
+
+
+def test_a_network_that_is_not_searched_is_named_by_what_was_given() -> None:
+    with pytest.raises(rm.InvalidArgument, match=r"^given: n >= 900, H == 1 given; no network that is searched"):
+        rooms(rm.Statement("mine:a", "mu(X[1]) <= 1", given="n >= 900, heads == 1"))

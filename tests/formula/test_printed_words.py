@@ -118,7 +118,7 @@ CONVENTIONS: dict[str, Callable[[Written], bool]] = {
     ),
     "logits that are not capped": lambda w: "softcap" not in w.choices,
     "logits capped or not": lambda w: True,
-    "logits x capped to c*tanh(x/c), c > 0": lambda w: "softcap" in w.choices,
+    "logits x capped to c·tanh(x/c), c > 0": lambda w: "softcap" in w.choices,
     "no norms of queries and keys": lambda w: "qk_norm" not in w.choices,
     "norms of queries and keys or none": lambda w: True,
 }

@@ -17,6 +17,7 @@ from rankmath.files import proofs_folder
 from rankmath.linalg.masks import Mask
 from rankmath.report.appendix import appendix, relied_on
 from rankmath.report.cite import citation
+from rankmath.report.counterexamples import uncertified
 from rankmath.report.fragments import STYLE, commands, notation, written_out
 from rankmath.report.sources import committed_certificates, preamble, proof_texts
 from rankmath.report.theorems import findings, fragment
@@ -176,6 +177,24 @@ def test_every_part_of_a_network_has_its_letter_and_its_formula() -> None:
     assert text.index("Tokens are the rows") < text.index("Suppose")
 
 
+def bare() -> str:
+    """What is handed over where the checker issues no certificate."""
+    claim = rm.Statement("mine:bare", "entropy(P[0,0]) >= log(n)/4", given="mask == causal, heads == 1")
+    net = rm.Network.from_arrays(W_QK=[[[[1.0]]]], W=[[[[1.0]]]], d_qk=1.0, mask="causal")
+    return uncertified(claim.instance(net, [[1.0], [0.0]]), claim)
+
+
+def test_an_instance_without_a_certificate_has_its_claim_and_says_so() -> None:
+    text = bare()
+    order = [
+        "Tokens are the rows",
+        "violates the claim, by ball arithmetic; no certificate",
+        "Suppose: the causal mask",
+    ]
+    places = [text.index(said) for said in (*order, r"\operatorname{Ent}(P^{0,0}) \ge", r"X^{0}=\begin{pmatrix}1")]
+    assert places == sorted(places)
+
+
 def test_what_the_checker_decided_is_told_with_its_numbers() -> None:
     line = (
         "claim: mu(X[L]) <= 3: [0, 1.6228e-33] against [1.77156, 1.77157], so it holds (in intervals of 128 bits)"
@@ -284,6 +303,7 @@ def test_every_theorem_compiles_in_a_two_line_article(
     masked = rm.layernorm_equilibrium(3, 3, 2, mask="causal").certify().certificate()
     # The last one is there already: its label is set once.
     texts = [
+        bare(),
         *(fragment([shown]) for shown in (mine, *proofs, masked, parts())),
         *theorems.values(),
         fragment([mine]),

@@ -17,7 +17,7 @@ from rankmath.cli import main
 from rankmath.report.cite import citation
 from rankmath.report.latex import identifier
 from rankmath.report.sources import committed_certificates
-from rankmath.report.theorems import document, equilibrium_statement, findings, theorem
+from rankmath.report.theorems import document, equilibrium_statement, findings, fragment, theorem
 
 
 @pytest.fixture(scope="module")
@@ -131,3 +131,13 @@ def test_a_matrix_of_more_than_ten_columns_needs_no_counter_of_amsmath() -> None
     assert r"\left(\begin{array}{*{11}{c}}1&0&0" in text
     for body in re.findall(r"\\begin\{pmatrix\}(.*?)\\end\{pmatrix\}", text):
         assert all(row.count("&") < 10 for row in body.split(r"\\"))
+
+
+def test_fractions_of_an_equilibrium_stand_apart() -> None:
+    """Every display of matrices has rows that are further apart than a fraction is high."""
+    text = fragment(
+        [rm.layernorm_equilibrium(3, 3, 2, mask="causal", stable=True).certify(stable=True).certificate()]
+    )
+    displays = text.split(r"\begin{align*}")
+    assert len(displays) > 1
+    assert all(before.rstrip().endswith(r"\renewcommand{\arraystretch}{1.35}%") for before in displays[:-1])

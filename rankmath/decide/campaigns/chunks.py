@@ -35,7 +35,7 @@ from rankmath.verification.verdict import Outcome, Verdict
 #: Bins of log₁₀(lhs/rhs): below the first edge, half a decade each, and from the last edge up to 0.
 HISTOGRAM_EDGES: tuple[float, ...] = tuple(-12 + k / 2 for k in range(24))
 
-# Batches of so many instances in all are held, and looked at together where they are alike.
+# Hold batches until they have this many instances in all, then evaluate those of one shape in one call.
 _TOGETHER = 5000
 
 # The precision of balls is a setting of the whole process; a Dask worker may have several threads.
@@ -285,7 +285,7 @@ class _Tally(Tally):
         if self.tightest is not None:
             position, batch, i, verdict = self.tightest
             self.records.setdefault(position, ([], batch, i, verdict))[0].append("tightest")
-        # Two zeros are in the first bin.
+        # 0/0 counts in the first bin.
         tenfold = np.nan_to_num(np.asarray(self.excesses) / math.log(10), nan=-math.inf, neginf=-math.inf)
         counts = np.bincount(
             np.searchsorted(HISTOGRAM_EDGES, tenfold, side="right"), minlength=len(HISTOGRAM_EDGES) + 1

@@ -47,7 +47,7 @@ class _Jobs:
         self._again: deque[_Job] = deque()
 
     def next(self, after: Work | None = None) -> _Job | None:
-        """The next, or one of the kin of what its process did before, which remembers what they share."""
+        """The next piece; first one of the same `kin` as `after`, whose process remembers what it solved for it."""
         if self._again:
             return self._again.popleft()
         chunk = None
@@ -124,7 +124,7 @@ class _Process:
 
     def give(self, job: _Job) -> None:
         self.job = job
-        # If it is dead, its socket says so when we listen.
+        # A dead process is noticed when its socket is read.
         with suppress(OSError):
             self.connection.send(job.chunk)
 
@@ -315,7 +315,7 @@ def _client(address: str) -> Dask:
     from distributed import Client
     from distributed.comm.addressing import parse_address, parse_host_port
 
-    # What it would log, with tracebacks, our own errors say in a line.
+    # Silence its log with tracebacks: our own errors say the same in a line.
     for name in ("distributed", "distributed.client"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
@@ -384,5 +384,5 @@ def joblib_backend(chunks: Iterator[Work], *, attempts: int) -> Crew:
         following = jobs.next()
         if following is None:
             return
-        # Settled for another attempt after joblib had drawn its last chunk.
+        # A chunk was put back for another attempt after joblib had drawn its last one: begin again.
         jobs.put_back(following)

@@ -31,7 +31,7 @@ from rankmath.validation import InvalidArgument
 #: A row of a table as SQLite gives it: whatever its columns hold.
 Row: TypeAlias = dict[str, Any]
 
-#: Of the tables below; a ledger with a larger number is refused.
+#: Version of the tables below; a ledger with a larger one is refused.
 SCHEMA = 1
 #: "rmlg": what tells a ledger from other SQLite files.
 APPLICATION = 0x726D6C67
@@ -230,14 +230,14 @@ class Ledger:
                 execute("PRAGMA journal_mode = WAL")
                 break
             except sqlite3.OperationalError as error:
-                # Another run is making the same change: SQLite does not wait for this one.
+                # Try again: another run makes the same change, and here SQLite does not wait by itself.
                 if not error.sqlite_errorname.startswith("SQLITE_BUSY") or time.monotonic() > deadline:
                     raise
                 time.sleep(0.05)
         execute("PRAGMA synchronous = FULL")
         if not new:
             return
-        # Should two runs make one ledger at once, the second finds all of this there.
+        # If two runs create one ledger at once, the second finds the tables and changes nothing.
         with self.transaction():
             for command in _TABLES.split(";"):
                 execute(command)
@@ -262,7 +262,7 @@ class Ledger:
                 yield
                 self._connection.execute("COMMIT")
             except BaseException:
-                # A full disk has rolled back by itself.
+                # On a full disk SQLite has rolled back already.
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise

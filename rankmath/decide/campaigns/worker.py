@@ -23,7 +23,7 @@ def serve(handle: int) -> None:
     chunks: SimpleQueue[Work] = SimpleQueue()
 
     def listen() -> None:
-        # The listener notices at once that the main process is gone, however long the chunk at hand would take.
+        # This thread ends the process as soon as the main process is gone, even in the middle of a long chunk.
         try:
             while True:
                 chunks.put(connection.recv())
@@ -40,7 +40,7 @@ def serve(handle: int) -> None:
 
     Thread(target=listen, daemon=True).start()
     statements()
-    # What is loaded stays: the collector need not look at it again and again.
+    # Freeze what is loaded, so that the garbage collector does not scan it again.
     gc.freeze()
     try:
         connection.send(source_digest())

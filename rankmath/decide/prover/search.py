@@ -796,6 +796,9 @@ class Search:
                     kinds.append((r, j))
         # Of two proofs the one by lemmas is preferred: it reads better than one by a theorem, and Coq has its file.
         lengths = [_LONG if r < 0 and kept[j].by == "statement" else 1.0 for r, j in kinds]
+        for place, (r, j) in enumerate(kinds):  # what is only supposed is used as little as can be, slack first
+            if r < 0 and kept[j].by == "supposed":
+                lengths[place] = 1000.0 + 100.0 * math.exp(float(kept[j].how))
         found = combination(columns, costs, dict(goal), at_most=None if tight else -log_goal, lengths=lengths)
         if found is None:
             return None
@@ -1379,6 +1382,28 @@ class Search:
         wanted = line_key(left, right)
         found = (x for x in self.facts(self.places([left, right])) if line_key(x.line.left, x.line.right) == wanted)
         return next(found, None)
+
+    def quantities_near(self, goal: Line) -> list[Atom]:
+        """The quantities of a goal, and of the facts that share one with it; none that depends on an index."""
+        mine = {x for side in (goal.left, goal.right) for x in atoms_in(side) if x.kind == "quantity"}
+        facts = [step for step in self._plain(self.places([goal.left, goal.right])) if step.atoms & mine]
+        found = dict.fromkeys(sorted(mine, key=str))
+        found |= dict.fromkeys(x for step in facts for x in sorted(step.atoms, key=str) if x.kind == "quantity")
+        return [x for x in found if not x.letters & {"l", "h"}][:40]
+
+    def suppose(self, goal: Line, pairs: Iterable[tuple[Atom, Atom, int, float]]) -> list[FoundLine]:
+        """Those of the lines a <= c·b by which, with facts, the goal would be proved; the lightest first."""
+        supposed = [
+            FoundLine(
+                Line(of_atom(a), times(rational(c), of_atom(b))), "supposed", a.text, how=repr(w), body=b.text
+            )
+            for a, b, c, w in pairs
+        ]
+        where = self.places([goal.left, goal.right])
+        mine = FoundLine(goal, "supposed").atoms.union(*(x.atoms for x in supposed))
+        facts = _pruned(self.products(where), mine)
+        step = self._solve(goal.left, goal.right, [*self._with_signs(facts), *supposed], tight=False)
+        return [] if step is None else [part for part, _ in step.of if part.by == "supposed"]
 
     def goal(self, line: Line) -> FoundLine | None:
         """A proof of one relation of the claim."""

@@ -258,7 +258,7 @@ def test_a_limit_on_the_size_of_files_loses_nothing(
     command: list[str], plan: Path, tmp_path: Path, undisturbed: Rows, rows_of: Callable[[Path], Rows]
 ) -> None:
     path = tmp_path / "full.db"
-    run = [*command, "run", str(plan), "--ledger", str(path), "--workers", "2", "--resume", "--quiet"]
+    run = [*command, "run", str(plan), "--ledger", str(path), "--workers", "1", "--resume", "--quiet"]
     size = 150_000
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))  # noqa: E731
     done = subprocess.run(run, capture_output=True, text=True, preexec_fn=limit, check=False)
