@@ -38,7 +38,6 @@ PAGES = (
 )
 #: Units that need no such thing, by how they begin, each with the reason.
 EXCEPTIONS = {
-    ("README.md", "- `proofs/`: the written"): "it says what the folders themselves hold",
     ("docs/findings.md", "Notation of Dong et al."): "it defines letters and claims nothing of them",
     ("docs/findings.md", "Neighbouring theorems that are true"): "it announces the table and defines its letters",
     ("docs/findings.md", "No paper is meant"): "it names a page that is made from the registry",
