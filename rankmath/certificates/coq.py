@@ -48,7 +48,7 @@ def to_coq(content: Mapping[str, Any], *, shared: bool = True) -> tuple[str, lis
     for bits in PRECISIONS:
         try:
             with precision(bits - 16):
-                if {"layers", "X"} <= set(content.get("data", {})) and "claim" in content:
+                if _of_network(content):
                     out, found, left_out = _network(content, bits)
                 elif {"W_V", "tokens"} <= set(content.get("data", {})) or "equilibria" in content.get("data", {}):
                     out, found, left_out = rest(content)
@@ -79,6 +79,12 @@ def to_coq(content: Mapping[str, Any], *, shared: bool = True) -> tuple[str, lis
             f"Theorem certified :\n  {stated}.\nProof.\n{split}{proofs}\nQed.\n",
         ]
     ), left_out
+
+
+def _of_network(content: Mapping[str, Any]) -> bool:
+    """Whether the data are a network and its input; dong2021:2.1 has layers too, but their attention is given."""
+    data = content.get("data", {})
+    return "claim" in content and {"layers", "X"} <= set(data) and "output" not in data
 
 
 def _network(content: Mapping[str, Any], bits: int) -> tuple[Writer, list[tuple[str, str]], list[str]]:
