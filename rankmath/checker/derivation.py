@@ -141,7 +141,7 @@ def single_relations(tree: Tree) -> Iterator[Tree]:
 def meant(texts: Sequence[str], statement: bool = False) -> dict[str, str]:
     """The switches that a lemma depends on and does not name, with what it takes them to be."""
     # What is said of the matrix W_QK alone is no matter of logits.
-    places = any(place in text for text in texts for place in ("X[", "P["))
+    places = any(place in text for text in texts for place in ("X[", "P[", "P0["))
     logits = places and any(word in text for text in texts for word in _OF_LOGITS)
     # Attention reads X[l] itself: no norm and no MLP stands in front of it.
     reads = logits and any("X[" in text for text in texts)
