@@ -103,9 +103,7 @@ def million(instances: int) -> None:
         size = sum(path.stat().st_size for path in Path(folder).iterdir())
     found = summary["own:diameter"]
     print(f"{found.instances} instances in {summary.seconds:.0f} s on two processes")
-    print(
-        f"held on {found.holds}, violated {found.violated}, undecided {found.undecided}, by balls {found.certified}"
-    )
+    print(f"held on {found.holds}, violated {found.violated}, undecided {found.undecided}, by balls {found.certified}")
     half = len(memory.series) // 2
     print(
         f"memory: {memory.largest / 2**20:.0f} MiB at most, {max(memory.series[:half]) / 2**20:.0f} in the first "

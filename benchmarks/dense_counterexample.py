@@ -54,9 +54,7 @@ def one_head() -> bool:
     attained = math.sqrt(math.prod(both_norms(Y - best_known_center(kinds, Y)))) / rhs
     print(f"one head: {kinds.tokens} tokens, width {kinds.width}, dense in {time.perf_counter() - began:.1f} s")
     print(f"  closed form against dense: largest relative difference {error:.1e}")
-    print(
-        f"  ratio of the two sides: {kinds.ratio():.9f} over every center, {attained:.9f} at the best known center"
-    )
+    print(f"  ratio of the two sides: {kinds.ratio():.9f} over every center, {attained:.9f} at the best known center")
     print(f"  certified: ratio ≥ {float(kinds.certified_ratio()):.9f}")
     return error < 1e-11 and abs(attained / kinds.ratio() - 1) < 1e-11 and kinds.certified_ratio() > 1
 

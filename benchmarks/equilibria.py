@@ -132,9 +132,7 @@ def masks() -> Rows:
 
 def basins_found() -> Rows:
     """Weights with large basins: the share of random starts that settle at rank two or more, and what attracts."""
-    rows = [
-        ["weights", "starts that settle at rank ≥ 2", "limits seen, proved", "smallest and largest proved ball"]
-    ]
+    rows = [["weights", "starts that settle at rank ≥ 2", "limits seen, proved", "smallest and largest proved ball"]]
     for name, (mask, W_V, W_QK) in LARGE_BASINS.items():
         n = len(W_V)
         frame = Equilibrium(X=np.eye(n), W_V=W_V, W_QK=W_QK, mask=as_mask(mask, n), rank=n)
@@ -152,13 +150,7 @@ def basins_found() -> Rows:
 def ranks() -> Rows:
     """Ranks proved under one W_V and one W_QK."""
     rows = [["mask", "n", "d", "W_V diagonal, W_QK = βI", "weights of the stable equilibrium of full rank"]]
-    for mask, n, d in [
-        ("complete", 3, 3),
-        ("complete", 4, 4),
-        ("complete", 5, 5),
-        ("complete", 8, 8),
-        ("star", 5, 5),
-    ]:
+    for mask, n, d in [("complete", 3, 3), ("complete", 4, 4), ("complete", 5, 5), ("complete", 8, 8), ("star", 5, 5)]:
         family = rm.isolated_ranks(n, d, mask)
         proved = [str(proof.rank) for proof in (one.certify() for one in family) if proof.proved]
         rows.append([mask, str(n), str(d), ", ".join(proved), _siblings(n) if mask == "complete" and n < 6 else ""])
@@ -179,9 +171,7 @@ def _siblings(n: int) -> str:
 
 def cycles() -> Rows:
     """Stable orbits on which n tokens exchange places."""
-    rows = [
-        ["n = d", "period", "spectral radius", "least singular value", "proved ball", "starts that reach period n"]
-    ]
+    rows = [["n = d", "period", "spectral radius", "least singular value", "proved ball", "starts that reach period n"]]
     for n in range(2, 6):
         cycle = stable_cycle(n)
         proof = cycle.certify()
@@ -194,9 +184,7 @@ def cycles() -> Rows:
 
 def networks() -> Rows:
     """What random networks settle on."""
-    rows = [
-        ["mask", "networks", "fixed, rank 1", "fixed, rank 2 or more", "period 2", "longer period", "undecided"]
-    ]
+    rows = [["mask", "networks", "fixed, rank 1", "fixed, rank 2 or more", "period 2", "longer period", "undecided"]]
     for mask in ("complete", "causal"):
         seen: Counter[str] = Counter()
         for seed in range(100):

@@ -27,13 +27,7 @@ from rankmath.kernels.compiled import _ROUNDS
 
 #: n, d, heads, layers, and whether residual and diameter of every layer are measured, as `trace` does.
 SIZES = (
-    *(
-        (16, 8, 1, 8, True),
-        (64, 16, 1, 8, True),
-        (64, 64, 8, 1, True),
-        (128, 32, 4, 1, True),
-        (256, 32, 8, 8, True),
-    ),
+    *((16, 8, 1, 8, True), (64, 16, 1, 8, True), (64, 64, 8, 1, True), (128, 32, 4, 1, True), (256, 32, 8, 8, True)),
     *((256, 64, 8, 1, False), (512, 64, 4, 1, False), (1024, 64, 1, 1, False), (1024, 16, 4, 1, False)),
     *((256, 256, 4, 1, False), (64, 256, 4, 8, True)),
 )

@@ -247,18 +247,13 @@ def depth(machine: Machine) -> list[Row]:
                 T = attend((T @ Q)[None], T.expand(shape)[None], (T @ V)[None]).sum(1)[0]
             return T
 
-        candidates = {
-            "trace": lambda there=there: rm.trace(*there),
-            "forward": lambda there=there: rm.forward(*there),
-        }
+        candidates = {"trace": lambda there=there: rm.trace(*there), "forward": lambda there=there: rm.forward(*there)}
         with torch.no_grad():
             times = machine.times(candidates | {"torch explicit": explicit, "torch sdpa": library}, 7, settle=True)
         seconds = times["seconds"]
         fastest = min(seconds["torch explicit"], seconds["torch sdpa"])
         row = {"n": n, "d": d, "H": H, "L": 8, **{f"{name}, ms": 1e3 * t for name, t in seconds.items()}}
-        rows.append(
-            {**row, **{f"faster of torch/{name}": fastest / seconds[name] for name in ("trace", "forward")}}
-        )
+        rows.append({**row, **{f"faster of torch/{name}": fastest / seconds[name] for name in ("trace", "forward")}})
     return rows
 
 
@@ -459,9 +454,7 @@ def batch(machine: Machine) -> list[Row]:
             candidates["one call on the CPU"] = lambda cpu=cpu, X=X: rm.trace(cpu, X)
         times = machine.times(candidates, 3)
         ratios = {f"{name}/one call": r for name, r in times["ratio"].items() if name != "one call"}
-        rows.append(
-            {"networks": count, "n": n, "d": d, "L": L, "one call, s": times["seconds"]["one call"], **ratios}
-        )
+        rows.append({"networks": count, "n": n, "d": d, "L": L, "one call, s": times["seconds"]["one call"], **ratios})
     return rows
 
 
@@ -474,9 +467,7 @@ def devices(machine: Machine) -> list[Row]:
         net = rm.Network.random(n, d, H, 1, seed=0)
         X = net.random_input(seed=1)
         gpu = machine.there(net, X)
-        times = machine.times(
-            {"gpu": lambda gpu=gpu: rm.trace(*gpu), "cpu": lambda net=net, X=X: rm.trace(net, X)}, 5
-        )
+        times = machine.times({"gpu": lambda gpu=gpu: rm.trace(*gpu), "cpu": lambda net=net, X=X: rm.trace(net, X)}, 5)
         cores = len(os.sched_getaffinity(0))
         rows.append({"n": n, "d": d, "H": H, "cores": cores, "cpu/gpu": times["ratio"]["cpu"]})
     return rows
@@ -750,12 +741,7 @@ def others_table(results: list[Row]) -> list[Row]:
         ("all paths one by one / `path_sums`", "paths", "one by one/sums", "paths"),
         ("a loop over 4096 networks on the CPU / one call", "batch", "loop on the CPU/one call", "n"),
         ("one call on 16 cores for 4096 networks / one on the GPU", "batch", "one call on the CPU/one call", "n"),
-        (
-            "Newton's method from 1000 starts, one by one / at once",
-            "searches",
-            "Newton, one by one/at once",
-            "n = d",
-        ),
+        ("Newton's method from 1000 starts, one by one / at once", "searches", "Newton, one by one/at once", "n = d"),
         ("16 cores / the GPU beside them, `trace`", "devices", "cpu/gpu", "n"),
         ("16 cores / the GPU, Newton from 1000 starts", "searches", "Newton, cpu/gpu", "n = d"),
         ("the centred pass with all that it measures / the plain one", "plain", "centred/plain", "scale"),
@@ -765,9 +751,7 @@ def others_table(results: list[Row]) -> list[Row]:
         row: Row = {"time of": what}
         for result in results:
             found = [r for r in result["tables"].get(name, ()) if quotient in r]
-            row[short(result["machine"])] = (
-                ", ".join(f"{r[quotient]:.3g} ({by} = {r[by]:g})" for r in found) or None
-            )
+            row[short(result["machine"])] = ", ".join(f"{r[quotient]:.3g} ({by} = {r[by]:g})" for r in found) or None
         rows.append(row)
     return rows
 

@@ -77,9 +77,7 @@ def print_table(
 
     screen = console()
     texts = [[cell if isinstance(cell, str) else cell[0] for cell in row] for row in rows]
-    width = {
-        name: max([cell_len(name), *(cell_len(text[i]) for text in texts)]) + 2 for i, name in enumerate(columns)
-    }
+    width = {name: max([cell_len(name), *(cell_len(text[i]) for text in texts)]) + 2 for i, name in enumerate(columns)}
     if wrapped is not None:
         width[wrapped] = min(width[wrapped], 30)
     shown, dropped = list(columns), []

@@ -48,9 +48,7 @@ def axes_for(ax: Axes = None, *, equal: bool = False) -> Axes:
     return ax
 
 
-def draw_decay(
-    log_residual: ArrayLike, log_log_residual: ArrayLike, ax: Axes = None, label: str = "network"
-) -> Axes:
+def draw_decay(log_residual: ArrayLike, log_log_residual: ArrayLike, ax: Axes = None, label: str = "network") -> Axes:
     """The residual by depth: doubly logarithmic where it collapses that fast, else logarithmic.
 
     On the doubly logarithmic scale a line of slope log 3 is decay of order three; a residual of 1 or more has no

@@ -33,8 +33,6 @@ class NotWritten(OSError):
 def replacing(path: str | os.PathLike[str], name: str = "path") -> Iterator[Path]:
     """A new file beside `path` to write to; it takes the place of `path` when the block ends without an error.
 
-    Examples
-    --------
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with replacing(f"{folder}/a.txt") as partial:
     ...         _ = partial.write_text("whole")
@@ -86,8 +84,6 @@ def read(path: str | os.PathLike[str], name: str = "path", most: int = -1) -> by
 def read_text(path: str | os.PathLike[str], name: str = "path") -> str:
     """A text in UTF-8; one in another encoding is refused by the place of the first byte that is not.
 
-    Examples
-    --------
     >>> from contextlib import chdir
     >>> with tempfile.TemporaryDirectory() as folder, chdir(folder):
     ...     _ = Path("story.txt").write_bytes("the café".encode("latin-1"))
@@ -138,8 +134,6 @@ def _refusal(error: OSError, target: Path, name: str) -> OSError | InvalidArgume
 def proofs_folder() -> Path:
     """proofs/: inside the package when it is installed, beside it in a source tree.
 
-    Examples
-    --------
     >>> (proofs_folder() / "preamble.tex").is_file()
     True
     """

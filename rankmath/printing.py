@@ -14,8 +14,6 @@ def quotient(log_ratio: float | None) -> str:
 
     A logarithm carries some fifteen digits, so closer to 1 than that nothing is claimed.
 
-    Examples
-    --------
     >>> [quotient(x) for x in (math.log(0.25), -1e-7, 1e-7, 0.0, -1e-16)]
     ['0.25', '1 - 1.0e-07', '1 + 1.0e-07', '1 to 15 digits', '1 to 15 digits']
     >>> [quotient(x) for x in (-2000.0, 5000.0, -math.inf, math.inf, None)]
@@ -44,8 +42,6 @@ def log_of(ratio: float) -> float:
 def did_you_mean(given: str, known: Iterable[str]) -> str:
     """`; did you mean …?`, or nothing where no name is near.
 
-    Examples
-    --------
     >>> did_you_mean("own:diametre", ["own:diameter", "own:tv"])
     "; did you mean 'own:diameter'?"
     >>> did_you_mean("zebra", ["own:diameter", "own:tv"])
@@ -75,8 +71,6 @@ class Sheet:
     def text(self, most: int = MOST_LINES) -> str:
         """At most `most` lines.
 
-        Examples
-        --------
         >>> print(Sheet("squares", (), ("n", "n^2"), tuple((str(n), str(n * n)) for n in range(100))).text(6))
         squares
          n   n^2
@@ -134,8 +128,6 @@ class Shows:
 def digits(x: float, count: int = 6) -> str:
     """A number for a table; nothing where there is none.
 
-    Examples
-    --------
     >>> digits(-12.3456789), digits(float("nan")), digits(float("-inf"))
     ('-12.3457', '', '-inf')
     """

@@ -102,9 +102,7 @@ def as_array(
     if not known and xp.isdtype(value.dtype, "integral") and value.size:
         largest = max(abs(int(xp.max(value))), abs(int(xp.min(value))))
         if largest > _BIGGEST_EXACT_INTEGER:
-            raise InvalidArgument(
-                f"{name}: integer of size {largest} given; a double holds integers up to 2**53 only"
-            )
+            raise InvalidArgument(f"{name}: integer of size {largest} given; a double holds integers up to 2**53 only")
     array = value if known or value.dtype == xp.float64 else xp.astype(value, xp.float64)
     if not look:
         return array
@@ -159,9 +157,7 @@ def _from_python(name: str, value: object) -> Array:
     try:
         array = np.asarray(value)
     except (ValueError, TypeError, OverflowError) as error:
-        raise InvalidArgument(
-            f"{name}: {_short(value)} given; not a rectangular array of numbers ({error})"
-        ) from None
+        raise InvalidArgument(f"{name}: {_short(value)} given; not a rectangular array of numbers ({error})") from None
     if array.dtype.kind not in "fiub":
         raise InvalidArgument(f"{name}: {_short(value)} given; a rectangular array of real numbers is needed")
     return array
@@ -206,8 +202,6 @@ def as_choice(name: str, value: object, allowed: Sequence[T]) -> T:
 def as_count(name: str, value: object, *, least: int = 1, most: int | None = None) -> int:
     """`value` as an int with least <= value <= most.
 
-    Examples
-    --------
     >>> as_count("layers", 0)
     Traceback (most recent call last):
     ...
@@ -242,8 +236,6 @@ _SMALL = 1 << 28
 def fits_in_memory(what: str, size: float) -> None:
     """Refuse what needs more bytes than are free, before any of them is asked for.
 
-    Examples
-    --------
     >>> fits_in_memory("dim: 10 given", 800)
     >>> fits_in_memory("dim: 10**9 given", 8e18)  # doctest: +ELLIPSIS
     Traceback (most recent call last):

@@ -33,11 +33,7 @@ CALLS = [
     ("list", "list", ""),
     ("show", "show own:tv", ""),
     ("verify", "verify own:tv wu2024:1 --instances 5 --certify 1 --jobs 1 --output run", ""),
-    (
-        "verify",
-        "verify --claim 'diameter(X[1],2) <= diameter(X[0],2)/2' --instances 20 --output own",
-        "",
-    ),
+    ("verify", "verify --claim 'diameter(X[1],2) <= diameter(X[0],2)/2' --instances 20 --output own", ""),
     ("quantities", "quantities", ""),
     ("report", "report run", ""),
     ("trace", "trace --tokens 4 --layers 3 --plot decay.png", ""),

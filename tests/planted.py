@@ -108,11 +108,7 @@ ROOMS = {
     "rankmath/equilibria/proofs.py": (_PROVERS, "tests/equilibria"),
     "rankmath/equilibria/attraction.py": (_PROVERS, "tests/equilibria"),
     "rankmath/equilibria/contraction.py": (_PROVERS, "tests/equilibria/test_designs.py"),
-    "rankmath/equilibria/balls.py": (
-        _PROVERS,
-        "tests/equilibria/test_certify.py",
-        "tests/equilibria/test_designs.py",
-    ),
+    "rankmath/equilibria/balls.py": (_PROVERS, "tests/equilibria/test_certify.py", "tests/equilibria/test_designs.py"),
     "rankmath/linalg/enclosures.py": (_ENCLOSURES, "tests/attention/test_enclosures.py"),
     "rankmath/linalg/norms.py": (_ENCLOSURES, "tests/linalg/test_norms.py"),
     "rankmath/arithmetic/balls.py": ("tests/arithmetic/test_balls.py", "tests/arithmetic/test_ball_matrices.py"),
@@ -183,7 +179,7 @@ HARMLESS = {
         ): "norms that are tried; the best is taken",
     },
     "rankmath/equilibria/contraction.py": {
-        ("_SHRINKINGS = 40", "_SHRINKINGS = 41"): "sets that are tried, each proved or not",
+        ("_SHRINKINGS = 40", "_SHRINKINGS = 41"): "sets that are tried, each proved or not"
     },
     "rankmath/decide/adversary.py": {
         ("_STARTS = 512", "_STARTS = 513"): "effort of a search",
@@ -217,9 +213,7 @@ def edits(text: str, file: str) -> Iterator[Plant]:
         edit = (data[:first].decode() + new, data[last:].decode())
         lines = (whole.splitlines()[node.lineno - 1].partition("  #")[0].strip() for whole in (text, "".join(edit)))
         why = HARMLESS.get(file, {}).get((next(lines), next(lines)), "")
-        return Plant(
-            name or f"line {node.lineno}: {old} -> {new}", file, old, "".join(edit), (*ROOMS[file], file), why
-        )
+        return Plant(name or f"line {node.lineno}: {old} -> {new}", file, old, "".join(edit), (*ROOMS[file], file), why)
 
     for node in ast.walk(tree):
         if id(node) in quiet:
@@ -326,19 +320,7 @@ _SPOILT: set[str] = set()
 
 def _failing(tests: Sequence[str], copy: Path) -> str | None:
     """The first test that fails; no name where they hang or cannot be imported; None if all pass."""
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-x",
-        "-q",
-        "-rfE",
-        "--no-header",
-        "--tb=no",
-        "-p",
-        "no:xdist",
-        *tests,
-    ]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-rfE", "--no-header", "--tb=no", "-p", "no:xdist", *tests]
     ours = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     settings = {**ours, "PYTHONPATH": str(copy), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     command += [f"--deselect={name}" for name in sorted(_SPOILT)]

@@ -39,11 +39,7 @@ FULL = OSError(28, "No space left on device")
             "rankmath: the output could not be written: No space left on device\n",
         ),
         (OSError(5, "Input/output error", "a.txt"), 3, "rankmath: [Errno 5] Input/output error: 'a.txt'\n"),
-        (
-            files.NotWritten(OSError(28, "No space left on device"), Path("a.txt")),
-            3,
-            "rankmath: a.txt: not written, ",
-        ),
+        (files.NotWritten(OSError(28, "No space left on device"), Path("a.txt")), 3, "rankmath: a.txt: not written, "),
         (MemoryError(), 3, "rankmath: out of memory; smaller sizes need less\n"),
         (KeyboardInterrupt("half is kept"), 130, "rankmath: interrupted; half is kept\n"),
         (KeyboardInterrupt(), 130, "rankmath: interrupted\n"),
@@ -222,16 +218,10 @@ def test_a_text_that_is_not_utf_8_is_refused_by_its_place(tmp_path: Path) -> Non
 
 
 def test_sizes_that_do_not_fit_into_memory_are_refused_before_any_is_taken() -> None:
-    for sizes in (
-        ("--tokens", "100000000000000"),
-        ("--dim", "1000000"),
-        ("--layers", "1000000000000"),
-    ):
+    for sizes in (("--tokens", "100000000000000"), ("--dim", "1000000"), ("--layers", "1000000000000")):
         done = CliRunner().invoke(main, ["trace", *sizes])
         assert done.exit_code == 2, done.stderr
-        assert re.fullmatch(
-            r"rankmath: .* given.*; about [\d,.]+ GiB of memory are needed, .* are free\n", done.stderr
-        )
+        assert re.fullmatch(r"rankmath: .* given.*; about [\d,.]+ GiB of memory are needed, .* are free\n", done.stderr)
     done = CliRunner().invoke(main, ["trace", "--tokens", "10000000", "--dim", "1", "--mask", "causal"])
     assert "tokens: 10000000 given with a mask; about 186,264.5 GiB" in done.stderr
     done = CliRunner().invoke(main, ["trace", "--tokens", "10000000", "--dim", "1", "--arithmetic", "balls"])

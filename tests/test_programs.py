@@ -58,18 +58,7 @@ def test_who_calls_a_program_without_saying_so_fails_also_where_it_is(found: boo
         (path / "g++").chmod(0o755)
 
     def outcomes(*options: str) -> dict[str, str]:
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-p",
-            "conftest",
-            "-rA",
-            "-c",
-            "/dev/null",
-            "--rootdir",
-            tmp_path,
-        ]
+        command = [sys.executable, "-m", "pytest", "-p", "conftest", "-rA", "-c", "/dev/null", "--rootdir", tmp_path]
         environment = {**os.environ, "PATH": str(path), "PYTHONPATH": str(ROOT / "tests")}
         command += [*options, "--rootdir", str(tmp_path), str(tmp_path)]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

@@ -145,7 +145,5 @@ def test_same_library_names_the_stranger():
 
 @pytest.mark.parametrize("value", [True, np.True_, 0.2, 1.5, 0, -1, np.nan, "0.01", None, 10**400])
 def test_a_number_of_at_most(value):
-    with pytest.raises(
-        ValueError, match=r"^tolerance: .* given; a positive finite number of at most 0.1 is needed$"
-    ):
+    with pytest.raises(ValueError, match=r"^tolerance: .* given; a positive finite number of at most 0.1 is needed$"):
         as_real("tolerance", value, positive=True, most=0.1)

@@ -182,9 +182,7 @@ def test_it_is_at_100_percent_when_the_page_is_written_and_not_before(
             told.append((done / self.total, words))
 
     monkeypatch.setattr(console, "Progress", Heard)
-    done = CliRunner().invoke(
-        main, ["verify", "own:tv", "--instances", "5", "--jobs", "1", "--output", str(tmp_path)]
-    )
+    done = CliRunner().invoke(main, ["verify", "own:tv", "--instances", "5", "--jobs", "1", "--output", str(tmp_path)])
     assert done.exit_code == 0, done.output
     shares = [share for share, _ in told]
     assert shares == sorted(shares)

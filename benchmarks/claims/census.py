@@ -128,14 +128,7 @@ def more_claims() -> Iterator[Claim]:
             yield "forms", "one head", f"least_singular({m}[0, 0])", [c, f"norm({m}[0, 0], {a})"]
             yield "forms", "one head", f"definiteness({m}[0, 0])", [c, f"norm({m}[0, 0], {b})"]
             yield "forms", "one head", f"norm({m}[0, 0], {a})", [c, f"form_norm({m}[0, 0], inf)"]
-    logits = (
-        "longest(X[0])",
-        "diameter(X[0], 2)",
-        "norm(X[0], 2)",
-        "norm(X[0], max)",
-        "mu(X[0])",
-        "diameter(X[0], 1)",
-    )
+    logits = ("longest(X[0])", "diameter(X[0], 2)", "norm(X[0], 2)", "norm(X[0], max)", "mu(X[0])", "diameter(X[0], 1)")
     for a, b, c in itertools.product(logits, logits, ("1", "2", "1/2", "4", "d")):
         for left in ("logit_range(P[0, 0])", "dobrushin(P[0, 0])", "log(n)"):
             rest = [c, "norm(W_QK[0, 0], 2)", a, b, "1/sqrt(d_qk)"]

@@ -133,11 +133,7 @@ def instances(key: str, part: str) -> Iterator[NetworkInstance]:
     column = LayerNorm("column") if "layernorm == column" in entry.given_texts else after
     plain = quarter_turn(value=-0.375, slack=-2.0, skip=skip).net.sublayers[0][0].with_attention(rotary=None)
     one = plain.with_attention(value=np.eye(2)[None])
-    bent_much = (
-        plain.with_attention(query=4 * bent[None]),
-        np.array([[1.0, 2.0**-7], [1 + 2.0**-12, -(2.0**-7)]]),
-        1,
-    )
+    bent_much = (plain.with_attention(query=4 * bent[None]), np.array([[1.0, 2.0**-7], [1 + 2.0**-12, -(2.0**-7)]]), 1)
     opposite = (plain.with_attention(query=8 * np.eye(2)[None]), np.array([[1.0, 1.0], [-1.0, -0.5]]), 1)
     even = (bent_much[0], 0.75 + np.array([[1.0, -1.0], [-1.0, 1.0]]) / 256, 1)
     other = bent_much[0].with_attention(value=-plain.attention.value, query=np.eye(2)[None] / 8)
@@ -203,8 +199,7 @@ def shown(key: str, part: str, found: dict[str, Any]) -> str:
 def table(data: dict[str, dict[str, Any]]) -> str:
     lines = ["| theorem | " + " | ".join(heading for heading, _ in PARTS.values()) + " |", "|---" * 6 + "|"]
     lines += [
-        f"| `{key}` | " + " | ".join(shown(key, part, row[part]) for part in PARTS) + " |"
-        for key, row in data.items()
+        f"| `{key}` | " + " | ".join(shown(key, part, row[part]) for part in PARTS) + " |" for key, row in data.items()
     ]
     return "\n".join(lines) + "\n"
 

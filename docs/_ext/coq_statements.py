@@ -47,9 +47,7 @@ def statement(name: str) -> str:
     """
     _, module, theorem = name.split(".")
     text = text_of(f"{module}.v")
-    found = re.search(
-        rf"^(?:Theorem|Lemma|Corollary) {theorem}\b.*?\.(?=\s+Proof\b)", text, re.MULTILINE | re.DOTALL
-    )
+    found = re.search(rf"^(?:Theorem|Lemma|Corollary) {theorem}\b.*?\.(?=\s+Proof\b)", text, re.MULTILINE | re.DOTALL)
     if found is None:
         raise ValueError(f"theorems.toml: no theorem {theorem!r} in {module}.v")
     context: list[list[str]] = [[]]
@@ -136,9 +134,7 @@ def page(known: dict[str, Statement]) -> str:
             ]
         else:
             why = without_theorem(key) or (
-                f"no proposition yet, because of {missing[key]}"
-                if key in missing
-                else "printed, and not proved yet"
+                f"no proposition yet, because of {missing[key]}" if key in missing else "printed, and not proved yet"
             )
             right.append(f"Not machine-checked as it stands: {why}.")
         for row in related:

@@ -89,10 +89,7 @@ def page(entry: Statement, found: Sample) -> str:
     if entry.notes:
         parts.append(escaped(entry.notes))
     demanded = [part if part.startswith("$") else escaped(part) for part in entry.premises]
-    parts += [
-        "## Hypotheses",
-        "\n".join(f"- {part}" for part in demanded) if demanded else "None beyond the claim.",
-    ]
+    parts += ["## Hypotheses", "\n".join(f"- {part}" for part in demanded) if demanded else "None beyond the claim."]
     if entry.meanings:
         quantities = (
             f"- {escaped(said)}." if shown in entry.conclusion else f"- ${shown}$: {escaped(said)}."
@@ -125,10 +122,7 @@ def _shown(entry: Statement) -> list[str]:
         )
         own = theorem(f"stmt:{slug(entry.key)}") if entry.status == "proved" else None
         if own:
-            parts += [
-                "Its theorem there:",
-                "\n".join(f"> {line}".rstrip() for line in own.splitlines()),
-            ]
+            parts += ["Its theorem there:", "\n".join(f"> {line}".rstrip() for line in own.splitlines())]
             written = proof(f"stmt:{slug(entry.key)}")
             if written:
                 parts += [written, "Names in quotes are labels of the text above. □"]
@@ -137,8 +131,7 @@ def _shown(entry: Statement) -> list[str]:
     certificates = committed_certificates().get(entry.key, ())
     if certificates:
         rows = [
-            f"- {{download}}`{c.id} <../../proofs/certificates/{certificate_file(c)}>` ({c.kind})"
-            for c in certificates
+            f"- {{download}}`{c.id} <../../proofs/certificates/{certificate_file(c)}>` ({c.kind})" for c in certificates
         ]
         parts += ["Certificates, each checked by `rankmath check FILE`:", "\n".join(rows)]
     return parts
@@ -191,10 +184,7 @@ def write_gallery(folder: Path) -> None:
     parts = ["# Theorem gallery", summary]
     for prefix, title in PAPERS.items():
         if prefix in rows:
-            parts += [
-                f"## {title}",
-                "\n".join(("| statement | key | status |", "|---|---|---|", *rows.pop(prefix))),
-            ]
+            parts += [f"## {title}", "\n".join(("| statement | key | status |", "|---|---|---|", *rows.pop(prefix)))]
     if rows:
         raise ValueError(f"gallery: no heading for {', '.join(rows)}")
     link = '\n<p><a href="../coq/toc.html">All definitions and theorems, file by file</a> (coqdoc).</p>\n'
@@ -227,9 +217,7 @@ def write_field(file: Path) -> None:
                     paper = escaped(FIELD[prefix]) if prefix in FIELD and whose != "often said" else ""
                     title = f"[{escaped(entry.title)}](gallery/{slug(key)}.md)"
                     named = ", beside ".join(filter(None, (whose, paper)))
-                    rows.append(
-                        f"| {named} | {title} | {entry.status} | {'yes' if entry.sharp else ''} | `{key}` |"
-                    )
+                    rows.append(f"| {named} | {title} | {entry.status} | {'yes' if entry.sharp else ''} | `{key}` |")
     file.write_text("\n".join(rows) + "\n", encoding="utf-8")
 
 
@@ -276,8 +264,7 @@ def write_reference(folder: Path) -> None:
     directives.append(".. autodata:: rankmath.__version__\n   :no-value:\n")
     body = "\n".join(directives)
     (folder / "names.md").write_text(
-        f"# Public names\n\n`import rankmath as rm`; each name is loaded on first "
-        f"use.\n\n```{{eval-rst}}\n{body}```\n",
+        f"# Public names\n\n`import rankmath as rm`; each name is loaded on first use.\n\n```{{eval-rst}}\n{body}```\n",
         encoding="utf-8",
     )
     for room in ROOMS:

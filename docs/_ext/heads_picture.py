@@ -53,9 +53,7 @@ def measured(folder: str) -> list[dict[str, Any]]:
             net = Network.from_layers([[Sublayer(one, 0.0)]] * DEPTH)
             logs = np.asarray(rm.trace(net, Y).log_residual)
             rate = float(second_moduli(Network.from_layers([[Sublayer(one, 0.0)]]), Y)[0, 0])
-            found.append(
-                {"layer": l, "head": h, "second modulus": rate, "factor": float(np.exp(logs[-1] - logs[-2]))}
-            )
+            found.append({"layer": l, "head": h, "second modulus": rate, "factor": float(np.exp(logs[-1] - logs[-2]))})
     return found
 
 

@@ -51,9 +51,7 @@ def single_precision(model: rm.Model, X: Any) -> list[float]:
         if block is not None:
             h = block.heads
             names = ("query", "key", "value")
-            Q, K, V = (
-                X @ getattr(h, n).astype(np.float32) + getattr(h, f"{n}_bias").astype(np.float32) for n in names
-            )
+            Q, K, V = (X @ getattr(h, n).astype(np.float32) + getattr(h, f"{n}_bias").astype(np.float32) for n in names)
             k, out = X.shape[1] // h.count, []
             for head in range(h.count):
                 part = slice(head * k, (head + 1) * k)

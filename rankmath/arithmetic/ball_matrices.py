@@ -19,8 +19,6 @@ _MOST_PRODUCTS = 2**16
 class BallMatrix:
     """A matrix of balls that broadcasts like a NumPy array of two axes.
 
-    Examples
-    --------
     >>> A = MatrixBalls()
     >>> column, row = A.asarray([[1], [2]]), A.asarray([[10, 20, 30]])
     >>> (column + row).array().tolist() == [[11, 21, 31], [12, 22, 32]]

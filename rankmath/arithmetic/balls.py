@@ -29,8 +29,6 @@ def precision(bits: int) -> Iterator[None]:
 def ball(value: Number) -> arb:
     """An int, float (exact dyadic), Fraction or ball as a ball.
 
-    Examples
-    --------
     >>> ball(Fraction(1, 3)) * 3 == 1, (ball(Fraction(1, 3)) * 3).contains(1)
     (False, True)
     """
@@ -95,8 +93,6 @@ def _matrix(a: Array) -> arb_mat:
 class Balls(ObjectArithmetic):
     """Arrays of balls; run inside `precision(bits)`.
 
-    Examples
-    --------
     >>> A = Balls()
     >>> with precision(100):
     ...     A.exp(A.asarray([[1.0]]))[0, 0].contains(arb.const_e())

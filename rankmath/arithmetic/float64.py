@@ -40,9 +40,7 @@ class Float64:
     def __new__(cls, like: Array, **_: Any) -> Self:
         return cast(Self, object.__new__(_class_for(like.__class__) if cls is Float64 else cls))
 
-    def __init__(
-        self, like: Array, *, memory: int | None = None, backend: Literal["numpy", "cupy"] = "numpy"
-    ) -> None:
+    def __init__(self, like: Array, *, memory: int | None = None, backend: Literal["numpy", "cupy"] = "numpy") -> None:
         self.xp: ModuleType = library_of(like)
         self.backend = backend  # where the layers of a statement's networks run
         # Units, one number a matrix, stay on the host: on a GPU each operation on them would be a launch.

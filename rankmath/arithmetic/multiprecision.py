@@ -12,8 +12,6 @@ from rankmath.validation import Array, Floats, InvalidArgument, Number
 class Multiprecision(ObjectArithmetic):
     """Arrays of mpf in a context of their own; mpmath's global precision is left alone.
 
-    Examples
-    --------
     >>> A = Multiprecision(dps=30)
     >>> print(A.context.nstr(A.exp(A.asarray([[1.0]]))[0, 0], 29))
     2.7182818284590452353602874714
@@ -52,9 +50,7 @@ class Multiprecision(ObjectArithmetic):
     def asarray(self, value: Array) -> Array:
         return entrywise(self.context.mpf)(np.asarray(value, dtype=object))
 
-    def expm1_average(
-        self, left: Array, right: Array, q: Array, values: Array, offsets: Array | None = None
-    ) -> Array:
+    def expm1_average(self, left: Array, right: Array, q: Array, values: Array, offsets: Array | None = None) -> Array:
         try:
             return super().expm1_average(left, right, q, values, offsets)
         except ZeroDivisionError:

@@ -30,12 +30,7 @@ _FEW_TERMS = 16
 _SHARED_PRODUCT = 2**24
 # Above this size max and −min beat max of a temporary abs(a).
 _LONG = 2**14
-_IN_PLACE = {
-    operator.add: np.add,
-    operator.sub: np.subtract,
-    operator.mul: np.multiply,
-    operator.truediv: np.divide,
-}
+_IN_PLACE = {operator.add: np.add, operator.sub: np.subtract, operator.mul: np.multiply, operator.truediv: np.divide}
 
 
 class NumPy64(Float64):

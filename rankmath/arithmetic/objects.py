@@ -127,9 +127,7 @@ class ObjectArithmetic:
             out[place] = self.product(a[place], b[place])
         return out
 
-    def expm1_average(
-        self, left: Array, right: Array, q: Array, values: Array, offsets: Array | None = None
-    ) -> Array:
+    def expm1_average(self, left: Array, right: Array, q: Array, values: Array, offsets: Array | None = None) -> Array:
         """Σ_j q_j m_ij v_j / (1 + Σ_j q_j m_ij) with m = expm1(left rightᵀ + offsets)."""
         E = self.matmul(left, self.transpose(right))
         m = self.expm1_of_temporary(E if offsets is None else E + offsets)

@@ -21,8 +21,6 @@ class LogScale:
 
     `low` is what the rounding of sums has left of σ: a thousand layers add up a thousand logarithms.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> s = LogScale.of(np.asarray(-1.0))
     >>> for _ in range(1000):

@@ -184,8 +184,6 @@ def _gelu_order(bits: int, exponent: int) -> int:
 def gelu_polynomials(x: Array, order: int) -> Iterator[Array]:
     """p_2(x), …, p_order(x) with gelu^(k) = φ p_k: p_k = (−1)^k (k He_{k−2} − x He_{k−1}), Hermite's He.
 
-    Examples
-    --------
     >>> list(gelu_polynomials(3, 4))  # 2 − x², x³ − 4x, −x⁴ + 7x² − 4
     [-7, 15, -22]
     """

@@ -93,14 +93,7 @@ def is_plain(attention: Attention) -> bool:
 
 
 def through_layers(
-    A: Float64,
-    net: Network,
-    alone: AttentionAlone,
-    run: Run,
-    numbers: Floats,
-    plan: Layers,
-    most: int,
-    measure: bool,
+    A: Float64, net: Network, alone: AttentionAlone, run: Run, numbers: Floats, plan: Layers, most: int, measure: bool
 ) -> Run | None:
     """All layers as one run, from a first one, `most` of them at once; of a batch that stops None."""
     layers = len(alone.arrays)

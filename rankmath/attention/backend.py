@@ -47,8 +47,6 @@ def _cupy() -> ModuleType:
     try:
         import cupy
     except ImportError:
-        raise InvalidArgument(
-            "backend: 'cupy' given, but CuPy is not installed; pip install 'rankmath[gpu]'"
-        ) from None
+        raise InvalidArgument("backend: 'cupy' given, but CuPy is not installed; pip install 'rankmath[gpu]'") from None
     module: ModuleType = cupy
     return module

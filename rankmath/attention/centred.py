@@ -158,14 +158,7 @@ def _seen(A: System, x: Array, common: Array, scale: Scale) -> Scaled:
 
 
 def _head_terms(
-    A: System,
-    head: Head,
-    tokens: Tokens,
-    scale: Scale,
-    mask: Mask | None,
-    alone: bool,
-    apart: Array,
-    rows: Rows | None,
+    A: System, head: Head, tokens: Tokens, scale: Scale, mask: Mask | None, alone: bool, apart: Array, rows: Rows | None
 ) -> tuple[Scaled, Scaled, Array, Array, Array]:
     """What one head adds to center and residual, how far rounding reaches, the size of the latter, and its order.
 
@@ -196,9 +189,7 @@ def _through(A: System, v: Array, head: Head) -> Array:
     return v if head.output is None else A.matmul(v, head.output)
 
 
-def view_of(
-    A: System, head: Head, tokens: Tokens, scale: Scale, mask: Mask | None, rows: Rows | None = None
-) -> View:
+def view_of(A: System, head: Head, tokens: Tokens, scale: Scale, mask: Mask | None, rows: Rows | None = None) -> View:
     """One head as the tokens see it; `rows` are its queries and keys, where they are more than products."""
     attention, R = head.attention, tokens.residual
     n, position = R.shape[-2], attention.position
@@ -208,11 +199,7 @@ def view_of(
     seen = None if mask is None else mask.seen_by_all if support is None else support
     if mask is not None and mask.first_alone:  # no average moves it, and differences from it keep their digits
         seen = np.arange(n) == 0
-    B = (
-        None
-        if position is None or placed is not None
-        else position_block(position, head.place, 0, n, n, R.ndim + 1)
-    )
+    B = None if position is None or placed is not None else position_block(position, head.place, 0, n, n, R.ndim + 1)
     first = None if B is None else A.transpose(A.asarray(B[..., :1, :]))
     if attention.is_bilinear:
         found = _bilinear(A, head, tokens, scale, seen, first)
@@ -241,9 +228,7 @@ def view_of(
     return CommonView.of(logits, c, 1.0, support, *relative)
 
 
-def _bilinear(
-    A: System, head: Head, tokens: Tokens, scale: Scale, seen: Array | None, added: Array | None
-) -> Factors:
+def _bilinear(A: System, head: Head, tokens: Tokens, scale: Scale, seen: Array | None, added: Array | None) -> Factors:
     """c and E of logits that are products; j* is among the keys `seen`, and `added` to c counts."""
     x, R = tokens.center, tokens.residual
     g = A.matmul(x, head.query)

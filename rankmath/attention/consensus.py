@@ -66,8 +66,6 @@ def consensus_factor(net: Network, X: ArrayLike, *, last: int = 24) -> float:
     not come near consensus, on a plateau, say, has no such factor yet and is refused. A leading eigenvalue that is
     defective, as under a causal window with relative positions, is known to five digits or so.
 
-    Examples
-    --------
     >>> net = Network.from_arrays(np.zeros((40, 1, 2, 2)), np.tile(np.eye(2), (40, 1, 1, 1)), mask="causal")
     >>> round(consensus_factor(net, [[1.0, 0.0], [0.0, 1.0], [1.0, 2.0]]), 12)
     0.5

@@ -107,8 +107,6 @@ class Decay(Shows):
         The bounds are rigorous, the hypothesis is the caller's: its upper half follows from a_{l+1} ≤ C a_l³
         (own:diameter), its lower half from nothing in general, since one layer with W = 0 makes all tokens equal.
 
-        Examples
-        --------
         >>> net = Network.random(tokens=4, dim=3, layers=12, seed=0)
         >>> found = decay(net, net.random_input(seed=1))
         >>> low, high = found.limit(-10.0, 10.0)
@@ -165,9 +163,7 @@ def decay(net: Network, X: ArrayLike, norm: ResidualNorm = "frobenius", *, digit
     bits = result.bits
     while _digits_proved(found.constant_ball) < digits:
         if bits >= traces.MOST_BITS:
-            raise PrecisionError(
-                f"digits: {digits} given; {bits} bits prove {_digits_proved(found.constant_ball):.1f}"
-            )
+            raise PrecisionError(f"digits: {digits} given; {bits} bits prove {_digits_proved(found.constant_ball):.1f}")
         bits = min(2 * bits, traces.MOST_BITS)
         found = Decay(trace(net, X, norm, arithmetic="balls", bits=bits), found.tokens)
     return found

@@ -159,18 +159,12 @@ class Limit(Shows):
         return tuple(labels)
 
     def __str__(self) -> str:
-        what = {"fixed": "fixed point", "periodic": f"orbit of period {len(self.orbit)}"}.get(
-            self.kind, "undecided"
-        )
-        tokens = (
-            "collapsed" if self.collapsed else f"{max(self.clusters) + 1} clusters on {max(self.lines) + 1} lines"
-        )
+        what = {"fixed": "fixed point", "periodic": f"orbit of period {len(self.orbit)}"}.get(self.kind, "undecided")
+        tokens = "collapsed" if self.collapsed else f"{max(self.clusters) + 1} clusters on {max(self.lines) + 1} lines"
         return f"{what} of rank {self.rank}, {tokens}, after {self.steps} steps"
 
 
-def limit(
-    net: Normed, X: ArrayLike, *, steps: int = 10_000, tolerance: float = 1e-8, longest_period: int = 8
-) -> Limit:
+def limit(net: Normed, X: ArrayLike, *, steps: int = 10_000, tolerance: float = 1e-8, longest_period: int = 8) -> Limit:
     """Apply a network with LayerNorm again and again: where the tokens X settle.
 
     Parameters
@@ -202,8 +196,6 @@ def limits(
 ) -> tuple[Limit, ...]:
     """`limit` of many starts at once, (m, n, d).
 
-    Examples
-    --------
     >>> import rankmath as rm
     >>> net = rm.Network.random(tokens=3, dim=2, seed=0, norm="sphere", mask="causal")
     >>> [found.kind for found in limits(net, np.random.default_rng(0).standard_normal((2, 3, 2)))]
@@ -269,9 +261,7 @@ def _different(gaps: Floats, least: float) -> Bools:
     """
     apart = gaps > least
     rows = [
-        np.all(
-            [apart[p - 1] for p in range(1, period) if period % p == 0] or [np.ones(gaps.shape[1:], bool)], axis=0
-        )
+        np.all([apart[p - 1] for p in range(1, period) if period % p == 0] or [np.ones(gaps.shape[1:], bool)], axis=0)
         for period in range(1, len(gaps) + 1)
     ]
     return np.array(rows)
@@ -307,8 +297,6 @@ class Share:
     def of(cls, hits: int, samples: int, confidence: float = 0.95) -> Share:
         """The interval from the quantiles of the beta distribution.
 
-        Examples
-        --------
         >>> share = Share.of(0, 100)
         >>> share.low, round(share.high, 4)
         (0.0, 0.0362)
@@ -343,8 +331,6 @@ class Basins:
     def share_of(self, wanted: Callable[[Limit], bool]) -> Share:
         """The share of starts whose limit has a property.
 
-        Examples
-        --------
         >>> import rankmath as rm
         >>> found = basins(rm.layernorm_equilibrium(2, 2, 2, mask="complete", stable=True), 100)
         >>> found.share_of(lambda limit: limit.rank == 2).hits > 0
@@ -413,8 +399,6 @@ def grouped(ends: Sequence[Limit]) -> tuple[list[int], list[Limit]]:
 def random_starts(net: Normed, samples: int, seed: int = 0, *, tokens: int | None = None) -> Floats:
     """Independent tokens, uniform on the network's sphere, (samples, n, d).
 
-    Examples
-    --------
     >>> net = Network.random(tokens=2, dim=3, norm="sphere")
     >>> X = random_starts(net, 5)
     >>> X.shape, bool(np.allclose((X * X).sum(axis=-1), 1))

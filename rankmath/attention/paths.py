@@ -21,14 +21,7 @@ from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.centred import sublayer_step, view_of
 from rankmath.attention.fused import path_layers
 from rankmath.attention.on_cpu import AT_ONCE
-from rankmath.attention.plain import (
-    Head,
-    apply_sublayer,
-    attend,
-    check_one_sequence,
-    in_range,
-    is_fused,
-)
+from rankmath.attention.plain import Head, apply_sublayer, attend, check_one_sequence, in_range, is_fused
 from rankmath.attention.rows import Rows
 from rankmath.attention.tokens import LOG_ZERO, Scale, Scaled, centre, normalised, scaled_sum
 from rankmath.attention.trace import residual_size, trace
@@ -88,8 +81,6 @@ class PathSums(Shows):
         Not from `terms`, which lose a residual once it is 1e-16 of the mean, but by the same recursion for the
         residuals, T^{l+1}_k = λ T^l_k + Σ_h Q_h T^l_{k−1} W_h with P_h = 1q_hᵀ + Q_h in centred form and log scale.
 
-        Examples
-        --------
         >>> net = Network.random(tokens=4, dim=3, layers=3, seed=0, skip=0.5)
         >>> logs = path_sums(net, net.random_input(seed=1, scale=1e-3)).log_residual()
         >>> [round(float(x), 2) for x in logs]
@@ -288,8 +279,6 @@ def _on_gpu(A: Float64, net: Network, X: Array) -> Array | None:
 def path_term(net: Network, X: ArrayLike, path: Sequence[int]) -> Array:
     """P_path X W_path for one path (h_1, …, h_L), heads counted from 1, 0 for a skipped layer (times λ).
 
-    Examples
-    --------
     >>> from rankmath.model.network import Network
     >>> net = Network.random(tokens=3, dim=2, heads=2, layers=2, seed=0, skip=True)
     >>> X = net.random_input(seed=1)
@@ -352,8 +341,6 @@ def _attention(sublayer: Sublayer) -> Attention:
 def path_counts(L: int, H: int, skip: bool = True) -> list[int]:
     """How many paths go through k = 0..L heads: C(L,k)·H^k, exact integers; without skips only the longest.
 
-    Examples
-    --------
     >>> path_counts(3, 2), sum(path_counts(3, 2)) == 3**3
     ([1, 6, 12, 8], True)
     """

@@ -166,8 +166,6 @@ def in_range(A: Float64, out: Array) -> Array:
 def attention_matrices(net: Network, X: ArrayLike, *, backend: Backend | None = None) -> Array:
     """P^l_h of the whole network, (L, H, ..., n, n).
 
-    Examples
-    --------
     >>> from rankmath.model.network import Network
     >>> net = Network.random(tokens=4, dim=3, heads=2, layers=2, seed=0)
     >>> P = attention_matrices(net, net.random_input(seed=1))
@@ -187,9 +185,7 @@ def attention_matrices(net: Network, X: ArrayLike, *, backend: Backend | None = 
             layers.append(softmax(A, logits if mask is None else A.hide(mask.allowed, logits)))
         X = apply_sublayer(A, sublayer, X, masks)
     if len({matrices.shape for matrices in layers}) != 1:
-        raise InvalidArgument(
-            "net: attentions of different shapes given, or none; the matrices of all are one array"
-        )
+        raise InvalidArgument("net: attentions of different shapes given, or none; the matrices of all are one array")
     return in_range(A, A.xp.stack(layers))
 
 
@@ -226,10 +222,7 @@ def apply_sublayer(A: Float64, sublayer: Sublayer, X: Array, masks: dict[int, Ma
             return _normed(A, sublayer.after, skip * X)
         out = reduce(
             A.sum_with_temporary,
-            (
-                _attended(A, f, Y, masks[id(f)]) if isinstance(f, Attention) else _mlp(A, f, Y)
-                for f in sublayer.maps
-            ),
+            (_attended(A, f, Y, masks[id(f)]) if isinstance(f, Attention) else _mlp(A, f, Y) for f in sublayer.maps),
         )
         norms = (sublayer.after, sublayer.behind)
         across = any(norm is not None and norm.kind == "column" for norm in norms)  # over all rows at once
@@ -337,9 +330,7 @@ def normed_heads(A: System, rows: list[Array], gain: Array, eps: float) -> list[
     return [whole[..., h * k : (h + 1) * k] for h in range(len(rows))]
 
 
-def _head(
-    A: Float64, attention: Attention, h: int, Y: Array, mask: Mask | None, joint: tuple[Made, Array]
-) -> Array:
+def _head(A: Float64, attention: Attention, h: int, Y: Array, mask: Mask | None, joint: tuple[Made, Array]) -> Array:
     made, V = joint
     return attend(A, attention, h, Y, mask, A.matmul(Y, attention.value[h, ...]) if V is None else V, made)
 

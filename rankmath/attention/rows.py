@@ -22,16 +22,7 @@ from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.protocol import System
 from rankmath.attention.close import LINEAR_LOG
 from rankmath.attention.maps import norm_step
-from rankmath.attention.tokens import (
-    Scale,
-    Scaled,
-    Tokens,
-    floored,
-    grown_by,
-    log_of,
-    scaled_sum,
-    tamed,
-)
+from rankmath.attention.tokens import Scale, Scaled, Tokens, floored, grown_by, log_of, scaled_sum, tamed
 from rankmath.model.network import Attention, LayerNorm
 from rankmath.model.positions import turned
 from rankmath.validation import Array
@@ -118,9 +109,7 @@ def _normed_together(
         joined = Tokens(A.concat(centers, axis=-1), A.concat(residuals, axis=-1), top, sigma, tokens.lost_bits)
     whole = norm_step(A, LayerNorm("rms", eps, gain), joined)
     cut = [slice(h * k, (h + 1) * k) for h in range(len(parts))]
-    return [
-        replace(whole, center=whole.center[..., :, part], residual=whole.residual[..., :, part]) for part in cut
-    ]
+    return [replace(whole, center=whole.center[..., :, part], residual=whole.residual[..., :, part]) for part in cut]
 
 
 def factors_of(

@@ -12,8 +12,6 @@ from rankmath.validation import Array, ArrayLike
 def hidden_states(net: Network, X: ArrayLike, *, backend: Backend | None = None) -> list[Array]:
     """X^0, X^1, …, X^L, each (..., n, d); the last one is `forward`'s.
 
-    Examples
-    --------
     >>> net = Network.random(tokens=4, dim=3, layers=2, seed=0)
     >>> [X.shape for X in hidden_states(net, net.random_input(seed=1))]
     [(4, 3), (4, 3), (4, 3)]

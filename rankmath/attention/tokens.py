@@ -246,10 +246,7 @@ def sum_of_tokens(A: System, one: Tokens, other: Tokens) -> Tokens:
     logs = [floored(A, t.log_residual.to_float()) for t in (one, other)]
     larger = logs[0] >= logs[1]
     scale = LogScale(
-        *(
-            A.units.where(larger, getattr(one.log_residual, part), getattr(other.log_residual, part))
-            for part in _PARTS
-        )
+        *(A.units.where(larger, getattr(one.log_residual, part), getattr(other.log_residual, part)) for part in _PARTS)
     )
     top = A.units.maximum(*logs)
     terms = [(t.residual, log - top) for t, log in zip((one, other), logs, strict=True)]

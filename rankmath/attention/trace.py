@@ -183,10 +183,7 @@ class Trace(Shows):
         columns = {"log_residual": self.log_residual, "log_log_residual": self.log_log_residual}
         columns |= {"log_diameter": self.log_diameter}
         if self.arithmetic == "balls":
-            columns |= {
-                "log_residual_lower": self.log_residual_lower,
-                "log_residual_upper": self.log_residual_upper,
-            }
+            columns |= {"log_residual_lower": self.log_residual_lower, "log_residual_upper": self.log_residual_upper}
         rows: list[dict[str, float | None]] = []
         for l in range(len(self.log_residual)):
             row: dict[str, float | None] = {"layer": l}
@@ -222,9 +219,7 @@ class Trace(Shows):
         if not lost.size:
             return ()
         bits = min(53, int(self.lost_bits[lost[-1]]))
-        return (
-            ("rounding", f'may have taken {bits} of 53 bits from layer {lost[0]} on; arithmetic="balls" knows'),
-        )
+        return (("rounding", f'may have taken {bits} of 53 bits from layer {lost[0]} on; arithmetic="balls" knows'),)
 
     def plot(self, ax: Axes = None) -> Axes:
         """The residual by depth as matplotlib axes; doubly logarithmic where it collapses that fast."""
@@ -402,10 +397,7 @@ def _trace_tight_balls(net: Network, X: Array, norm: ResidualNorm) -> Trace:
     while True:
         result = _trace_balls(net, X, norm, min(bits, MOST_BITS))
         wide = [
-            (l, x)
-            for l, logs in enumerate(result.values or ())
-            for x in np.ravel(logs)
-            if not _is_tight(x, tolerance)
+            (l, x) for l, logs in enumerate(result.values or ()) for x in np.ravel(logs) if not _is_tight(x, tolerance)
         ]
         if not wide:
             return result

@@ -143,9 +143,7 @@ class Certificate(Shows):
         rest = {name: value for name, value in content.items() if name not in ("format", "id")}
         certificate = cls(**rest)
         if content.get("id", certificate.id) != certificate.id:
-            raise InvalidArgument(
-                f"path: {where} carries an id that is not the hash of its content, {certificate.id}"
-            )
+            raise InvalidArgument(f"path: {where} carries an id that is not the hash of its content, {certificate.id}")
         return certificate
 
     def check(self, *, seconds: float = checker.SECONDS) -> checker.CheckResult:
@@ -178,8 +176,6 @@ def _canonical(content: Mapping[str, Data]) -> str:
 def exact(value: Data, *, name: str = "value") -> Data:
     """`value` in the certificate's exact notation, read-only: integers, "p/q", "m*2^e", words, tuples, mappings.
 
-    Examples
-    --------
     >>> from fractions import Fraction
     >>> exact([0.75, Fraction(1, 3), 2**60, -7])
     ('3*2^-2', '1/3', '1*2^60', -7)
@@ -201,8 +197,6 @@ def exact(value: Data, *, name: str = "value") -> Data:
 def number(value: int | str) -> Fraction:
     """A number in the certificate's exact notation.
 
-    Examples
-    --------
     >>> number("3*2^-2"), number("-1/3"), number(7)
     (Fraction(3, 4), Fraction(-1, 3), Fraction(7, 1))
     """

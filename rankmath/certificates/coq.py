@@ -36,8 +36,6 @@ def to_coq(content: Mapping[str, Any], *, shared: bool = True) -> tuple[str, lis
 
     What all such files share (certificate.v, equilibrium.v) stands in the text or, if not ``shared``, is imported.
 
-    Examples
-    --------
     >>> content = {"id": "rm-0", "statement": "own:tv", "kind": "holds", "data": {"g": [1, 0, 0]}}
     >>> text, left_out = to_coq(content)
     >>> "Theorem certified" in text, left_out
@@ -121,8 +119,6 @@ def theorem_alone(module: str) -> str:
 
     Every file becomes a module of its name, before those that import it.
 
-    Examples
-    --------
     >>> text = theorem_alone("Norms")
     >>> [line for line in text.splitlines() if line.startswith("Module")]
     ['Module Sums.', 'Module Definitions.', 'Module Norms.']

@@ -379,9 +379,7 @@ class Claim:
     def section(self, t: int) -> Term:
         net, d = self.net, self.net.d
         pole, v = self.pole(t)
-        value = [
-            [x / total([a * b for a, b in zip(row, v, strict=True)]) for x in row] for row in net.balls[f"X_{t}"]
-        ]
+        value = [[x / total([a * b for a, b in zip(row, v, strict=True)]) for x in row] for row in net.balls[f"X_{t}"]]
         body = f"(fun i a => X_{t} i a / dot {d} (X_{t} i) {pole}) : nat -> nat -> R"
         return net.diameter(net.held(f"S_{t}", body, value), "2")
 
@@ -393,9 +391,7 @@ class Claim:
             for s in X[:i]
         ]
         pair = f"dot {d} ({name} i) ({name} j) / (l2 {d} ({name} i) * l2 {d} ({name} j))"
-        return self.out.number(
-            f"(minf {n - 1} (fun i => minf {n - 1} (fun j => {pair})))", _least([*values, arb(1)])
-        )
+        return self.out.number(f"(minf {n - 1} (fun i => minf {n - 1} (fun j => {pair})))", _least([*values, arb(1)]))
 
     # -- the last token once more --------------------------------------------------------------------------------
     def repeated(self, t: int) -> tuple[str, list[arb]]:

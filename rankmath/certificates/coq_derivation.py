@@ -103,11 +103,7 @@ class _Replaced(ast.NodeTransformer):
         self.old, self.new = old, new
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
-        return (
-            self.new
-            if isinstance(node, ast.expr) and ast.unparse(node) == self.old
-            else super().generic_visit(node)
-        )
+        return self.new if isinstance(node, ast.expr) and ast.unparse(node) == self.old else super().generic_visit(node)
 
 
 class _Placed(ast.NodeTransformer):
@@ -251,9 +247,7 @@ class DerivationPrinter:
         node = parsed(text)
         assert isinstance(node, ast.Compare)
         sign = "<" if isinstance(node.ops[0], ast.Lt) else "<="
-        return (
-            f"{self.printer.term(_factored(node.left))} {sign} {self.printer.term(_factored(node.comparators[0]))}"
-        )
+        return f"{self.printer.term(_factored(node.left))} {sign} {self.printer.term(_factored(node.comparators[0]))}"
 
     def by_power(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
         number, exponent = int(entry["of"][0]), self.printer.natural(parsed(str(entry["how"])))
@@ -497,9 +491,7 @@ class DerivationPrinter:
         return f"Theorem {name} :\n  {whole}.\nProof.\n{start}\n{body}\n  {proof}\nQed.\n"
 
 
-def derivation_file(
-    claim: str, given: Sequence[str], lines: Sequence[Mapping[str, Any]], name: str = "claim"
-) -> str:
+def derivation_file(claim: str, given: Sequence[str], lines: Sequence[Mapping[str, Any]], name: str = "claim") -> str:
     """The Coq file of a derivation: compiled against proofs/coq it proves the claim."""
     printed = DerivationPrinter(claim, given, lines).theorem(name)
     comment = f"(** {claim}\n    given {', '.join(given) or 'nothing'}. *)".replace("*(", "* (")

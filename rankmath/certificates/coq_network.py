@@ -264,9 +264,7 @@ class Network:
         X = [[x - y for x, y in zip(row, c, strict=True)] for row in self.balls[f"X_{index}"]]
         T = product(product(X, self.balls[f"M_{index}_{h}"]), transpose(X))
         T = [[x / self.root for x in row] for row in T]
-        name = self.held(
-            f"T_{index}_{h}_{centre[0]}", f"tilts {self.d} {self.dqk} M_{index}_{h} X_{index} {centre}", T
-        )
+        name = self.held(f"T_{index}_{h}_{centre[0]}", f"tilts {self.d} {self.dqk} M_{index}_{h} X_{index} {centre}", T)
         return name, [largest([x - y for x in row for y in row]) for row in T]
 
     def shares(self, index: int, h: int, at: str) -> tuple[str, list[arb]]:

@@ -58,14 +58,7 @@ def rest(content: Mapping[str, Any]) -> tuple[Writer, Found, list[str]]:
     out = Writer(bits, n, d)
     for name, value in (("M", M), ("V", V), ("mask", mask), ("turn", S), ("back", T), ("tokens", c), ("K", K)):
         out.lines.append(f"Definition {name} := {literal(value)}%Q.")
-    for name, number in (
-        ("dqk", d_qk),
-        ("size", size),
-        ("near", near),
-        ("rate", rate),
-        ("ball", ball),
-        ("wide", wide),
-    ):
+    for name, number in (("dqk", d_qk), ("size", size), ("near", near), ("rate", rate), ("ball", ball), ("wide", wide)):
         out.lines.append(f"Definition {name} := {rational(number)}%Q.")
     given = f"p {n} {d} dqk M V mask turn back tokens size near rate ball wide"
     out.lines += [

@@ -141,9 +141,7 @@ class Reader:
             case ast.BinOp(left=a, op=ast.MatMult(), right=b):
                 return self.short(self.product(self.value(a, at), self.value(b, at)))
             case ast.BinOp(left=a, op=op, right=b):
-                return self.short(
-                    both(functools.partial(arithmetic, type(op)), self.value(a, at), self.value(b, at))
-                )
+                return self.short(both(functools.partial(arithmetic, type(op)), self.value(a, at), self.value(b, at)))
             case ast.IfExp(test=test, body=yes, orelse=no):
                 return self.value(yes if self.decided(test, at) else no, at)
             case ast.List(elts=several):
@@ -270,9 +268,7 @@ class Reader:
             case ast.Compare(left=left, ops=ops, comparators=rights):
                 sides = [self.value(side, at) for side in (left, *rights)]
                 return all(_exactly(a, SIGNS[type(op)], b) for a, op, b in zip(sides, ops, sides[1:], strict=False))
-            case ast.Call(
-                func=ast.Name(id="all" | "any" as name), args=[ast.GeneratorExp(elt=body, generators=loops)]
-            ):
+            case ast.Call(func=ast.Name(id="all" | "any" as name), args=[ast.GeneratorExp(elt=body, generators=loops)]):
                 return (all if name == "all" else any)(self.decided(body, here) for here in self.loop(loops, at))
             case ast.Name(id=name) if name in self.defined and not self.defined[name][0]:
                 return self.decided(self.defined[name][1], {})
@@ -285,15 +281,11 @@ class Reader:
         """What is stated of a condition, or of its negation: the relations that decide it, with their proofs."""
         match node:
             case ast.BoolOp(op=op, values=values):
-                parts: list[Callable[[], Found]] = [
-                    functools.partial(self.shown, v, at, holds=holds) for v in values
-                ]
+                parts: list[Callable[[], Found]] = [functools.partial(self.shown, v, at, holds=holds) for v in values]
                 return self.joined(parts, every=isinstance(op, ast.And) == holds)
             case ast.UnaryOp(op=ast.Not(), operand=inner):
                 return self.shown(inner, at, holds=not holds)
-            case ast.Call(
-                func=ast.Name(id="all" | "any" as name), args=[ast.GeneratorExp(elt=body, generators=loops)]
-            ):
+            case ast.Call(func=ast.Name(id="all" | "any" as name), args=[ast.GeneratorExp(elt=body, generators=loops)]):
                 parts = [functools.partial(self.shown, body, here, holds=holds) for here in self.loop(loops, at)]
                 return self.joined(parts, every=(name == "all") == holds)
             case ast.Call(func=ast.Name(id=name), args=args) if name in self.defined:

@@ -32,15 +32,7 @@ _LETTERS = {
     "x_star": "x_star",
 }
 _NATURAL = {"n": "tokens N", "d": "dim N", "H": "heads N", "L": "layers N", "r": "r"}
-_PLAIN = {
-    "sqrt": "sqrt",
-    "exp": "exp",
-    "log": "ln",
-    "tanh": "tanh",
-    "abs": "Rabs",
-    "expc": "expc",
-    "tanhc": "tanhc",
-}
+_PLAIN = {"sqrt": "sqrt", "exp": "exp", "log": "ln", "tanh": "tanh", "abs": "Rabs", "expc": "expc", "tanhc": "tanhc"}
 #: What an index runs to, and each fold over one: the last index of maxi and minf is included.
 _ENDS = {"l": "(layers N)", "h": "(heads N)", "k": "(blocks r (layers N))"}
 _FOLDS = {"sum": "sum {end}", "prod": "prodf {end}", "max": "maxi ({end} - 1)", "min": "minf ({end} - 1)"}
@@ -258,8 +250,6 @@ def lemma_rows() -> list[Row]:
 def identifier(name: str) -> str:
     """A lemma's name as a name of Coq.
 
-    Examples
-    --------
     >>> identifier("token-norms[max,sqrt(n),2]")
     'token_norms_max_sqrt_n_2'
     """

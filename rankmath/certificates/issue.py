@@ -53,9 +53,7 @@ def issue(certificate: Certificate, *, decided: bool = True) -> Certificate:
         raise NotIssued(f"{certificate.statement}: the claim {certificate.kind!r} has not been decided rigorously")
     result = certificate.check()
     if not result.accepted:
-        raise NotIssued(
-            f"{certificate.statement}: the checker rejects the claim {certificate.kind!r}: {result.reason}"
-        )
+        raise NotIssued(f"{certificate.statement}: the checker rejects the claim {certificate.kind!r}: {result.reason}")
     return certificate
 
 
@@ -143,10 +141,7 @@ class Instance:
     def data(self) -> dict[str, Data]:
         """The fields of a certificate about this instance."""
         layers = [
-            {
-                "heads": [{"W_QK": W_QK, "W": W, "key_bias": k} for W_QK, W, k in zip(*heads, strict=True)],
-                "bias": bias,
-            }
+            {"heads": [{"W_QK": W_QK, "W": W, "key_bias": k} for W_QK, W, k in zip(*heads, strict=True)], "bias": bias}
             for *heads, bias in zip(self.W_QK, self.W, self.key_bias, self.bias, strict=True)
         ]
         for layer, f in zip(layers, self.mlp, strict=False):
@@ -324,16 +319,12 @@ def residual_hints(instance: Instance | SublayerInstance, texts: Iterable[str]) 
 def stochastic_rationals(P: ArrayLike) -> Objects:
     """Dyadic matrices with rows that sum to 1 exactly, within 2^-40 n of the float matrices P (..., n, n).
 
-    Examples
-    --------
     >>> stochastic_rationals([[0.25, 0.75], [1.0, 0.0]])[0]
     array([Fraction(1, 4), Fraction(3, 4)], dtype=object)
     """
     P = as_array("P", P, min_ndim=2)
     if (P < 0).any() or (abs(P.sum(axis=-1) - 1) > 1e-9).any():
-        raise InvalidArgument(
-            "P: rows that are negative somewhere or do not sum to 1 given; P must be row-stochastic"
-        )
+        raise InvalidArgument("P: rows that are negative somewhere or do not sum to 1 given; P must be row-stochastic")
     down = np.array(_rounded(P.ravel(), Fraction(1, 2**_HINT_BITS)), dtype=object).reshape(P.shape)
     for row in down.reshape(-1, P.shape[-1]):
         row[np.argmax(row)] += 1 - sum(row)
@@ -345,8 +336,6 @@ def certify_arrays(
 ) -> Certificate:
     """A statement about named arrays, whose data are these arrays and no more, each read exactly.
 
-    Examples
-    --------
     >>> one = [[1]]
     >>> certify_arrays("own:zero-grad", {"Z": [[1], [0]], "M": one, "V": one, "G": one}).check().accepted
     True

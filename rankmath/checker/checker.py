@@ -41,12 +41,7 @@ from rankmath.checker.network import (
 )
 from rankmath.checker.network_claims import NETWORK_CLAIMS
 from rankmath.checker.reading import MAX_BYTES, MAX_DIGITS, demand, parse, read, short
-from rankmath.checker.statements import (
-    DEFINED,
-    STATEMENTS,
-    Statement,
-    defined_network,
-)
+from rankmath.checker.statements import DEFINED, STATEMENTS, Statement, defined_network
 from rankmath.checker.vacuity import demand_not_empty, demand_not_known_before, demand_substance
 from rankmath.checker.words import described, escaped, number, reason
 
@@ -101,11 +96,7 @@ class CheckResult:
     def lines(self, name: str) -> list[str]:
         """What is printed for a file."""
         head = f"{escaped(name)}: {'accepted' if self.accepted else self.verdict.upper()} {self.id or ''}".rstrip()
-        return [
-            head,
-            *(f"  {line}" for line in self.checked),
-            f"  {'so' if self.accepted else 'but'}: {self.reason}",
-        ]
+        return [head, *(f"  {line}" for line in self.checked), f"  {'so' if self.accepted else 'but'}: {self.reason}"]
 
     def plain(self, name: str) -> dict[str, Any]:
         """For a machine."""
@@ -220,16 +211,12 @@ def check_text(text: str | bytes, *, seconds: float = SECONDS) -> CheckResult:
             of_sublayers = content["format"] == FORMAT_OF_SUBLAYERS
             demand(of_sublayers == _of_sublayers(content.get("data")), "format: it is not that of these data")
             found = content_id(content)
-            demand(
-                content.get("id", found) == found, f"the stored id is not the hash of the content, which is {found}"
-            )
+            demand(content.get("id", found) == found, f"the stored id is not the hash of the content, which is {found}")
             verdict, why = _decided(_fields(content), words, deadline)
     except Rejected as rejected:
         return CheckResult(False, str(rejected), tuple(words), found or None)
     except RecursionError:
-        return CheckResult(
-            False, "it is nested too deep, or has a power that is too high", tuple(words), found or None
-        )
+        return CheckResult(False, "it is nested too deep, or has a power that is too high", tuple(words), found or None)
     except MemoryError:
         return CheckResult(False, "it needs more memory than is allowed", tuple(words), found or None)
     except Exception as error:  # a bug of ours is no acceptance, and the batch goes on

@@ -198,9 +198,7 @@ class Derivation:
         ):
             name, value = tree[2][1], normal(tree[3], {}).get(ONE, Fraction(0))
             demand(self.fixed.get(name, value) == value, f"two values of {name}")
-            demand(
-                name == "skip" or (value.denominator == 1 and 1 <= value <= 64), f"{name} is a number from 1 to 64"
-            )
+            demand(name == "skip" or (value.denominator == 1 and 1 <= value <= 64), f"{name} is a number from 1 to 64")
             self.fixed[name] = value
         elif any(part[0] != "rel" for part in self._formulas(tree)):
             self.predicates.add(tree)
@@ -339,9 +337,7 @@ class Derivation:
             demand(value.denominator == 1 and 0 <= value <= most, f"there need be no {name} = {text}")
             return tree
         allowed = {"h": ("h",), "t": ("l", "l + 1", "L"), "l": ("l",), "layer": ("l",)}[name]
-        demand(
-            any(poly == normal(read_tree(word), self.fixed) for word in allowed), f"{text} is no place for {name}"
-        )
+        demand(any(poly == normal(read_tree(word), self.fixed) for word in allowed), f"{text} is no place for {name}")
         return tree
 
     def instance(self, text: str, at: Mapping[str, str]) -> Tree:
@@ -523,9 +519,7 @@ class Derivation:
                     rest = plus(rest, times({mono: c}, weight), sign)
             strict = strict or (cited.strict and set(weight) == {ONE})
         rest = expanded(rest)
-        demand(
-            self._termwise(rest, line.strict and not strict), f"what is left, {poly_text(rest)}, may be negative"
-        )
+        demand(self._termwise(rest, line.strict and not strict), f"what is left, {poly_text(rest)}, may be negative")
 
     def _termwise(self, poly: Poly, strict: bool) -> bool:
         """Whether every term is non-negative; some term positive, where it is to be strict."""
@@ -572,9 +566,7 @@ class Derivation:
     def term(self, line: Line, name: str, body: Poly, at: str) -> None:
         """A term is at most the maximum and the sum over an index, at least the minimum."""
         kind, _, index = name.partition("_")
-        demand(
-            kind in ("sum", "max", "min") and index in ("l", "h") and INDEX_ENDS[index] not in self.fixed, "no term"
-        )
+        demand(kind in ("sum", "max", "min") and index in ("l", "h") and INDEX_ENDS[index] not in self.fixed, "no term")
         one, all_of = placed(body, index, normal(self._place(index, at), self.fixed)), folded(name, body)
         demand(kind != "sum" or self.nonnegative_poly(body), "terms of a sum may be negative")
         left, right = (all_of, one) if kind == "min" else (one, all_of)
@@ -636,9 +628,7 @@ class Derivation:
             demand(not base.letters & {"l", "h"} and base.kind != "fold", "a size that depends on the layer")
         now = {name: at_time(goal, place) for name, place in letter.items()}
         demand(now["L"] == goal and now["0"] != goal, "a size of the tokens X[L] is needed")
-        demand(
-            all(not isinstance(b, Atom) or "L" not in b.letters for m in now["0"] for b, _ in m), "L is elsewhere"
-        )
+        demand(all(not isinstance(b, Atom) or "L" not in b.letters for m in now["0"] for b, _ in m), "L is elsewhere")
         demand(new == now["l + 1"], "that is no line about one layer")
         demand(self.nonnegative_poly(goal) and not line.strict, "a size that may be negative")
         if how == "sum":
@@ -682,21 +672,15 @@ class Derivation:
         demand(tree[0] == "rel" and tree[1] in ("<=", "<"), "a line says left <= right or left < right")
         line = Line(normal(tree[2], self.fixed), normal(tree[3], self.fixed), tree[1] == "<")
         by, at, of = entry.get("by"), entry.get("at", {}), entry.get("of", [])
-        demand(
-            set(entry) <= {"says", "by", "at", "of", "name", "how", "body"}, "a line has a field that is not known"
-        )
-        demand(
-            type(at) is dict and all(type(x) is str for pair in at.items() for x in pair), "at: places are needed"
-        )
+        demand(set(entry) <= {"says", "by", "at", "of", "name", "how", "body"}, "a line has a field that is not known")
+        demand(type(at) is dict and all(type(x) is str for pair in at.items() for x in pair), "at: places are needed")
         demand(type(of) is list and len(of) <= 200, "of: a list of lines is needed")
         name, how = entry.get("name", ""), entry.get("how", "")
         demand(type(name) is str and type(how) is str, "name, how: texts are needed")
 
         def pairs() -> list[tuple[Line, str]]:
             for part in of:
-                demand(
-                    type(part) is list and len(part) == 2 and type(part[1]) is str, "of: [line, weight] is needed"
-                )
+                demand(type(part) is list and len(part) == 2 and type(part[1]) is str, "of: [line, weight] is needed")
             return [(self._cited(part[0]), part[1]) for part in of]
 
         def only() -> Line:
@@ -797,9 +781,7 @@ def check_derivation(content: Mapping[str, Any], words: list[str], deadline: flo
     data = content["data"]
     demand(type(data) is dict and set(data) == {"lines"}, "data: the lines are needed, and nothing else")
     lines = data["lines"]
-    demand(
-        type(lines) is list and 1 <= len(lines) <= MAX_DERIVED, f"data.lines: 1 to {MAX_DERIVED} lines are needed"
-    )
+    demand(type(lines) is list and 1 <= len(lines) <= MAX_DERIVED, f"data.lines: 1 to {MAX_DERIVED} lines are needed")
     demand(content["hints"] == {}, "hints: a derivation has none")
     work = Derivation(content["claim"], content["given"], content["statement"], deadline)
     words.append(f"claim: {content['claim']}")
@@ -826,7 +808,5 @@ def _how(entry: Mapping[str, Any]) -> str:
         for part in entry.get("of", [])
     )
     name = str(entry.get("name", ""))
-    shown = {"lemma": name, "statement": name, "hypothesis": "given"}.get(
-        entry["by"], f"{entry['by']} {name}".strip()
-    )
+    shown = {"lemma": name, "statement": name, "hypothesis": "given"}.get(entry["by"], f"{entry['by']} {name}".strip())
     return shown + (f" at {at}" if at else "") + (f" of {of}" if of else "")

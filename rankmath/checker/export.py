@@ -46,9 +46,7 @@ if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))
 """
 _READ_LEMMAS = 'LEMMA_FILE = Path(__file__).with_name("lemmas.toml").read_text(encoding="utf-8")'
-_OWN_IMPORT = re.compile(
-    r"^from rankmath\.(?:checker|definitions)\.\w+ import (?:\([^)]*\)|[^\n]*)\n", re.MULTILINE
-)
+_OWN_IMPORT = re.compile(r"^from rankmath\.(?:checker|definitions)\.\w+ import (?:\([^)]*\)|[^\n]*)\n", re.MULTILINE)
 _IMPORT = re.compile(r"^(?:import \w+|from [\w.]+ import [^\n(]+)\n", re.MULTILINE)
 
 

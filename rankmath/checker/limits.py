@@ -34,9 +34,7 @@ def limited(seconds: float) -> Iterator[None]:
             if seconds > 0 and signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0):
                 before = signal.signal(signal.SIGALRM, _ring)
                 undo.callback(signal.signal, signal.SIGALRM, before or signal.SIG_DFL)
-                undo.callback(
-                    signal.setitimer, signal.ITIMER_REAL, 0.0
-                )  # first, lest it ring while others are undone
+                undo.callback(signal.setitimer, signal.ITIMER_REAL, 0.0)  # first, lest it ring while others are undone
                 signal.setitimer(signal.ITIMER_REAL, min(seconds, 10.0**6))
         yield
 

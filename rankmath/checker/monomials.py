@@ -296,8 +296,7 @@ def expanded(poly: Poly) -> Poly:
         demand(steps <= 4 * _MAX_TERMS, "too many terms to multiply out")
         mono, c = todo.pop()
         hit = next(
-            (b for b, e in mono if isinstance(b, Atom) and b.kind == "sum" and e.denominator == 1 and 1 <= e <= 4),
-            None,
+            (b for b, e in mono if isinstance(b, Atom) and b.kind == "sum" and e.denominator == 1 and 1 <= e <= 4), None
         )
         if hit is None:
             out = plus(out, {mono: c})
@@ -622,9 +621,7 @@ def at_time(poly: Poly, time: Poly) -> Poly:
 
     def change(atom: Atom) -> Poly | None:
         if atom.kind == "quantity" and any(isinstance(a, tuple) and a[:2] == ("item", "X") for a in atom.args):
-            parts = (
-                ("item", "X", place) if isinstance(a, tuple) and a[:2] == ("item", "X") else a for a in atom.args
-            )
+            parts = (("item", "X", place) if isinstance(a, tuple) and a[:2] == ("item", "X") else a for a in atom.args)
             return quantity_made(atom.name, tuple(parts))
         return None
 

@@ -301,9 +301,7 @@ def _switched(name: str, word: str, data: Mapping[str, Any]) -> bool:
 def in_fractions(text: str) -> str:
     """A formula with its decimals written as fractions."""
     demand(len(text) <= MAX_FORMULA, f"a formula beyond {MAX_FORMULA} characters")
-    return re.sub(
-        r"\b[0-9]+\.[0-9]+\b", lambda found: "({}/{})".format(*Fraction(found[0]).as_integer_ratio()), text
-    )
+    return re.sub(r"\b[0-9]+\.[0-9]+\b", lambda found: "({}/{})".format(*Fraction(found[0]).as_integer_ratio()), text)
 
 
 class _Speller(ast.NodeTransformer):

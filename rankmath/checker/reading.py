@@ -48,9 +48,7 @@ def parse(text: str) -> Any:
         raise Rejected(f"the number {short(literal)} is not exact; integers, 'p/q' and 'm*2^e' are")
 
     try:
-        return json.loads(
-            text, object_pairs_hook=once, parse_int=_integer, parse_float=refuse, parse_constant=refuse
-        )
+        return json.loads(text, object_pairs_hook=once, parse_int=_integer, parse_float=refuse, parse_constant=refuse)
     except (ValueError, RecursionError) as error:
         raise Rejected(f"not JSON, or nested too deep: {short(str(error))}") from None
 

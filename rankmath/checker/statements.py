@@ -160,8 +160,7 @@ P(i) = softmax(logits + E[i], weights)
 D(i) = max(E[i]) - min(E[i])
 """
 _SANDWICH_CLAIM = (
-    "all(D(i) == 0 or (1 - D(i))*q[j] <= P(i)[j] and P(i)[j] <= (1 + 2*D(i))*q[j]"
-    " for i in range(n) for j in range(m))"
+    "all(D(i) == 0 or (1 - D(i))*q[j] <= P(i)[j] and P(i)[j] <= (1 + 2*D(i))*q[j] for i in range(n) for j in range(m))"
 )
 _SANDWICH_GIVEN = ("m >= 2", "all(w > 0 for w in weights)", "max(D(i) for i in range(n)) > 0")
 _SANDWICH_DATA = {"weights?": "m", "logits?": "m", "E": "n m"}
@@ -909,8 +908,7 @@ STATEMENTS |= {
         "tokens == identity(n)",
     ),
     "own:stable-complete-every-n": _contracting(
-        "where every token sees itself and its predecessor, tokens have an equilibrium of full rank that "
-        f"{_ATTRACTS}",
+        f"where every token sees itself and its predecessor, tokens have an equilibrium of full rank that {_ATTRACTS}",
         "n == d and rank == n",
         "all(mask[i][i] == 1 and (i == 0 or mask[i][i - 1] == 1) for i in range(n))",
     ),
@@ -1000,11 +998,7 @@ STATEMENTS |= {
     "folk:entropy-order": Statement(
         "T logits of norm at most sigma give attention of entropy at least c T sigma e^(-sigma), at most log T",
         "c*T*sigma*exp(0 - sigma) <= log(1 + (T - 1)*beta) + sigma*sqrt(T*(T - 1))*beta/(1 + (T - 1)*beta)",
-        (
-            "T >= 2 and floor(T) == T",
-            "sigma > 0 and sigma <= 1000",
-            "c > 0 and c*T*sigma*exp(0 - sigma) <= log(T)",
-        ),
+        ("T >= 2 and floor(T) == T", "sigma > 0 and sigma <= 1000", "c > 0 and c*T*sigma*exp(0 - sigma) <= log(T)"),
         _VIOLATES,
         dict.fromkeys(("T", "sigma", "c"), "number"),
         "beta = exp(0 - sigma*sqrt(T/(T - 1)))\n",
@@ -1061,12 +1055,7 @@ _SINK_CLAIM = (
     "unique_zero(velocity, flat(tokens), radius, preconditioner) and shown(all(y > 0 for y in pulls)"
     " and positive_definite(form) and positive_definite(0 - form @ J))"
 )
-_SINK_GIVEN = (
-    "binary(mask)",
-    "all(sum(row) > 0 for row in mask)",
-    "normalised == 0 or normalised == 1",
-    "radius > 0",
-)
+_SINK_GIVEN = ("binary(mask)", "all(sum(row) > 0 for row in mask)", "normalised == 0 or normalised == 1", "radius > 0")
 _SINK_DATA = {
     "V": "d d",
     "Q": "e d",
@@ -1093,7 +1082,7 @@ STATEMENTS |= {
         _SINK_METHOD,
         relies=_SINK_RELIES,
         telling=("d >= 2", "any(mask[i][j] == 1 for i in range(n) for j in range(n) if not i == j)"),
-    ),
+    )
 }
 _TWO_CLUSTERS = Statement(
     "causal flow x_k' = P(sum_(j<=k) a_kj V x_j) on the sphere, a the softmax of beta <Q x_k, K x_j>, V with d"
@@ -1113,10 +1102,7 @@ _TWO_CLUSTERS = Statement(
     _SINK_DEFINED,
     _SINK_HINTS,
     _SINK_METHOD,
-    relies=(
-        *_SINK_RELIES,
-        "that an open set of such starts has positive measure: proofs/karagodin2024.tex",
-    ),
+    relies=(*_SINK_RELIES, "that an open set of such starts has positive measure: proofs/karagodin2024.tex"),
 )
 STATEMENTS |= {
     "karagodin2024:two-clusters": _TWO_CLUSTERS,

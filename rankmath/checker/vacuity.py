@@ -35,9 +35,7 @@ def demand_substance(data: Mapping[str, Any], kind: str, deadline: float) -> Non
     equal = all(_parallel(first, row, deadline) if sphere else first == row for row in others)
     demand(not equal, "data.X: all tokens are equal: the instance says nothing")
     some = any(x for a in _attentions(data["blocks"]) for W in a["value"] for row in W for x in row)
-    demand(
-        some or kind != "holds", "data.layers: every W is 0, attention carries nothing: the instance says nothing"
-    )
+    demand(some or kind != "holds", "data.layers: every W is 0, attention carries nothing: the instance says nothing")
 
 
 def _attentions(blocks: list[Any]) -> list[dict[str, Any]]:
@@ -107,10 +105,7 @@ class _Unknown(ast.NodeTransformer):
         return found
 
     def named(self, node: ast.Call, share: bool = False) -> ast.expr:
-        array, sizes = (
-            node.args[0] if node.args else None,
-            {letter: int(self.work.data[letter]) for letter in "nLH"},
-        )
+        array, sizes = (node.args[0] if node.args else None, {letter: int(self.work.data[letter]) for letter in "nLH"})
         places = _places(array) if isinstance(array, ast.Subscript) else [array] if array else []
         kind = name_of(array.value) if isinstance(array, ast.Subscript) else ""
         words = [kind, *(ast.dump(argument) for argument in node.args[1:])]
@@ -189,9 +184,7 @@ def _any_network(
         if about is None:
             return [[center + scale * (number(-3, 3) + 7 * (i == j == 0)) for j in range(d)] for i in range(rows)]
         scale = max(abs(x) for row in about for x in row) * drawn.choice([Fraction(0), Fraction(1, 64)])
-        factor, scale = (
-            (Fraction(1), 0) if kept else (drawn.choice([Fraction(1), Fraction(number(1, 64), 8)]), scale)
-        )
+        factor, scale = (Fraction(1), 0) if kept else (drawn.choice([Fraction(1), Fraction(number(1, 64), 8)]), scale)
         return [[factor * x + scale * number(-3, 3) for x in row] for row in about]
 
     def attention(name: str) -> list[list[Fraction]]:

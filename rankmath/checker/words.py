@@ -153,9 +153,7 @@ def _among(values: ast.expr) -> str:
     return f"< {shown[6:-1]}" if shown.startswith("range(") and "," not in shown else f"in {shown}"
 
 
-def described(
-    outcome: Decision, texts: Sequence[str], formulas: Sequence[ast.expr], given: Sequence[str]
-) -> list[str]:
+def described(outcome: Decision, texts: Sequence[str], formulas: Sequence[ast.expr], given: Sequence[str]) -> list[str]:
     """The hypotheses that hold, and the one that does not, or the claim, with both sides of what decided it.
 
     That one is evaluated once more; definitions that were decided are remembered.

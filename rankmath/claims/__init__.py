@@ -47,8 +47,6 @@ class Statements(dict[str, Statement]):
 def statements() -> dict[str, Statement]:
     """All registered statements by key, paper by paper.
 
-    Examples
-    --------
     >>> "own:diameter" in statements()
     True
     """
@@ -74,8 +72,6 @@ def _order(key: str) -> tuple[int, str, tuple[object, ...]]:
 def statement(key: str) -> Statement:
     """The statement with this key, or an InvalidArgument with the nearest keys.
 
-    Examples
-    --------
     >>> statement("own:tv").status
     'proved'
     >>> statement("own:hemishpere")
@@ -94,8 +90,6 @@ def statement(key: str) -> Statement:
 def statements_like(pattern: str) -> list[Statement]:
     """The statement with this key, or all that fit a pattern such as ``own:*``.
 
-    Examples
-    --------
     >>> [entry.key for entry in statements_like("own:tv*")]
     ['own:tv']
     """
@@ -139,8 +133,6 @@ def users_error(file: str | Path, error: BaseException, key: str = "") -> Invali
 def bound(key: str, part: int = 0) -> Bound:
     """The bound of the statement `key` in sympy: the right side of inequality number `part` of its conclusion.
 
-    Examples
-    --------
     >>> bound("own:tv").expression
     tanh(osc/4)
     >>> bound("own:tv").symbols["osc"]

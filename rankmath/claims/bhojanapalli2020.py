@@ -90,9 +90,7 @@ defined(
     example="softmax_rank(q, x) >= 1",
 )
 defined(
-    "distinct(v: array)",
-    "all(not v[i] == v[j] for i in range(len(v)) for j in range(i))",
-    "no two entries are equal",
+    "distinct(v: array)", "all(not v[i] == v[j] for i in range(len(v)) for j in range(i))", "no two entries are equal"
 )
 defined("positive(v: array)", "all(v[i] > 0 for i in range(len(v)))", "every entry is positive")
 

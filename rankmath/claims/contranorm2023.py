@@ -22,9 +22,7 @@ def _effective_rank(run: ArrayRun, values: Array) -> Scalar:
     """exp of the entropy of values/Σ values; values (..., m, 1), positive."""
     A = run.A
     p = values / A.sum(values, axis=-2)
-    with np.errstate(
-        invalid="ignore"
-    ):  # a search may leave the hypotheses: of what is negative there is no entropy
+    with np.errstate(invalid="ignore"):  # a search may leave the hypotheses: of what is negative there is no entropy
         return run.from_log(unbox(-A.sum(p * A.log(p), axis=-2)))
 
 
@@ -99,8 +97,7 @@ contranorm2023_2 = Statement(
     given=(*_GIVEN, "1 + (1 - top(sigma)**2)*s > 0"),
     arrays={"sigma": "m, > 0", "s": ""},
     title="A step of ContraNorm raises the effective rank, as we read it",
-    source=f"{GUO}, Proposition 2, from third-party text; that the singular values are not all "
-    "equal is our addition",
+    source=f"{GUO}, Proposition 2, from third-party text; that the singular values are not all equal is our addition",
     status="refuted",
     draws=(draw_spectra(1, 5),),
     extremal=nearly_killed,

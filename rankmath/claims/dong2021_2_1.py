@@ -67,9 +67,7 @@ def path_instance(net: Network, X: ArrayLike) -> ArrayInstance:
     checked = network_instance(net, X)
     net = checked.net
     if checked.X.ndim != 2 or net.norm is not None or any(net.mlp):
-        raise InvalidArgument(
-            "net: the path decomposition is for one sequence and a network without MLP and LayerNorm"
-        )
+        raise InvalidArgument("net: the path decomposition is for one sequence and a network without MLP and LayerNorm")
     if (net.heads + 1) ** net.layers > _MOST_PATHS:
         raise InvalidArgument(
             f"net: {net.heads + 1}^{net.layers} paths; enumeration in rationals takes {_MOST_PATHS} at most"
@@ -83,9 +81,7 @@ def path_instance(net: Network, X: ArrayLike) -> ArrayInstance:
 def plain_path_instance(net: Network, X: ArrayLike) -> ArrayInstance:
     """The same for a network without skips: with them, `dong2021:2.1-skip` is the statement."""
     if getattr(net, "skip", 0):
-        raise InvalidArgument(
-            f"net: a skip factor of {net.skip} given; dong2021:2.1 has none, use dong2021:2.1-skip"
-        )
+        raise InvalidArgument(f"net: a skip factor of {net.skip} given; dong2021:2.1 has none, use dong2021:2.1-skip")
     return path_instance(net, X)
 
 
@@ -107,13 +103,7 @@ def draw_paths(rng: Rng, size: int, *, skips: bool) -> ArrayInstance:
     for place in np.ndindex(size, L, H):
         Ps[place] = rational_stochastic(rng, n)
     factors = rng.choice([-3, -2, -1, 1, 2, 3], size) if skips else np.zeros(size, dtype=int)
-    arrays = {
-        "X": small(n, d),
-        "P": Ps,
-        "W": small(L, H, d, d),
-        "bias": small(L, d),
-        "skip": _fractions(factors) / 2,
-    }
+    arrays = {"X": small(n, d), "P": Ps, "W": small(L, H, d, d), "bias": small(L, d), "skip": _fractions(factors) / 2}
     return ArrayInstance(arrays, "random", is_batch=True)
 
 

@@ -23,8 +23,6 @@ def prove(tokens: int) -> int:
 
     Raises InvalidArgument where boxes of width 1e-5 do not decide.
 
-    Examples
-    --------
     >>> prove(1000) > 0
     True
     """
@@ -93,9 +91,7 @@ def _needed(n: int, B: Number, q: Number, slop: float, lam: Number, lone: bool) 
     # t⁻³/(1 + ρt) = t⁻³ − ρt⁻² + ρ²t⁻¹ − ρ³/(1 + ρt)
     inverse = 1 / lam
     integral = (
-        (inverse**2 - 1) / 2
-        - rho * (inverse - 1)
-        + rho * rho * ((1 + rho * lam).log() - (1 + rho).log() - lam.log())
+        (inverse**2 - 1) / 2 - rho * (inverse - 1) + rho * rho * ((1 + rho * lam).log() - (1 + rho).log() - lam.log())
     )
     return top + C * integral / q + (top - slop * B / q - n) * ((inverse**2 - 1) / 2) + n * (inverse - 1)
 

@@ -43,14 +43,10 @@ _WIDEST = 4096
 def _exact(name: str, value: object, *, positive: bool = False) -> Fraction:
     """An int or Fraction as a Fraction from 0 to 256."""
     if isinstance(value, bool) or not isinstance(value, (int, Fraction)):
-        raise InvalidArgument(
-            f"{name}: a {type(value).__name__} given; an exact number (int or Fraction) is needed"
-        )
+        raise InvalidArgument(f"{name}: a {type(value).__name__} given; an exact number (int or Fraction) is needed")
     if not 0 <= value <= _LARGEST_LOGIT or (positive and not value):
         above = "a positive number" if positive else "a number of at least 0"
-        raise InvalidArgument(
-            f"{name}: a number out of range given; {above} and at most {_LARGEST_LOGIT} is needed"
-        )
+        raise InvalidArgument(f"{name}: a number out of range given; {above} and at most {_LARGEST_LOGIT} is needed")
     return Fraction(value)
 
 
@@ -88,8 +84,6 @@ class Kinds(ABC):
     def ratio(self) -> float:
         """A lower bound of left side/right side, in float64: above 1 the bound is violated.
 
-        Examples
-        --------
         >>> counterexample().ratio() > 1, about_the_mean().ratio() > 1, lone_query().ratio() > 1
         (True, True, True)
         """
@@ -98,8 +92,6 @@ class Kinds(ABC):
     def certified_ratio(self, *, bits: int = 128) -> Fraction:
         """A rational number that the ratio certainly reaches: the lower end of a ball.
 
-        Examples
-        --------
         >>> all(kinds.certified_ratio() > 1 for kinds in (counterexample(), about_the_mean(), lone_query()))
         True
         """
@@ -150,8 +142,6 @@ class TokenKinds(Kinds):
     at (g_k, f): an active token adds w to its own logit; a guard does, and takes w/2 from the sink's. The
     key bias gives each column of the logits its common part, 0 for idle tokens; `active` lists (count, logit).
 
-    Examples
-    --------
     >>> kinds = TokenKinds(active=((3, 2), (1, 1)), idle=5, gain=2, sink_logit=4, guard_logit=3)
     >>> kinds.tokens, kinds.width, kinds.ratio() < 1
     (12, 7, True)
@@ -199,8 +189,6 @@ class TokenKinds(Kinds):
     def network(self) -> Network:
         """The layer, exactly where its numbers are short dyadics; up to 4096 tokens.
 
-        Examples
-        --------
         >>> from rankmath.attention.plain import forward
         >>> kinds = TokenKinds(active=((3, 2),), idle=5, gain=2, sink_logit=4, guard_logit=3)
         >>> e = math.exp
@@ -226,8 +214,6 @@ def counterexample() -> TokenKinds:
     The counts solve a linear program: h(x)(x + κ) ≥ 16w² at every value x of column f, with as few tokens as
     possible.
 
-    Examples
-    --------
     >>> counterexample().tokens
     3568
     """
@@ -252,8 +238,6 @@ class MeanKinds(Kinds):
     W_QK/√d_qk is `gain` = w on the diagonal, but 0 at f, and −w at (g, f). The key bias b gives the token v the
     common logit ⟨v, b⟩: `sink_logit` for f and its negative for −f, and so on.
 
-    Examples
-    --------
     >>> kinds = MeanKinds(active=3, idle=2, gain=2, sink_logit=4, active_logit=2, guard_logit=3)
     >>> kinds.tokens, kinds.width
     (12, 5)
@@ -307,9 +291,7 @@ class MeanKinds(Kinds):
         f, f_mean = deviation(
             s - t, {3: (s * fall - t * rise) / totals[3], 4: (s * rise - t * fall) / totals[4]}, False
         )
-        e, e_mean = deviation(
-            a - b, {1: (a * rise - b * fall) / totals[1], 2: (a * fall - b * rise) / totals[2]}, True
-        )
+        e, e_mean = deviation(a - b, {1: (a * rise - b * fall) / totals[1], 2: (a * fall - b * rise) / totals[2]}, True)
         o, o_mean = deviation(
             g - k, {3: (g * rise - k * fall) / totals[3], 4: (g * fall - k * rise) / totals[4]}, False
         )
@@ -335,8 +317,6 @@ class MeanKinds(Kinds):
 def about_the_mean() -> MeanKinds:
     """The committed layer that violates `dong2021v1:2.2` with residuals about the mean on both sides.
 
-    Examples
-    --------
     >>> about_the_mean().tokens
     31058
     """
@@ -359,8 +339,6 @@ class LoneQuery(Kinds):
 
     D_00 = gain, the other D_ii are 0 and q is uniform, so γ_* = 1/√n.
 
-    Examples
-    --------
     >>> LoneQuery(idle=8, gain=Fraction(3)).tokens
     10
     """
@@ -396,8 +374,6 @@ class LoneQuery(Kinds):
 def lone_query() -> LoneQuery:
     """The committed layer that violates Theorem 2.2 of 2023 with γ_* where D_ii ≤ x* is left out.
 
-    Examples
-    --------
     >>> lone_query().tokens
     1900
     """

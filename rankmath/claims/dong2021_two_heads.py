@@ -29,8 +29,6 @@ class TwoHeads(Kinds):
     W_1 = e_1e_1ᵀ keeps e_1, W_2 = e_1(1, …, 1)/side spreads it: ‖W_1‖_{1,∞} = ‖W_2‖_{1,∞} = 1, but
     ‖W_1 + W_2‖_{1,∞} = (side + 1)/√side. D_ii = 2 logit, q = (½, ½), γ_* = 1.
 
-    Examples
-    --------
     >>> heads = TwoHeads(side=4, logit=Fraction(1, 2))
     >>> heads.tokens, heads.width
     (2, 16)
@@ -59,8 +57,6 @@ class TwoHeads(Kinds):
     def network(self) -> Network:
         """The layer in factors, d_qk = 1; up to side 1024.
 
-        Examples
-        --------
         >>> from rankmath.attention.plain import forward
         >>> heads = TwoHeads(side=4, logit=Fraction(1, 2))
         >>> bool(abs(forward(heads.network(), heads.input())[0, 1] - math.tanh(0.5) / 4) < 1e-15)
@@ -85,8 +81,6 @@ class TwoHeads(Kinds):
 def two_tokens() -> TwoHeads:
     """The layer with the fewest tokens for two heads: violates `dong2021v1:2.3` and `dong2021:2.3-printed`.
 
-    Examples
-    --------
     >>> two_tokens().width, two_tokens().certified_ratio() > 1
     (65536, True)
     """
@@ -102,8 +96,6 @@ class FourKeys(Kinds):
     sends all four to one coordinate with entries ½. So ‖W_1‖_{1,∞} ≤ 1 = ‖W_2‖_{1,∞}, D_00 = 2 gain, γ_*² = max
     q.
 
-    Examples
-    --------
     >>> keys = FourKeys(columns=4, entry=Fraction(1, 2), idle=3, gain=Fraction(1, 8), key_logit=20)
     >>> keys.tokens, keys.width
     (8, 16)
@@ -118,9 +110,7 @@ class FourKeys(Kinds):
     def __post_init__(self) -> None:
         self._check({"columns": 2, "idle": 0}, ("entry", "gain", "key_logit"))
         if self.columns * self.entry**2 > 1:
-            raise InvalidArgument(
-                f"entry: {self.entry} given; at most 1/√columns is needed, columns = {self.columns}"
-            )
+            raise InvalidArgument(f"entry: {self.entry} given; at most 1/√columns is needed, columns = {self.columns}")
         if self.gain > Fraction(5, 8):
             raise InvalidArgument(f"gain: {self.gain} given; at most 5/8 is needed, so that D = 2 gain ≤ 5/4 < x*")
 
@@ -172,8 +162,6 @@ class FourKeys(Kinds):
 def four_keys(idle: int = 5995) -> FourKeys:
     """The layer of this family with the least width that violates `dong2021:2.3-printed`, for so many idle tokens.
 
-    Examples
-    --------
     >>> [(keys.tokens, keys.width) for keys in map(four_keys, (0, 395, 995, 5995))]
     [(5, 15876), (400, 5952), (1000, 4420), (6000, 3928)]
     """

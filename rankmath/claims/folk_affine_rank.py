@@ -83,9 +83,7 @@ def draw_lines(rng: Rng, size: int) -> ArrayInstance:
         order = rng.permutation(d)
         rows = np.full((3, d), Fraction(0), dtype=object)
         rows[:, order[:3]] = np.asarray(LINE, dtype=object)
-        rows = rows * Fraction(int(rng.integers(1, 9)), int(rng.integers(1, 9))) + Fraction(
-            int(rng.integers(-5, 6))
-        )
+        rows = rows * Fraction(int(rng.integers(1, 9)), int(rng.integers(1, 9))) + Fraction(int(rng.integers(-5, 6)))
         found.append(rows)
     return exact_batch("three on a line", X=found, s=[scales(rows) for rows in found])
 

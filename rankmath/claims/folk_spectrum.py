@@ -29,10 +29,7 @@ def _all_real(A: Array) -> Truth:
     return Truth(all(real), f"{sum(real)} of {len(real)} different eigenvalues are real")
 
 
-@predicate(
-    "real_spectrum(A: array)",
-    text="real_eigenvalues(A) == n",
-)
+@predicate("real_spectrum(A: array)", text="real_eigenvalues(A) == n")
 def real_spectrum(run: ArrayRun, A: str) -> Truth:
     """all eigenvalues are real (and then in (−1, 1], for positive row-stochastic matrices)"""
     return _all_real(run[A])
@@ -47,9 +44,7 @@ def real_attention(run: ArrayRun, K: str) -> Truth:
     return _all_real(run[K] / run[K].sum(axis=1, keepdims=True))
 
 
-@predicate(
-    "symmetric(K: array)", text="all(K[i][j] == K[j][i] and K[i][j] > 0 for i in range(n) for j in range(n))"
-)
+@predicate("symmetric(K: array)", text="all(K[i][j] == K[j][i] and K[i][j] > 0 for i in range(n) for j in range(n))")
 def symmetric(run: ArrayRun, K: str) -> Truth:
     """the matrix is symmetric and its entries are positive"""
     return Truth(bool((run[K] == run[K].T).all() and (run[K] > 0).all()))
@@ -62,11 +57,7 @@ def _attention(run: ArrayRun, L: str) -> Array:
     return e / A.sum(e, axis=-1)
 
 
-@quantity(
-    "subdominant(L: array)",
-    text="moduli(softmax(L))[1]",
-    example="subdominant(L) <= 1",
-)
+@quantity("subdominant(L: array)", text="moduli(softmax(L))[1]", example="subdominant(L) <= 1")
 def subdominant(run: ArrayRun, L: str) -> Scalar:
     """largest modulus of an eigenvalue of softmax(L), row by row, besides the simple eigenvalue 1"""
     P = _attention(run, L)

@@ -34,9 +34,7 @@ def cosines(run: ArrayRun, C: str) -> Truth:
 
 
 @quantity(
-    "least_cosine(C: array)",
-    text="min(C[i][j] for i in range(n) for j in range(n))",
-    example="least_cosine(C) <= 1",
+    "least_cosine(C: array)", text="min(C[i][j] for i in range(n) for j in range(n))", example="least_cosine(C) <= 1"
 )
 def least_cosine(run: ArrayRun, C: str) -> Scalar:
     """least entry"""
@@ -133,9 +131,7 @@ def meeting_time(run: ArrayRun, gamma: str, beta: str, m: str) -> Scalar:
     from rankmath.arithmetic.balls import ball
 
     g, b, n = (acb(ball(value[()])) for value in values)
-    return acb.integral(
-        lambda c, _: ((b * (1 - c)).exp() + n - 1) / (2 * (1 - c) * (1 + (n - 1) * c)), acb(0), g
-    ).real
+    return acb.integral(lambda c, _: ((b * (1 - c)).exp() + n - 1) / (2 * (1 - c) * (1 + (n - 1) * c)), acb(0), g).real
 
 
 # -- instances ---------------------------------------------------------------------------------------------
@@ -256,8 +252,7 @@ own_flow_step = Statement(
     where={"alpha": "least_cosine(C)", "rho": "exp(-beta*(1 - alpha))"},
     given=("cosines(C)", "alpha >= 0", "beta >= 0"),
     arrays={"C": "n n", "beta": ""},
-    title="How slow the flow on the sphere may be: all cosines alike, or two clusters of one size, attain the "
-    "bound",
+    title="How slow the flow on the sphere may be: all cosines alike, or two clusters of one size, attain the bound",
     source=OWN,
     status="proved",
     draws=(draw_flow,),

@@ -115,8 +115,7 @@ he2023_u_spa = _between_kernels(
     "carries_uniform(a, b, size)",
     title="Uniform kernels are carried into one another by non-negative attention, as we read it",
     source=f"{HE}, on U-SPA, from memory",
-    notes="Correlations that grow from layer to layer; where they fall some entry is negative, for two tokens "
-    "or more.",
+    notes="Correlations that grow from layer to layer; where they fall some entry is negative, for two tokens or more.",
 )
 
 he2023_e_spa = _between_kernels(

@@ -48,10 +48,7 @@ def _eigenvalues(run: ArrayRun, V: str) -> list[Array] | None:
         return [z.real for z in found]
 
 
-@predicate(
-    f"distinct_positive{_SIGNATURE}",
-    text="positive_eigenvalues(V) == len(V)",
-)
+@predicate(f"distinct_positive{_SIGNATURE}", text="positive_eigenvalues(V) == len(V)")
 def distinct_positive(run: ArrayRun, V: str, Q: str, K: str, beta: str, X: str) -> Truth:
     """V has d distinct eigenvalues, all real and positive; in balls"""
     values = _eigenvalues(run, V)
@@ -149,8 +146,7 @@ karagodin2024_symmetric = Statement(
     draws=(partial(draw_sink, kind="symmetric"),),
     exhibit=partial(exhibit_sink, "karagodin2024:two-clusters-symmetric", kind="symmetric"),
     share=0.005,
-    notes="V = diag(2, 1), Q = K = (0, 1), β = 4: a sink at e_0, (−0.8936…, 0.4487…) with eigenvalues −1 and "
-    "−0.7501….",
+    notes="V = diag(2, 1), Q = K = (0, 1), β = 4: a sink at e_0, (−0.8936…, 0.4487…) with eigenvalues −1 and −0.7501….",
 )
 
 # -- what is true ------------------------------------------------------------------------------------------
@@ -196,11 +192,7 @@ def off_axis(run: ArrayRun, x: str) -> Scalar:
     return run.number(unbox(run.A.sum(rest * rest, axis=-2)))
 
 
-@quantity(
-    "form_size(B: array)",
-    text="spectral(B)",
-    example="form_size(B) >= 0",
-)
+@quantity("form_size(B: array)", text="spectral(B)", example="form_size(B) >= 0")
 def form_size(run: ArrayRun, B: str) -> Scalar:
     """spectral norm of a matrix"""
     return run.number(norms.spectral(run.array(B), run.A))
@@ -312,8 +304,7 @@ def aligning(run: ArrayRun, lam: str, M: str, B: str, X: str) -> Scalar:
 
 @quantity(
     "lead(M: array, X: array)",
-    text="k = len(X[0]) - len(M); sqrt(sum(X[0][a]**2 for a in range(k))/sum(X[0][a]**2 for a in "
-    "range(len(X[0]))))",
+    text="k = len(X[0]) - len(M); sqrt(sum(X[0][a]**2 for a in range(k))/sum(X[0][a]**2 for a in range(len(X[0]))))",
     by_name=True,
     example="lead(M, X) <= 1",
 )
@@ -343,9 +334,7 @@ def pair_instance(lam: ArrayLike, M: ArrayLike, B: ArrayLike, X: ArrayLike) -> A
     X, M = as_array("X", X, ndim=2), as_array("M", M, ndim=2)
     d, k = X.shape[1], len(M)
     if len(X) != 2 or M.shape != (k, k) or d - k < 2:
-        raise InvalidArgument(
-            f"X, M: shapes {X.shape} and {M.shape} given; 2 × d and k × k with k ≤ d − 2 are needed"
-        )
+        raise InvalidArgument(f"X, M: shapes {X.shape} and {M.shape} given; 2 × d and k × k with k ≤ d − 2 are needed")
     if not np.any(X[:, : d - k], axis=1).all():
         raise InvalidArgument(f"X: a token with no part in the first {d - k} coordinates given; none may be 0")
     arrays = {"lam": as_array("lam", lam, ndim=0), "M": M, "B": as_array("B", B, shape=(d, d)), "X": X}

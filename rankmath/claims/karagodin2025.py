@@ -86,9 +86,7 @@ def cone(run: ArrayRun, X: str) -> Scalar:
     return run.number(far * far / 2)
 
 
-@quantity(
-    "most_value(s: array)", text="max(s[i] for i in range(len(s)))", example="most_value(s) >= least_value(s)"
-)
+@quantity("most_value(s: array)", text="max(s[i] for i in range(len(s)))", example="most_value(s) >= least_value(s)")
 def most_value(run: ArrayRun, s: str) -> Scalar:
     """largest entry"""
     return run.number(unbox(run.A.max(column(run, s), axis=-2)))
@@ -114,8 +112,7 @@ defined(
     "all(sum(X[i][a]**2 for a in range(len(X[0]))) == 1 for i in range(n)) and all(1 - sum(X[i][a]*X[j][a] "
     "for a in range(len(X[0]))) < 1/(100*n**2*beta**2) for i in range(n) for j in range(n)) and any(not "
     "X[i][a] == X[0][a] for i in range(n) for a in range(len(X[0])))",
-    "all tokens have length 1, not all are equal, and 1 − ⟨x_j, x_k⟩ < 1/(100n²β²) for all j and k, in exact "
-    "rationals",
+    "all tokens have length 1, not all are equal, and 1 − ⟨x_j, x_k⟩ < 1/(100n²β²) for all j and k, in exact rationals",
 )
 
 

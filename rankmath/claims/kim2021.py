@@ -22,11 +22,7 @@ from rankmath.verification.papers import KIM, OWN
 from rankmath.verification.statement import Statement
 
 
-@quantity(
-    "inverse_phi(x: number)",
-    text="lambert(x/exp(1))",
-    example="inverse_phi(1) <= 1",
-)
+@quantity("inverse_phi(x: number)", text="lambert(x/exp(1))", example="inverse_phi(1) <= 1")
 def inverse_phi(run: ArrayRun, x: Fraction) -> Scalar:
     """the y ≥ 0 with y e^{y+1} = x: Lambert's W(x/e)"""
     if run.A.name == "balls":

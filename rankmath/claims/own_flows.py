@@ -239,9 +239,7 @@ def far_slope(run: ArrayRun, w: str, b: str) -> Scalar:
 
 def draw_separations(rng: Rng, size: int) -> ArrayInstance:
     w = 0.5 * rng.uniform(0.001, 1, size)
-    return _numbers(
-        "random", w=w, b=1 + (1 / w - 2) * rng.uniform(0, 0.9999, size), eps=rng.uniform(0.01, 0.4, size)
-    )
+    return _numbers("random", w=w, b=1 + (1 / w - 2) * rng.uniform(0, 0.9999, size), eps=rng.uniform(0.01, 0.4, size))
 
 
 own_frozen_sign = Statement(

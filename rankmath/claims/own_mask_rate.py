@@ -159,9 +159,7 @@ def draw_forgetful(rng: Rng, size: int) -> ArrayInstance:
 def draw_weights(rng: Rng, size: int) -> ArrayInstance:
     """Random symmetric logits on random undirected graphs."""
     n = int(rng.integers(2, 7))
-    seen = (rng.random((size, n, n)) < rng.uniform(0.2, 1, (size, 1, 1))) * np.exp(
-        rng.standard_normal((size, n, n))
-    )
+    seen = (rng.random((size, n, n)) < rng.uniform(0.2, 1, (size, 1, 1))) * np.exp(rng.standard_normal((size, n, n)))
     upper = np.triu(seen, 1)
     diagonal = np.exp(rng.standard_normal((size, n)))[..., None] * np.eye(n)
     return ArrayInstance({"K": upper + np.swapaxes(upper, -1, -2) + diagonal}, "undirected graphs", is_batch=True)

@@ -31,12 +31,7 @@ own_order = Statement(
     f"all_l(least_singular(W[l,0])*q_min(P[l,0], mean)/sqrt(d_qk)*({_LOWER})*mu(X[l])**3 <= mu(X[l+1]))"
     " and all_l(mu(X[l+1]) <= norm(W[l,0], 2)*q_max(P[l,0], mean)*exp(delta(P[l,0], mean))*norm(W_QK[l,0], 2)"
     "/sqrt(d_qk)*mu(X[l])**3)",
-    given=(
-        "heads == 1",
-        "n >= 2",
-        "all_l(definite(W_QK[l,0]))",
-        f"all_l({_LOWER} > 0)",
-    ),
+    given=("heads == 1", "n >= 2", "all_l(definite(W_QK[l,0]))", f"all_l({_LOWER} > 0)"),
     title="Cubic bounds on both sides, layer by layer",
     source=OWN,
     status="proved",

@@ -78,19 +78,11 @@ def longer_and_longer(rng: Rng, size: int, n: int, d: int) -> Floats:
 
 
 def quarter_turn(
-    height: float = 2.0**-7,
-    value: float = 1.0,
-    slack: float = 0.0,
-    *,
-    skip: float = 0.0,
-    norm: NormKind | None = None,
+    height: float = 2.0**-7, value: float = 1.0, slack: float = 0.0, *, skip: float = 0.0, norm: NormKind | None = None
 ) -> NetworkInstance:
     """Two tokens (1, ±height), W_QK = 1, W = value·diag(1 + slack, 1), the second place turned by 90°: exact."""
     attention = Attention.from_arrays(
-        np.eye(2)[None],
-        value * np.diag([1 + slack, 1.0])[None],
-        2,
-        rotary=Rotary([[1.0], [0.0]], [[0.0], [1.0]]),
+        np.eye(2)[None], value * np.diag([1 + slack, 1.0])[None], 2, rotary=Rotary([[1.0], [0.0]], [[0.0], [1.0]])
     )
     layer = [Sublayer(attention, skip, before=None if norm is None else LayerNorm(norm))]
     tokens = np.asarray([[1.0, height], [1.0, -height]])

@@ -97,9 +97,7 @@ def one_length(rng: Rng) -> Iterator[ArrayInstance]:
     for off in (1e-2, 1e-7):
         angles = np.asarray([0.0, 0.5, 1.25, 2.0])
         scale = 3.0 * (1 + off * np.asarray([0.0, 0.3, -0.2, 1.0]))
-        yield ArrayInstance(
-            {"Y": scale[:, None] * np.stack([np.cos(angles), np.sin(angles)], axis=-1)}, "one length"
-        )
+        yield ArrayInstance({"Y": scale[:, None] * np.stack([np.cos(angles), np.sin(angles)], axis=-1)}, "one length")
 
 
 shi2022_layernorm = Statement(

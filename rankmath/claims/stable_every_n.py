@@ -169,9 +169,7 @@ def _proved(designs: list[Design]) -> Truth:
     ranks = ", ".join(str(proof.rank) for proof in proofs)
     least = min(log10(proof.radius) for proof in proofs)
     shown = all(proof.rank == design.rank for proof, design in zip(proofs, designs, strict=True))
-    return Truth(
-        shown or None, f"n = {len(designs[0].X)}, in balls: rank {ranks}, every start within 10^{least:.1f}"
-    )
+    return Truth(shown or None, f"n = {len(designs[0].X)}, in balls: rank {ranks}, every start within 10^{least:.1f}")
 
 
 def draw_paths(rng: Rng, size: int) -> ArrayInstance:
@@ -185,9 +183,7 @@ def draw_paths(rng: Rng, size: int) -> ArrayInstance:
     while len(masks) < size:
         masks.append(path | (rng.random((n, n)) < 0.5))
         ratios.append(Fraction(int(rng.integers(8, 57)), 64))
-    return ArrayInstance(
-        {"allowed": np.stack(masks[:size]), "ratio": np.asarray(ratios[:size])}, "path", is_batch=True
-    )
+    return ArrayInstance({"allowed": np.stack(masks[:size]), "ratio": np.asarray(ratios[:size])}, "path", is_batch=True)
 
 
 def exhibit_every_rank() -> Certificate:
@@ -316,9 +312,7 @@ wu2024_3_measure = Statement(
 
 
 defined(
-    "tokens_and_dimensions(sizes: array)",
-    "sizes[0] >= 2 and sizes[1] >= 2",
-    "at least two tokens and two dimensions",
+    "tokens_and_dimensions(sizes: array)", "sizes[0] >= 2 and sizes[1] >= 2", "at least two tokens and two dimensions"
 )
 
 
@@ -357,8 +351,7 @@ wu2024_3_whole = Statement(
     draws=(draw_sizes,),
     share=0.004,
     cost=6,
-    notes="For every number of tokens and every dimension from 2 on. Item 1 for the weights of the paper is "
-    "wu2024:3.",
+    notes="For every number of tokens and every dimension from 2 on. Item 1 for the weights of the paper is wu2024:3.",
 )
 
 
@@ -420,11 +413,7 @@ def draw_orthogonal(rng: Rng, size: int) -> ArrayInstance:
         tokens.append(np.stack([row for axis in axes for row in (axis, -axis)]))
     identity = np.array([[Fraction(int(i == j)) for j in range(d)] for i in range(d)], dtype=object)
     return ArrayInstance(
-        {
-            "X": np.stack(tokens),
-            "W_V": np.stack([identity] * size),
-            "allowed": np.ones((size, n, n), dtype=bool),
-        },
+        {"X": np.stack(tokens), "W_V": np.stack([identity] * size), "allowed": np.ones((size, n, n), dtype=bool)},
         "pairs",
         is_batch=True,
     )

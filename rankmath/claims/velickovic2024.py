@@ -23,21 +23,13 @@ def _shares(run: ArrayRun, c: str) -> Array:
     return e / A.sum(e, axis=-2)
 
 
-@quantity(
-    "largest_share(c: array)",
-    text="max(softmax(c)[j] for j in range(len(c)))",
-    example="largest_share(c) <= 1",
-)
+@quantity("largest_share(c: array)", text="max(softmax(c)[j] for j in range(len(c)))", example="largest_share(c) <= 1")
 def largest_share(run: ArrayRun, c: str) -> Scalar:
     """the largest entry of softmax(c)"""
     return run.number(unbox(run.A.max(_shares(run, c), axis=-2)))
 
 
-@quantity(
-    "least_share(c: array)",
-    text="min(softmax(c)[j] for j in range(len(c)))",
-    example="least_share(c) >= 0",
-)
+@quantity("least_share(c: array)", text="min(softmax(c)[j] for j in range(len(c)))", example="least_share(c) >= 0")
 def least_share(run: ArrayRun, c: str) -> Scalar:
     """the least entry of softmax(c)"""
     return run.number(-unbox(run.A.max(-_shares(run, c), axis=-2)))
@@ -46,9 +38,7 @@ def least_share(run: ArrayRun, c: str) -> Scalar:
 def draw_rows(rng: Rng, size: int) -> ArrayInstance:
     """Rows of 2 to 40 logits of any range."""
     scale = 10.0 ** rng.uniform(-2, 0.7, (size, 1))
-    return ArrayInstance(
-        {"c": scale * rng.standard_normal((size, int(rng.integers(2, 41))))}, "random", is_batch=True
-    )
+    return ArrayInstance({"c": scale * rng.standard_normal((size, int(rng.integers(2, 41))))}, "random", is_batch=True)
 
 
 def one_apart(rng: Rng) -> Iterator[Instance]:

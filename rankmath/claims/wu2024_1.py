@@ -92,10 +92,7 @@ _GIVEN = ("heads == 1", "mask == any", "self_loops()", "quasi_strongly_connected
 wu2024_1 = Statement(
     "wu2024:1",
     f"mu(X[L]) <= {_START}*(1 - epsilon**r)**floor(L/r) and mu(X[L]) <= {_START}*(1 - least**r)**floor(L/r)",
-    where={
-        "epsilon": "1/(1 + (in_degree - 1)*exp(max_l(logit_range(P[l,0]))))",
-        "least": "min_l(epsilon(P[l,0]))",
-    },
+    where={"epsilon": "1/(1 + (in_degree - 1)*exp(max_l(logit_range(P[l,0]))))", "least": "min_l(epsilon(P[l,0]))"},
     given=_GIVEN,
     title="Masked attention collapses exponentially, in explicit form",
     source=f"{WU}, Theorem 1; the constants are ours",

@@ -36,13 +36,7 @@ class SphereInstance(NetworkInstance):
 
 
 def draw_sphere(
-    tokens: Tokens,
-    rng: Rng,
-    size: int,
-    *,
-    full: bool,
-    layers: int | None = None,
-    kinds: Sequence[str] = tuple(MASKS),
+    tokens: Tokens, rng: Rng, size: int, *, full: bool, layers: int | None = None, kinds: Sequence[str] = tuple(MASKS)
 ) -> SphereInstance:
     """Signed permutations as values (any other orthogonal ones can be moved into W_QK), any mask; `full`: n ≤ d."""
     n, L = int(rng.integers(2, 6)), int(rng.integers(1, 9)) if layers is None else layers
@@ -154,14 +148,7 @@ wu2024_2 = Statement(
 wu2024_2_step = Statement(
     "wu2024:2-step",
     "1 - cosine(X[1]) <= (1 - n*epsilon(P[0,0])**2)*(1 - cosine(X[0]))",
-    given=(
-        *_SPHERE,
-        "layers == 1",
-        "strongly_connected()",
-        "r == 1",
-        "cosine(X[0]) >= 0",
-        "n*epsilon(P[0,0]) < 1",
-    ),
+    given=(*_SPHERE, "layers == 1", "strongly_connected()", "r == 1", "cosine(X[0]) >= 0", "n*epsilon(P[0,0]) < 1"),
     title="A step of the printed proof of Theorem 2, with the radius",
     source=f"{WU}, the step behind Theorem 2, read with r the radius as in Theorem 1; the theorem itself is true",
     status="refuted",

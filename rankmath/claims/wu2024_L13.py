@@ -178,6 +178,5 @@ wu2024_L13_repaired = Statement(
     status="proved",
     draws=(partial(draw_vectors, repaired=True),),
     share=0.1,
-    notes="Two coordinates are always log-concave, so dimension 3 needs neither hypothesis, and x_2 may "
-    "be positive.",
+    notes="Two coordinates are always log-concave, so dimension 3 needs neither hypothesis, and x_2 may be positive.",
 )

@@ -35,8 +35,7 @@ defined("steps(P: array)", "len(P)", "the number of layers", example="steps(P) >
 defined(
     "share(P: array, j: number)",
     "max(sum(rollout(P)[m][k] for k in range(n) if k == j) for m in range(n))",
-    "largest weight of a token on token j over all layers; the first token has number 0, and beyond the last "
-    "it is 0",
+    "largest weight of a token on token j over all layers; the first token has number 0, and beyond the last it is 0",
     example="share(P, 1) <= 1",
 )
 defined(
@@ -50,8 +49,7 @@ defined(
     "windowed(P: array, w: number)",
     "all(P[s][i][j] > 0 if 0 <= i - j < w else P[s][i][j] == 0 for s in range(len(P)) for i in range(n) for j "
     "in range(n))",
-    "every token sees itself and the w − 1 before it, as far as there are any, and no other; w = n is the "
-    "causal mask",
+    "every token sees itself and the w − 1 before it, as far as there are any, and no other; w = n is the causal mask",
     example="windowed(P, 2)",
 )
 defined(
@@ -258,9 +256,7 @@ own_decay = Statement(
 
 
 @predicate(
-    "kept(a: array, c: array)",
-    latex=r"(1+{0})^{{-(t+1)}}\ge {1}\text{{ for all }}t\ge0",
-    because="about every t ≥ 0",
+    "kept(a: array, c: array)", latex=r"(1+{0})^{{-(t+1)}}\ge {1}\text{{ for all }}t\ge0", because="about every t ≥ 0"
 )
 def kept(run: ArrayRun, a: str, c: str) -> Truth:
     """the second of two tokens with equal logits and decay a = e^(−m) keeps at least c of itself at every depth"""

@@ -37,11 +37,7 @@ def row_entropy(run: ArrayRun, X: str, W: str) -> Scalar:
     return run.number(-unbox(A.max(-found, axis=-2)))
 
 
-@quantity(
-    "logit_size(X: array, W: array)",
-    text="spectral(W)*spectral(X @ T(X))",
-    example="logit_size(X, W) >= 0",
-)
+@quantity("logit_size(X: array, W: array)", text="spectral(W)*spectral(X @ T(X))", example="logit_size(X, W) >= 0")
 def logit_size(run: ArrayRun, X: str, W: str) -> Scalar:
     """spectral norm of W times that of XXᵀ"""
     size = norms.spectral(run.array(X), run.A)
@@ -101,8 +97,7 @@ zhai2023_3_1 = Statement(
     draws=(draw_entropies,),
     extremal=one_token_apart,
     sharp=True,
-    notes="Attained for every number of tokens and every value of logit_size, as the authors say; the proof is "
-    "ours.",
+    notes="Attained for every number of tokens and every value of logit_size, as the authors say; the proof is ours.",
 )
 
 

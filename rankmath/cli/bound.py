@@ -155,9 +155,7 @@ def _of_network(
         click.echo(json.dumps(found.to_dict(), indent=1))
         return
     rows = sorted(found.rows(), key=lambda row: row[6] != "")
-    print_table(
-        found.COLUMNS, rows, left=("key", "known"), optional=("log lhs", "log rhs", "layers"), wrapped="needs"
-    )
+    print_table(found.COLUMNS, rows, left=("key", "known"), optional=("log lhs", "log rhs", "layers"), wrapped="needs")
     click.echo(f"{len(found.applicable)} of {len(found.applied)} statements apply; logarithms are natural")
     if plot is not None:
         click.echo(f"plot: {plot}")

@@ -34,9 +34,7 @@ def campaign() -> None:
 @click.option("--resume", is_flag=True, help="Go on with a ledger that holds chunks already.")
 @click.option("--workers", type=int, help="Processes; 0 runs in this one.")
 @click.option("--seconds", type=float, help="Start no chunk after so many seconds.")
-@click.option(
-    "--dask", metavar="ADDRESS", help="Run on the workers of this scheduler, such as tcp://10.0.0.1:8786."
-)
+@click.option("--dask", metavar="ADDRESS", help="Run on the workers of this scheduler, such as tcp://10.0.0.1:8786.")
 @as_json
 @click.option("--quiet", is_flag=True, help="No progress.")
 def run_(
@@ -77,13 +75,9 @@ def run_(
         click.echo(json.dumps({**content, "statements": [_plain(s, None) for s in summary.standings]}, indent=1))
     else:
         _print_standings(summary.standings, {})
-        click.echo(
-            f"{summary.outcome}: {summary.recorded} chunks in {summary.seconds:.1f} s, ledger {summary.ledger}"
-        )
+        click.echo(f"{summary.outcome}: {summary.recorded} chunks in {summary.seconds:.1f} s, ledger {summary.ledger}")
         if summary.versions > 1:
-            click.echo(
-                f"note: {summary.versions} different versions have computed chunks of this ledger; see status"
-            )
+            click.echo(f"note: {summary.versions} different versions have computed chunks of this ledger; see status")
         if summary.failed:
             click.echo(f"{summary.failed} chunks failed: rankmath campaign show {summary.ledger} --failures")
     sys.exit(0 if summary.as_registered and not summary.failed else 1)

@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 @click.option("--norm", help="layernorm: sphere (default) or standard.")
 @click.option("--seed", type=int, help="layernorm: of the random design or search; 0 by default.")
 @click.option("--plot", is_flag=True, help="layernorm: a picture as well, with its numbers as CSV.")
-@click.option(
-    "--output", type=click.Path(file_okay=False), default=".", show_default=True, help="Folder for the file."
-)
+@click.option("--output", type=click.Path(file_okay=False), default=".", show_default=True, help="Folder for the file.")
 @as_json
 def counterexample(
     what: str,
@@ -63,9 +61,7 @@ def counterexample(
             name = next(name for name in ("--tokens", "--dim", "--rank") if options[name] is None)
             raise InvalidArgument(f"{name}: not given; layernorm needs --tokens, --dim and --rank")
         # One token cannot collapse, and numbers have only signs for directions.
-        n, d = (
-            as_count(name, size, least=2, most=LARGEST) for name, size in (("--tokens", tokens), ("--dim", dim))
-        )
+        n, d = (as_count(name, size, least=2, most=LARGEST) for name, size in (("--tokens", tokens), ("--dim", dim)))
         sizes = (n, d, rank)
         shown = _equilibrium(sizes, mask or "causal", norm or "sphere", seed or 0, output, stable=stable, plot=plot)
     else:
@@ -90,9 +86,7 @@ def _exhibit(key: str) -> Certificate:
         raise InvalidArgument(f"key: {key!r} given; did you mean {' or '.join(map(repr, near))}?")
     entry = statement(key)
     if entry.exhibit is None:
-        raise InvalidArgument(
-            f"key: {key!r} given; no counterexample is known. There is one for {', '.join(known)}"
-        )
+        raise InvalidArgument(f"key: {key!r} given; no counterexample is known. There is one for {', '.join(known)}")
     return entry.exhibited()
 
 

@@ -35,8 +35,7 @@ def list_(patterns: tuple[str, ...], as_json: bool) -> None:
         return
     columns = ("key", "status", "statement", "shown in", "Coq theorem")
     rows = [
-        (entry.key, entry.status, entry.title, entry.truth, _names(theorems.get(entry.key, ())))
-        for entry in entries
+        (entry.key, entry.status, entry.title, entry.truth, _names(theorems.get(entry.key, ()))) for entry in entries
     ]
     print_table(columns, rows, left=columns, optional=("Coq theorem", "shown in"), wrapped="statement")
 

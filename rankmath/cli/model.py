@@ -43,9 +43,7 @@ _BOUNDS = ("own:diameter", "wu2024:1")
 @click.option("--metric", default="relative-residual", show_default=True, help="Columns; 'help' lists them.")
 @click.option("--mask", default="own", show_default=True, help="complete, causal, window:4, …")
 @click.option("--d-qk", type=float, help="The logits are divided by its root; the model's own unless given.")
-@click.option(
-    "--weights", type=click.Choice(["trained", "redrawn", "initial"]), default="trained", show_default=True
-)
+@click.option("--weights", type=click.Choice(["trained", "redrawn", "initial"]), default="trained", show_default=True)
 @click.option("--layers", type=int, help="Only so many of the first layers.")
 @click.option("--part", type=click.Choice(["encoder", "decoder"]), help="Of Whisper.")
 @click.option(
@@ -212,9 +210,7 @@ def _input(chosen: Model, text: str | None, ids: str | None, tokens: int, seed: 
         except ValueError as error:
             if isinstance(error, InvalidArgument):
                 raise
-            raise InvalidArgument(
-                f"--ids: {ids[:60]!r} given; whole numbers separated by commas are needed"
-            ) from None
+            raise InvalidArgument(f"--ids: {ids[:60]!r} given; whole numbers separated by commas are needed") from None
     return chosen.embed(chosen.random_ids(tokens, seed))
 
 

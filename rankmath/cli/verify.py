@@ -57,9 +57,7 @@ _FEW = 60
     "`exists` in front: is there such a network?",
 )
 @click.option("--given", multiple=True, help="Hypotheses of the claims, with commas between them; may be repeated.")
-@click.option(
-    "--sharpen", metavar="LETTER", help="Find the best constant seen in the place of a letter of the claim."
-)
+@click.option("--sharpen", metavar="LETTER", help="Find the best constant seen in the place of a letter of the claim.")
 @click.option("--coq", is_flag=True, help="Write the proof of a claim as a Coq file too, and compile it.")
 @click.option(
     "--seconds",

@@ -126,8 +126,6 @@ def search(
 
     `known` makes instances on which other claims are tight; they are tried when half of the time is spent.
 
-    Examples
-    --------
     >>> claim = Statement("mine:halves", "diameter(X[1], 1) <= norm(W[0,0], inf)*diameter(X[0], 1)/2", "heads == 1")
     >>> search(claim, seconds=20).refutes
     True

@@ -57,11 +57,7 @@ def verify(
     **named: ArrayLike,
 ) -> Verdict: ...
 def verify(
-    key: str | Statement,
-    *given: Given,
-    arithmetic: Arithmetic = "float64",
-    bits: int | None = None,
-    **named: Given,
+    key: str | Statement, *given: Given, arithmetic: Arithmetic = "float64", bits: int | None = None, **named: Given
 ) -> Verdict:
     """One statement on one instance.
 
@@ -92,8 +88,6 @@ def certify(key: str | Statement, *given: Given, **named: Given) -> Certificate:
 
     Raises an ArithmeticError if balls cannot decide, or a hypothesis fails: nothing is issued on a float's word.
 
-    Examples
-    --------
     >>> from rankmath.model.network import Network
     >>> net = Network.random(tokens=3, dim=2, layers=2, seed=0)
     >>> certificate = certify("own:diameter", net, net.random_input(seed=1))
@@ -198,9 +192,7 @@ class Battery(Tally, Shows):
         names = ("instances", "holds", "certified", "not_applicable", "undecided", "tightest", "seconds")
         about = {"key": self.statement.key, "status": self.statement.status, "outcome": self.outcome}
         counts = {name: getattr(self, name) for name in names}
-        return (
-            about | counts | {"violations": len(self.violations), "certificates": [c.id for c in self.certificates]}
-        )
+        return about | counts | {"violations": len(self.violations), "certificates": [c.id for c in self.certificates]}
 
     def sheet(self) -> Sheet:
         facts = [

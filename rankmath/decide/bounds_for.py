@@ -120,11 +120,7 @@ class BoundsFor(Shows):
 
 
 def bounds_for(
-    net: Network,
-    X: ArrayLike,
-    keys: Sequence[str] = (),
-    *,
-    progress: Callable[[str], None] | None = None,
+    net: Network, X: ArrayLike, keys: Sequence[str] = (), *, progress: Callable[[str], None] | None = None
 ) -> BoundsFor:
     """Which statements apply to this network and input, and both sides of each, depth by depth, in float64.
 
@@ -142,9 +138,7 @@ def bounds_for(
     """
     X = check_input(net, X)
     if X.ndim != 2:
-        raise InvalidArgument(
-            f"X: a batch of shape {tuple(X.shape)} given; one input is needed, tokens × dimension"
-        )
+        raise InvalidArgument(f"X: a batch of shape {tuple(X.shape)} given; one input is needed, tokens × dimension")
     named = [entry for pattern in keys for entry in statements_like(pattern)] if keys else statements().values()
     entries = [entry for entry in named if _speaks_of_networks(entry)]
     if keys and not entries:
@@ -194,8 +188,6 @@ class LayerBound:
 def layer_bounds(net: Network, X: ArrayLike, keys: Sequence[str]) -> tuple[LayerBound, ...]:
     """The inequalities of these statements layer by layer, each evaluated from its registered formula.
 
-    Examples
-    --------
     >>> net = Network.random(tokens=6, dim=4, heads=2, layers=3, seed=0, head_dim=2)
     >>> for bound in layer_bounds(net, 0.1 * net.random_input(seed=1), ["own:diameter", "dong2021:2.3"]):
     ...     print(bound.key, bound.size, bound.vacuous)

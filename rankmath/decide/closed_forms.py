@@ -33,8 +33,6 @@ _FUNCTIONS: dict[str, Callable[[int], float]] = {
 def constant(value: float, close: float = _CLOSE) -> str:
     """A rational number or a multiple of a root a little above the value; else nothing.
 
-    Examples
-    --------
     >>> constant(0.24999), constant(1.15469), constant(0.7071), constant(0.1234567)
     ('1/4', '2*sqrt(3)/3', 'sqrt(2)/2', '')
     """
@@ -53,8 +51,6 @@ def function(letter: str, sizes: Sequence[int], values: Sequence[float]) -> str:
 
     Three sizes are needed: two fit too much.
 
-    Examples
-    --------
     >>> function("n", (2, 3, 4), (1.4142, 1.7320, 1.9999)), function("H", (1, 2, 3), (0.5, 1.0, 1.4999))
     ('sqrt(n)', '1/2*H')
     >>> function("d", (1, 2, 3), (0.25, 0.25, 0.25)), function("n", (2, 3, 4), (1, 1.1547, 1.41421))

@@ -27,16 +27,7 @@ from rankmath.decide.space import rooms
 from rankmath.definitions.hypotheses import SWITCHES
 from rankmath.formula.printing import text
 from rankmath.formula.reader import hypotheses_in
-from rankmath.formula.terms import (
-    Both,
-    Every,
-    Formula,
-    Letter,
-    Number,
-    Operation,
-    Relation,
-    walk,
-)
+from rankmath.formula.terms import Both, Every, Formula, Letter, Number, Operation, Relation, walk
 from rankmath.model.network import MLP, Attention, Sublayer
 from rankmath.printing import quotient
 from rankmath.validation import InvalidArgument, NumpyArray
@@ -208,17 +199,10 @@ def _ratio(log_left: float, log_right: float) -> str:
 
 
 def examine(
-    statement: Statement,
-    *,
-    seconds: float = 60.0,
-    seed: int = 0,
-    instances: int = 300,
-    tell: Tell | None = None,
+    statement: Statement, *, seconds: float = 60.0, seed: int = 0, instances: int = 300, tell: Tell | None = None
 ) -> Answer:
     """Draw, search, prove and shrink: the answer to "is my conjecture true?"; `seconds` are those of the search.
 
-    Examples
-    --------
     >>> claim = Statement("mine:halves", "diameter(X[1], 1) <= norm(W[0,0], inf)*diameter(X[0], 1)/2", "heads == 1")
     >>> answer = examine(claim, seconds=20)
     >>> answer.refuted, answer.battery.counterexample.X.shape
@@ -306,8 +290,6 @@ def sharpen(
     must make the claim weaker. `evaluations`: eight searches of so many each, and one at every size, in at most
     `seconds`.
 
-    Examples
-    --------
     >>> claim = Statement("mine:c", "diameter(X[1], 1) <= c*norm(W[0,0], inf)*diameter(X[0], 1)", "heads == 1",
     ...                   where={"c": "1/2"})
     >>> round(sharpen(claim, "c", evaluations=200).constant, 3)
@@ -453,8 +435,6 @@ def _as_tokens_shrink(statement: Statement, instance: NetworkInstance) -> tuple[
 def short(value: float) -> str:
     """A double, exactly: whole, as a fraction of a power of two, or as mantissa and exponent.
 
-    Examples
-    --------
     >>> short(3.0), short(-0.375), short(2.0**-30)
     ('3', '-3/8', '2^-30')
     """
@@ -568,9 +548,7 @@ def _built(instance: NetworkInstance) -> str:
         layers = [[_sublayer_in_python(part, len(instance.X)) for part in layer] for layer in net.sublayers]
         made = ", ".join(f"[{', '.join(layer)}]" for layer in layers)
         head += "from rankmath.model.network import MLP, Attention, LayerNorm, Sublayer\n"
-        head += (
-            "from rankmath.linalg.masks import Mask\nfrom rankmath.model.positions import PositionTable, Rotary\n"
-        )
+        head += "from rankmath.linalg.masks import Mask\nfrom rankmath.model.positions import PositionTable, Rotary\n"
         tokens = f"X = np.array({np.asarray(instance.X).tolist()})\n"
         return f"{head}net = rm.Network.from_layers([{made}])\n{tokens}"
     arrays = {"W_QK": np.asarray(net.W_QK) + 0.0, "W": np.asarray(net.W) + 0.0}  # no −0
@@ -620,8 +598,6 @@ def claims_in(path: str, content: str) -> list[Statement]:
 
     In a .txt file a line is ``name: claim  given  hypothesis, hypothesis``; ``#`` begins a comment.
 
-    Examples
-    --------
     >>> [str(s.formula) for s in claims_in("a.txt", "one: mu(X[1]) <= mu(X[0]) given heads == 1  # a guess")]
     ['mu(X[1]) <= mu(X[0])']
     """
@@ -638,9 +614,7 @@ def claims_in(path: str, content: str) -> list[Statement]:
             raise InvalidArgument(f"{path}, line {number}: the name {name.strip()!r} is taken by a line above")
         try:
             found.append(
-                Statement(
-                    f"mine:{name.strip()}" if colon else f"mine:{number}", claim.strip(), hypotheses_in(given)
-                )
+                Statement(f"mine:{name.strip()}" if colon else f"mine:{number}", claim.strip(), hypotheses_in(given))
             )
         except InvalidArgument as error:
             raise InvalidArgument(f"{path}, line {number}: {error}") from None
@@ -660,9 +634,7 @@ def _claims_of_toml(path: str, content: str) -> list[Statement]:
     found = []
     for name, table in tables.items():
         # A table is named by the line that begins it.
-        heads = (
-            k for k, line in enumerate(lines, 1) if re.fullmatch(rf"\[\s*\"?{re.escape(name)}\"?\s*\].*", line)
-        )
+        heads = (k for k, line in enumerate(lines, 1) if re.fullmatch(rf"\[\s*\"?{re.escape(name)}\"?\s*\].*", line))
         place = f"{path}, line {next(heads, 1)}: [{name}]"
         if not isinstance(table, dict) or not isinstance(table.get("claim"), str):
             raise InvalidArgument(f'{place} needs a line claim = "…"')
@@ -675,9 +647,7 @@ def _claims_of_toml(path: str, content: str) -> list[Statement]:
         given = hypotheses_in(given) if isinstance(given, str) else given
         texts = [*given, *where.values()] if isinstance(given, list) and isinstance(where, dict) else [None]
         if not all(isinstance(text, str) for text in (*texts, table.get("source", ""), table.get("title", ""))):
-            raise InvalidArgument(
-                f"{place}: given is a list of texts, where a table of texts, source and title texts"
-            )
+            raise InvalidArgument(f"{place}: given is a list of texts, where a table of texts, source and title texts")
         try:
             found.append(
                 Statement(

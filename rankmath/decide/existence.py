@@ -18,8 +18,6 @@ def negation(statement: Statement) -> Statement:
 
     One inequality is negated; whatever else the claim asks for becomes a hypothesis.
 
-    Examples
-    --------
     >>> some = Statement("mine:x", "exists diameter(X[1], 2) > 2*diameter(X[0], 2) and norm(W[0,0], 2) <= 1")
     >>> print(negation(some).claim_text, "given", negation(some).given_texts[-1])
     diameter(X[1], 2) <= 2*diameter(X[0], 2) given norm(W[0, 0], 2) <= 1
@@ -33,9 +31,7 @@ def negation(statement: Statement) -> Statement:
             parts.append(_one_relation(part))
     told = [part for part in parts if isinstance(part, Relation) and any(isinstance(t, Item) for t in walk(part))]
     if not told:
-        raise InvalidArgument(
-            f"claim: {statement.claim_text} given; exists needs an inequality about X, W, W_QK or P"
-        )
+        raise InvalidArgument(f"claim: {statement.claim_text} given; exists needs an inequality about X, W, W_QK or P")
     rest = tuple(part for part in parts if part is not told[0])
     return replace(
         statement, formula=negated(told[0]), given=(*statement.hypotheses, *rest), where={}, quantifier="all"

@@ -35,8 +35,6 @@ def lacking(statement: Statement, seed: int = 0) -> str:
     Of all that held on the instances compared, a program in logarithms takes what suffices together with the
     lemmas, the slackest first; what a search refutes is dropped, and the next is taken.
 
-    Examples
-    --------
     >>> claim = "stable_rank(X[0]) <= d*effective_rank(X[0], eigen)"
     >>> said = lacking(Statement("mine:r", claim, "norm(X[0], 2) > 0"))
     >>> said.partition(", which held")[0]
@@ -66,9 +64,7 @@ def lacking(statement: Statement, seed: int = 0) -> str:
     return ""
 
 
-def _compared(
-    statement: Statement, quantities: list[str], seed: int
-) -> dict[tuple[str, str], tuple[int, float, int]]:
+def _compared(statement: Statement, quantities: list[str], seed: int) -> dict[tuple[str, str], tuple[int, float, int]]:
     """Pairs a <= b or a <= 2b of quantities that held throughout: the factor, the largest quotient's logarithm, and
     on how many instances."""
     drawn, A = with_draws(statement), Float64(np.zeros(1))

@@ -31,11 +31,7 @@ class Proving:
     def _run(self, statement: Statement, seconds: float) -> None:
         try:
             self._proof = prove(
-                statement.claim_text,
-                statement.given_texts,
-                key=statement.key,
-                seconds=seconds,
-                stop=self._ended.is_set,
+                statement.claim_text, statement.given_texts, key=statement.key, seconds=seconds, stop=self._ended.is_set
             )
         except Exception as failure:  # raised again where the result is asked for
             self._failure = failure

@@ -30,8 +30,6 @@ def shrink(
 ) -> tuple[NetworkInstance, Verdict]:
     """A smaller instance that violates the claim too, with its verdict.
 
-    Examples
-    --------
     >>> net = Network.random(tokens=3, dim=2, seed=1)
     >>> claim = Statement("mine:none", "diameter(X[0], 2) <= 0")
     >>> small, verdict = shrink(claim, NetworkInstance(net, net.random_input(seed=2)))

@@ -19,8 +19,6 @@ def least(values: Callable[[Floats], Floats], simplex: Floats, most: int, *, ahe
     only those that it uses are counted, so that the way is the same. Steps shrink with the dimension (Gao and
     Han 2012).
 
-    Examples
-    --------
     >>> found = least(lambda points: ((points - 3) ** 2).sum(axis=1), np.eye(3, 2), 200)
     >>> bool(np.abs(found - 3).max() < 1e-4)
     True

@@ -133,9 +133,7 @@ class Room:
         f = None if self.mlp == "none" else MLP(np.eye(self.d), self.strength * np.eye(self.d), activation=self.mlp)
         if self.norm_at == "after" and self.positions == "none" and self.softcap == "none" and not self.plain_keys:
             stack = np.broadcast_to(zeros, (self.L, *zeros.shape))
-            return Network.from_arrays(
-                stack, stack, self.d_qk, skip=self.skip, mlp=f, norm=self.layernorm, mask=mask
-            )
+            return Network.from_arrays(stack, stack, self.d_qk, skip=self.skip, mlp=f, norm=self.layernorm, mask=mask)
         attention = Attention.from_arrays(
             *(zeros, zeros, self.d_qk),
             mask=mask,
@@ -213,9 +211,7 @@ def rooms(statement: Statement) -> list[Room]:
     }
     groups = (1, 2) if _mentions(statement, "kv_heads") else (0,)
     no_key_bias, no_bias = ("query_bias", "none") in said, ("bias", "none") in said
-    orthogonal = any(
-        isinstance(term, Call) and term.function == "orthogonal_values" for p in parts for term in walk(p)
-    )
+    orthogonal = any(isinstance(term, Call) and term.function == "orthogonal_values" for p in parts for term in walk(p))
     # Layers after the last one that is mentioned change nothing, nor do heads where only the input is.
     only_input = not _mentions(statement, "l", "L", "h", "H") and _last_tokens(statement) == 0
     layers = _sizes(statement, "L") if _mentions(statement, "l", "L") else [1]
@@ -276,8 +272,7 @@ def rooms(statement: Statement) -> list[Room]:
         assert isinstance(statement.given, tuple)
         given = ", ".join(map(text, statement.given)) or "nothing"
         raise InvalidArgument(
-            f"given: {given} given; no network that is searched (n >= 2, {sizes}) is so "
-            "and has what the claim names"
+            f"given: {given} given; no network that is searched (n >= 2, {sizes}) is so and has what the claim names"
         )
     ordered = sorted(
         found, key=lambda room: (room.size // (8 if room.d > 6 else 1), room.n, room.L, room.key_bias, str(room))
@@ -357,9 +352,7 @@ def _mentions(statement: Statement, *names: str) -> bool:
         for term in walk(part):
             if isinstance(term, Letter) and term.name in names:
                 return True
-            if isinstance(term, Call) and (
-                term.function == "recursion" or term.function.partition("_")[2] in names
-            ):
+            if isinstance(term, Call) and (term.function == "recursion" or term.function.partition("_")[2] in names):
                 return True
             if isinstance(term, Every) and term.index in names:
                 return True
@@ -486,9 +479,7 @@ def starts(rng: Rng, room: Room, size: int) -> dict[str, Floats]:
     active = np.arange(n) < rng.integers(1, 4, (size, 1))
     kinds.append(np.where(active[..., None], signs, signs * 10.0 ** rng.uniform(-6, -1, (size, 1, 1))))
     which = rng.integers(len(kinds), size=size)
-    X = np.stack(kinds)[which, np.arange(size)] * np.where(
-        rng.random((size, 1, 1)) < 0.2, _decades(rng, size, 3), 1.0
-    )
+    X = np.stack(kinds)[which, np.arange(size)] * np.where(rng.random((size, 1, 1)) < 0.2, _decades(rng, size, 3), 1.0)
     # Repeated tokens: copies of one.
     copies = rng.random((size, n)) < rng.choice([0.0, 0.0, 0.5], (size, 1))
     X = np.where(copies[..., None], X[:, :1], X)

@@ -27,8 +27,6 @@ class Witness:
 def witness(entry: Statement, seed: int = 0) -> Witness | None:
     """The first drawn instance at which a proved statement holds strictly, or a refuted one fails; else None.
 
-    Examples
-    --------
     >>> from rankmath.claims import statement
     >>> found = witness(statement("own:tv"))
     >>> print(found.verdict.outcome, found.verdict.certified, found.verdict.log_lhs < found.verdict.log_rhs)

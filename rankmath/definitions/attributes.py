@@ -34,8 +34,6 @@ _NOTHING = ""  # is known
 def never_negative(entry: Entry) -> bool:
     """Whether a quantity is never negative, by its text or because its entry says so.
 
-    Examples
-    --------
     >>> from rankmath.definitions.quantities import HELPERS
     >>> [name for name in ("diameter", "cosine", "logit_range", "entropy") if never_negative(ENTRIES[name])]
     ['diameter', 'logit_range', 'entropy']
@@ -46,8 +44,6 @@ def never_negative(entry: Entry) -> bool:
 def scaling(entry: Entry) -> Fraction | None:
     """k where scaling the first argument by c > 0 scales the quantity by c^k, by its text or its entry.
 
-    Examples
-    --------
     >>> [str(scaling(ENTRIES[name])) for name in ("norm", "stable_rank", "entropy")]
     ['1', '0', 'None']
     """
@@ -59,8 +55,6 @@ def scaling(entry: Entry) -> Fraction | None:
 def unmoved(entry: Entry) -> bool:
     """Whether a quantity of tokens stays as it is where one row is added to all of them, by its text.
 
-    Examples
-    --------
     >>> [name for name in ("diameter", "mu", "norm", "cosine") if unmoved(ENTRIES[name])]
     ['diameter', 'mu']
     """

@@ -95,8 +95,6 @@ def define(
     k a whole number, a name in `words` one of these words, any other a number. ``X[l]`` and ``P[l, h]`` take the
     array by its place, for what is about more than its entries.
 
-    Examples
-    --------
     >>> define("tallest(X) = max(length(x, 1) for x in X)", "largest norm", latex="R({0})").places
     ('X',)
     >>> del ENTRIES["tallest"]

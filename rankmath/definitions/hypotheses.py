@@ -43,12 +43,7 @@ MASKS: dict[str, tuple[str, str]] = {
     "star": ("i == j or i == k or j == k", "i = j, or one of them is {k}"),
 }
 #: What holds of a network where a claim says nothing: attention alone, with biases. The others are not printed.
-DEFAULTS = {
-    "mask": "mask == none",
-    "layernorm": "layernorm == none",
-    "mlp": "mlp == none",
-    "skip": "skip == 0",
-}
+DEFAULTS = {"mask": "mask == none", "layernorm": "layernorm == none", "mlp": "mlp == none", "skip": "skip == 0"}
 UNPRINTED = {
     "norm_at": "norm_at == after",
     "positions": "positions == none",

@@ -440,8 +440,7 @@ define(
 )
 define(
     "second_norm(l) = norm(second_map(l), 2)",
-    "spectral norm of Σ_h P^{l,h}_11 W^{l,h}, P_11 what the second token, number 1 counted from 0, attends to"
-    " itself",
+    "spectral norm of Σ_h P^{l,h}_11 W^{l,h}, P_11 what the second token, number 1 counted from 0, attends to itself",
     latex=r"\Bigl\|\sum_h P^{{{0},h}}_{{11}}W^{{{0},h}}\Bigr\|_2",
     example="second_norm(0) <= sum_h(norm(W[0, h], 2))",
 )

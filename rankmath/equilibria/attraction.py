@@ -15,16 +15,7 @@ import numpy as np
 from flint import arb, arb_mat
 
 from rankmath.arithmetic.balls import ball, lower_float, precision
-from rankmath.equilibria.balls import (
-    BallMap,
-    box,
-    euclidean,
-    identity,
-    middle,
-    middle_floats,
-    spectral_norm,
-    spread,
-)
+from rankmath.equilibria.balls import BallMap, box, euclidean, identity, middle, middle_floats, spectral_norm, spread
 from rankmath.equilibria.proofs import (
     Dyadics,
     Existence,
@@ -105,8 +96,6 @@ def prove_attraction(problem: Problem, existence: Existence) -> Attraction:
 def spectral_estimate(J: arb_mat) -> float:
     """The spectral radius, nearly: ‖J^m‖_F^(1/m) with m = 2²⁰, as far as the working precision sees it.
 
-    Examples
-    --------
     >>> with precision(128):
     ...     round(spectral_estimate(arb_mat([[0.5, 1e6], [0, 0.25]])), 4)
     0.5
@@ -122,8 +111,6 @@ def lyapunov_factor(J: arb_mat, rate: float) -> arb_mat | None:
 
     None where rounding hides it.
 
-    Examples
-    --------
     >>> with precision(128):
     ...     S = lyapunov_factor(arb_mat([[0.5, 10], [0, 0.25]]), 0.75)
     ...     bool(spectral_norm(S * arb_mat([[0.5, 10], [0, 0.25]]) * S.inv()) < 0.75)
@@ -208,6 +195,4 @@ class _LyapunovNorm:
             raise Inconclusive("the box of the equilibrium is too large for the set that attracts")
         if not spectral_norm(self.slope(width)) < self.exact * rate:
             return None
-        return Attraction(
-            R=dyadics(self.R), S=dyadics(self.S), radius=radius, rate=self.rate, ball=lower_float(inner)
-        )
+        return Attraction(R=dyadics(self.R), S=dyadics(self.S), radius=radius, rate=self.rate, ball=lower_float(inner))

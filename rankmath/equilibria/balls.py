@@ -49,9 +49,7 @@ class BallMap:
     def layer(self, X: arb_mat) -> arb_mat:
         """An enclosure of F on the box X."""
         image = [row * scale for row, scale in self._rows(self._attention(X) * X * self.W_V)]
-        rows = [
-            row for _, row in sorted(zip(self._places(len(image)), image, strict=True), key=lambda pair: pair[0])
-        ]
+        rows = [row for _, row in sorted(zip(self._places(len(image)), image, strict=True), key=lambda pair: pair[0])]
         return arb_mat(len(rows), X.ncols(), [x for row in rows for x in row.entries()])
 
     def jacobian(self, X: arb_mat) -> arb_mat:
@@ -230,8 +228,6 @@ def is_positive_definite(M: arb_mat) -> bool:
 def spectral_norm(M: arb_mat) -> arb:
     """An upper bound of ‖M‖₂ over the box M₀ ± Δ: t + min(√(‖Δ‖₁‖Δ‖_∞), ‖Δ‖_F), where t² I − M₀ᵀM₀ ≻ 0 is proved.
 
-    Examples
-    --------
     >>> bound = spectral_norm(exact_matrix(np.array([[3.0, 0.0], [4.0, 0.0]])))
     >>> bound >= 5 and bound < 5.01
     True

@@ -33,8 +33,6 @@ _BITS = (96, 192, 384)
 class Block:
     """One block of a transformer: heads (W_V, W_QK), a λ-skip, an MLP of matrices U and D, its norm and positions.
 
-    Examples
-    --------
     >>> I = np.eye(2)
     >>> Block([I], [0 * I], Mask.complete(2), skip=1.0).step(I).round(3).tolist()
     [[0.949, 0.316], [0.316, 0.949]]
@@ -173,8 +171,7 @@ class _Moving:
         rows = self.at.tolist()
         images = [value(i, row) for i, row in enumerate(rows)]
         moved = [
-            arb_mat([slope(row, y, h) for row, y, h in zip(rows, images, a.tolist(), strict=True)])
-            for a in self.along
+            arb_mat([slope(row, y, h) for row, y, h in zip(rows, images, a.tolist(), strict=True)]) for a in self.along
         ]
         return _Moving(arb_mat(images), tuple(moved))
 
@@ -295,8 +292,6 @@ def rotary_equilibrium(tokens: int, rank: int, mask: MaskLike = "causal") -> tup
 def survivors() -> dict[str, tuple[Block, Floats]]:
     """One attracting equilibrium of full rank for each extra part of a block: the block and its tokens.
 
-    Examples
-    --------
     >>> for name, (block, X) in survivors().items():
     ...     print(name, np.linalg.matrix_rank(X), np.abs(block.step(X) - X).max() < 1e-12)
     two heads 2 True

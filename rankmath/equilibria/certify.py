@@ -199,8 +199,6 @@ class EquilibriumProof:
 def certify_design(design: Design) -> EquilibriumProof:
     """Prove what a closed form claims, by a contraction in a weighted maximum norm.
 
-    Examples
-    --------
     >>> from rankmath.equilibria.designs import causal_design
     >>> proof = certify_design(causal_design(2))
     >>> print(proof.claims[1])

@@ -16,14 +16,7 @@ import numpy as np
 from rankmath.attention.backend import Backend, mover
 from rankmath.equilibria.designs import Design, hamiltonian_order, path_design, stable_design
 from rankmath.equilibria.equilibrium import Equilibrium
-from rankmath.equilibria.map import (
-    Floats,
-    attention,
-    design,
-    newton,
-    normalise,
-    token_norm,
-)
+from rankmath.equilibria.map import Floats, attention, design, newton, normalise, token_norm
 from rankmath.equilibria.search import cluster_weights, stable_search
 from rankmath.equilibria.stored import stored_design
 from rankmath.equilibria.wu2024 import LARGEST, ExactEquilibrium, complete_equilibrium, shift_equilibrium
@@ -128,16 +121,13 @@ def layernorm_equilibrium(
         if settled is not None:
             return settled
     raise InvalidArgument(
-        f"mask: no isolated equilibrium of rank {k} found under it; "
-        "the constructions need tokens that see themselves"
+        f"mask: no isolated equilibrium of rank {k} found under it; the constructions need tokens that see themselves"
     )
 
 
 def from_design(design: Design) -> Equilibrium:
     """The design's unit vectors, which the equilibrium is within rounding of, with its weights."""
-    return Equilibrium(
-        X=design.X, W_V=design.W_V, W_QK=design.W_QK, mask=design.mask, rank=design.rank, design=design
-    )
+    return Equilibrium(X=design.X, W_V=design.W_V, W_QK=design.W_QK, mask=design.mask, rank=design.rank, design=design)
 
 
 def stable_ranks(tokens: int, mask: MaskLike = "complete", ratio: Number = 0.5) -> tuple[Equilibrium, ...]:
@@ -146,8 +136,6 @@ def stable_ranks(tokens: int, mask: MaskLike = "complete", ratio: Number = 0.5) 
     Tokens 0 … k − 1 rest near the coordinate vectors and all others near −e_0. The mask needs self-loops and a
     Hamiltonian path.
 
-    Examples
-    --------
     >>> family = stable_ranks(4)
     >>> [one.certify().rank for one in family], all((one.W_QK == family[0].W_QK).all() for one in family)
     ([1, 2, 3, 4], True)
@@ -168,8 +156,6 @@ def all_ranks(tokens: int, dim: int, mask: str = "causal", *, w: Number = None) 
     Causal: W3, with W_V = I + wS and w > tokens − 1 (tokens + 1 unless given), W_QK = 0. Complete: W_V = I, or
     diag(1, …, 1, ½) where rank = tokens is possible, and W_QK = βI; see `complete_equilibrium`.
 
-    Examples
-    --------
     >>> [equilibrium.rank for equilibrium in all_ranks(6, 5)]
     [1, 2, 3, 4, 5]
     """
@@ -190,8 +176,6 @@ def isolated_ranks(tokens: int, dim: int, mask: MaskLike = "complete") -> tuple[
     tokens near k of the eigenvectors of W_V rest at rank k. All are proved by `certify`, which those of `all_ranks`
     under the complete mask are not: rotations move them.
 
-    Examples
-    --------
     >>> family = isolated_ranks(4, 4)
     >>> [equilibrium.certify().rank for equilibrium in family]
     [1, 2, 3, 4]
@@ -247,12 +231,7 @@ _Core = tuple[list[int], Floats, Floats, Floats]
 
 
 def _stable_core(
-    mask: Mask,
-    rank: int,
-    seed: int,
-    restarts: int,
-    backend: Backend,
-    progress: Callable[[int, float], None] | None,
+    mask: Mask, rank: int, seed: int, restarts: int, backend: Backend, progress: Callable[[int, float], None] | None
 ) -> _Core:
     if rank == mask.n:
         known = stored_design(mask)
@@ -325,8 +304,6 @@ def find_clusters(mask: Mask, count: int) -> list[int] | None:
     All singletons; the first tokens as one cluster (causal masks); tokens with equal rows of the mask merged; and
     for up to 8 tokens any partition at all.
 
-    Examples
-    --------
     >>> find_clusters(Mask.causal(4), 2), find_clusters(Mask.complete(4), 2), find_clusters(Mask.window(4, 1), 2)
     ([0, 0, 0, 1], [0, 0, 1, 1], [0, 1, 1, 0])
     """

@@ -89,8 +89,6 @@ def prove_contraction(design: Design) -> Contraction:
     The rate is 1 − (1 − ρ)/4 with ρ the spectral radius of the limit. Where the limit's Jacobian is triangular and
     attention sharp enough, the eigenvalues too, to 2⁻²⁴.
 
-    Examples
-    --------
     >>> from rankmath.equilibria.designs import causal_design
     >>> proof = prove_contraction(causal_design(3))
     >>> log10(proof.radius) > -8, proof.rate, proof.rank
@@ -138,8 +136,6 @@ def _rank_data(
 def log10(x: Fraction) -> float:
     """log₁₀ of a positive fraction, however small.
 
-    Examples
-    --------
     >>> log10(Fraction(1, 10**500))
     -500.0
     """
@@ -169,12 +165,7 @@ def _largest(F: BallMap, X: arb_mat, weights: Rows, rate: Fraction, core: Fracti
 
 
 def _largest_so(
-    sums_of: Callable[[arb_mat], list[arb]],
-    X: arb_mat,
-    weights: Rows,
-    rate: Fraction,
-    core: Fraction,
-    log_range: float,
+    sums_of: Callable[[arb_mat], list[arb]], X: arb_mat, weights: Rows, rate: Fraction, core: Fraction, log_range: float
 ) -> Fraction:
     # The row sums grow linearly with the size: one small box tells where the room ends.
     probe = Fraction(2) ** -int(2 * log_range + 64 + 4 * X.nrows())
@@ -200,9 +191,7 @@ def _largest_so(
     raise NotContracting("no box around the tokens is mapped into itself: attention is not sharp enough")
 
 
-def row_sums(
-    F: BallMap, X: arb_mat, weights: Rows, values: Rows | None = None, *, apart: bool = False
-) -> list[arb]:
+def row_sums(F: BallMap, X: arb_mat, weights: Rows, values: Rows | None = None, *, apart: bool = False) -> list[arb]:
     """Upper bounds of Σ_q sup |DF_pq − [p = q] v_p| w_q over the box X, one for each entry p of each token.
 
     |S + qᵀz| is bounded by |S| + |q|ᵀ|z| where attention is small, and everywhere if `apart`: faster.

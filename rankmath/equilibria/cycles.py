@@ -129,6 +129,4 @@ def stable_cycle(
         # Some designs are so close to a shear that rounding the weights moves the tokens away.
         if found.radius < 1 and X is not None and np.abs(X - found.X).max() < 1e-2:
             return Cycle(X=X, W_V=W_V, W_QK=W_QK, order=places)
-    raise RuntimeError(
-        f"no stable cycle found in {_ATTEMPTS + 1} searches; smallest spectral radius {smallest:.4f}"
-    )
+    raise RuntimeError(f"no stable cycle found in {_ATTEMPTS + 1} searches; smallest spectral radius {smallest:.4f}")

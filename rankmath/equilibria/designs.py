@@ -126,8 +126,6 @@ class Design:
 def scale_factors(count: int, ratio: Number) -> Floats:
     """ν_k ≈ ratio^k, k = 0 … count − 1, each a dyadic number of at most 24 bits; exact for powers of two.
 
-    Examples
-    --------
     >>> scale_factors(4, 0.5)
     array([1.   , 0.5  , 0.25 , 0.125])
     """
@@ -147,8 +145,6 @@ def causal_design(tokens: int, ratio: Number = Fraction(1, 2)) -> Design:
 
     Its Jacobian on the tangent spaces has the eigenvalues μ_k/μ_i, i < k, and zeros.
 
-    Examples
-    --------
     >>> causal_design(3).W_V
     array([[ 1.  ,  0.  ,  0.  ],
            [-1.  ,  0.5 ,  0.  ],
@@ -183,8 +179,6 @@ def path_weights(tokens: int, gap: int, ratio: Number = Fraction(1, 2)) -> tuple
     least: s_i = L + 1 (s_0 = 2L + 2n, so that −e_0 keeps to itself too), M_iq = 1 for q < i − 1, and
     M_qi = M_{q,i−1} − M_iq − (−1)^{i+q} above the diagonal.
 
-    Examples
-    --------
     >>> W_V, W_QK = path_weights(3, 20)
     >>> W_QK
     array([[46., 26., 24.],
@@ -224,8 +218,6 @@ def path_design(
     gap one is taken at which the spectrum is resolved to 2⁻²⁴. The limit's eigenvalues are ν_b/ν_i, b > i, zeros,
     and ν_b/ν_0 times eigenvalues of the averages that the tokens at −e_0 take of each other.
 
-    Examples
-    --------
     >>> path_design(3, 20).spectrum
     array([[0.  , 0.5 , 0.25],
            [0.  , 0.  , 0.5 ],
@@ -268,8 +260,6 @@ def rank_two_design(tokens: int) -> Design:
     tokens attend to the last with the odds ε, the last to all others with the odds 2. Proved in Coq for every n
     (`wu_all_n`).
 
-    Examples
-    --------
     >>> rank_two_design(100).limit_rate <= 0.5
     True
     """
@@ -296,8 +286,6 @@ def rank_two_design(tokens: int) -> Design:
 def hamiltonian_order(mask: Mask) -> tuple[int, ...] | None:
     """An order of the tokens in which each sees its predecessor, by depth-first search; None if none is found.
 
-    Examples
-    --------
     >>> hamiltonian_order(Mask.causal(4)), hamiltonian_order(as_mask("star", 4))
     ((0, 1, 2, 3), None)
     """
@@ -328,8 +316,6 @@ def sharp_gap(tokens: int, ratio: Number = Fraction(1, 2)) -> int:
     are the ranges of `log_weights` for the rate of `prove_contraction` and for the discs. They grow with L only
     like a power of it.
 
-    Examples
-    --------
     >>> sharp_gap(3) < sharp_gap(3, Fraction(1, 8)) < sharp_gap(4, Fraction(1, 8))
     True
     """
@@ -352,8 +338,6 @@ def recognised(X: Floats, W_V: Floats, W_QK: Floats, mask: Mask, tolerance: floa
     The tokens must be signed unit vectors up to the tolerance, in any order and under any names of the
     coordinates; attention is that of the unit vectors, to doubles.
 
-    Examples
-    --------
     >>> made = path_design(3)
     >>> found = recognised(made.X[[2, 0, 1]], made.W_V, made.W_QK, made.mask, 1e-9)
     >>> found.limit_rate, found.rank
@@ -396,8 +380,6 @@ def stable_design(mask: Mask, dim: int, rank: int, ratio: Number = Fraction(1, 2
     Causal masks of full rank: Theorem A. Masks with a Hamiltonian path, dim ≥ tokens: Theorem B, any rank.
     Complete masks of rank two in any dimension: `rank_two_design`, whose spectral radius is its own.
 
-    Examples
-    --------
     >>> stable_design(as_mask("window:1", 5), 6, 3).X.shape
     (5, 6)
     >>> stable_design(as_mask("star", 5), 5, 5) is None

@@ -153,8 +153,6 @@ class Equilibrium(Shows):
         and certificate are those of this equilibrium. Rotary positions turn entries of queries and keys that are
         added for them, and that are 0 here.
 
-        Examples
-        --------
         >>> from rankmath.equilibria.constructions import layernorm_equilibrium
         >>> from rankmath.attention.states import hidden_states
         >>> rest = layernorm_equilibrium(3, 4, 2, mask="causal")
@@ -201,8 +199,6 @@ class Equilibrium(Shows):
         F is odd, so −X is an equilibrium too, and is counted apart. The tolerance is coarse because W3 converges
         like 1/t: its first token is not hyperbolic. For all limits of random starts, see `basins`.
 
-        Examples
-        --------
         >>> from fractions import Fraction
         >>> import rankmath as rm
         >>> basin = rm.all_ranks(2, 2, w=Fraction(5, 3))[1].basin(500)
@@ -212,9 +208,7 @@ class Equilibrium(Shows):
         tolerance = as_real("tolerance", tolerance, positive=True)
         starts = random_starts(self.network, samples, seed)
         last = deque(self.iterate(starts, steps), maxlen=1).pop()
-        own, mirror = (
-            int((np.abs(last - target).max(axis=(1, 2)) <= tolerance).sum()) for target in (self.X, -self.X)
-        )
+        own, mirror = (int((np.abs(last - target).max(axis=(1, 2)) <= tolerance).sum()) for target in (self.X, -self.X))
         counts = (own, mirror, len(starts) - own - mirror)
         return Basin(*(Share.of(hits, len(starts), confidence) for hits in counts))
 
@@ -224,8 +218,6 @@ class Equilibrium(Shows):
         By default whichever of the two the spectral radius suggests is tried; where it is not proved, the proof
         says so in ``undecided`` and claims neither.
 
-        Examples
-        --------
         >>> import rankmath as rm
         >>> print(rm.all_ranks(2, 2, w=4)[1].certify().undecided)
         stable or unstable; the spectral radius of the Jacobian is 1 to six digits

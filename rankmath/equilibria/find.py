@@ -88,9 +88,7 @@ def frame_of(net: Network | Equilibrium, *, tokens: int | None = None) -> Equili
         )
     given = [what for what, present in extras.items() if present]
     if given or net.norm is None:
-        raise InvalidArgument(
-            f"net: {given[0]} given; one layer N(A X W_V) with norm 'sphere' or 'standard' is needed"
-        )
+        raise InvalidArgument(f"net: {given[0]} given; one layer N(A X W_V) with norm 'sphere' or 'standard' is needed")
     if float(net.d_qk) != int(net.d_qk):
         raise InvalidArgument(f"net: d_qk = {net.d_qk} given; a whole number is needed")
     n = net.tokens if tokens is None else as_count("tokens", tokens)
@@ -110,8 +108,6 @@ def frame_of(net: Network | Equilibrium, *, tokens: int | None = None) -> Equili
 def escaping(equilibrium: Equilibrium) -> tuple[int, int]:
     """How many eigenvalues of the Jacobian lie outside the unit circle, and how many on it to 10⁻⁶.
 
-    Examples
-    --------
     >>> import rankmath as rm
     >>> escaping(rm.layernorm_equilibrium(2, 2, 2, mask="complete", stable=True))
     (0, 0)

@@ -71,9 +71,7 @@ def _step(flow: Flow, center: Floats, radii: Floats, step: arb) -> tuple[Floats,
     after = start + step * flow.velocity(start, ball, 0) + step * step / 2 * turn.reshape(n, d)
     middle = np.vectorize(lambda x: float(x.mid()), otypes=[float])(after)
     middle /= np.linalg.norm(middle, axis=1, keepdims=True)
-    error = [
-        _length(x - c for x, c in zip(*rows, strict=True)) for rows in zip(after, middle.tolist(), strict=True)
-    ]
+    error = [_length(x - c for x, c in zip(*rows, strict=True)) for rows in zip(after, middle.tolist(), strict=True)]
     # Both paths lie on the sphere, so any pull to it may be added: the one with the least growth.
     box = _held(flow, center, radii + _ROUNDING, step)
     M = growths(flow, box, _PULLS).tolist()
@@ -103,9 +101,7 @@ def _held(flow: Flow, center: Floats, radii: Floats, step: arb) -> NumpyArray:
         if (reach < widths).all():
             return box
         widths = np.maximum(1.3 * reach, widths)
-    raise NotProved(
-        f"steps: no box holds a step of {float(step):g} from radii of {radii.max():.1e}; take more steps"
-    )
+    raise NotProved(f"steps: no box holds a step of {float(step):g} from radii of {radii.max():.1e}; take more steps")
 
 
 def _growth(block: NumpyArray, *, own: bool) -> arb:
@@ -142,9 +138,7 @@ def _gershgorin(M: arb_mat) -> arb:
 
 
 def _boxed(X: Floats, widths: Floats) -> NumpyArray:
-    return np.array(
-        [[arb(float(x), float(w)) for x in row] for row, w in zip(X, widths, strict=True)], dtype=object
-    )
+    return np.array([[arb(float(x), float(w)) for x in row] for row, w in zip(X, widths, strict=True)], dtype=object)
 
 
 def basin(proof: FlowProof) -> Floats:

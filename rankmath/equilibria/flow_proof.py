@@ -120,9 +120,7 @@ def prove(flow: Flow, X: Floats) -> FlowProof:
             Y = arb_mat(inverse.tolist())
             step = Y * _column(flow.velocity(exact, ball, inward))
             J = _matrix(flow.derivative(boxed, ball, inward))
-            wrong = (
-                arb_mat(X.size, X.size, [arb(int(i == j)) for i in range(X.size) for j in range(X.size)]) - Y * J
-            )
+            wrong = arb_mat(X.size, X.size, [arb(int(i == j)) for i in range(X.size) for j in range(X.size)]) - Y * J
             size = ball(radius)
             inside = all(
                 abs(step[i, 0]) + size * sum((abs(wrong[i, j]) for j in range(X.size)), arb(0)) < size
@@ -131,9 +129,7 @@ def prove(flow: Flow, X: Floats) -> FlowProof:
             pulls = (boxed * flow.sent(boxed, ball) + inward * boxed * boxed).sum(axis=1)
             if inside and all(y > 0 for y in pulls):
                 return FlowProof(flow, X, radius, *_spectrum(boxed, J), inverse, inward)
-    raise NotProved(
-        f"no proof of one equilibrium within {_NEAR} of X: no tokens rest there, or they are not isolated"
-    )
+    raise NotProved(f"no proof of one equilibrium within {_NEAR} of X: no tokens rest there, or they are not isolated")
 
 
 def _spectrum(X: Array, J: arb_mat) -> tuple[tuple[tuple[arb, arb], ...], str]:

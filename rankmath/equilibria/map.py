@@ -32,8 +32,6 @@ def _floats(a: ArrayLike) -> Floats:
 def attention(X: Floats, W: Floats, weights: Floats) -> Floats:
     """A_ij ∝ weights_ij exp(x_i W x_jᵀ), rows summing to one; W is W_QK/√d_qk.
 
-    Examples
-    --------
     >>> attention(np.eye(2), np.zeros((2, 2)), np.tril(np.ones((2, 2))))
     array([[1. , 0. ],
            [0.5, 0.5]])
@@ -56,8 +54,6 @@ def token_norm(dim: int, norm: str) -> float:
 def normalise(Y: Floats, norm: str) -> Floats:
     """Rows divided by their 2-norm ("sphere"), or centred and divided by their deviation ("standard").
 
-    Examples
-    --------
     >>> normalise(np.array([[3.0, 4.0]]), "sphere"), normalise(np.array([[3.0, 4.0]]), "standard")
     (array([[0.6, 0.8]]), array([[-1.,  1.]]))
     """
@@ -87,8 +83,6 @@ def jacobian(X: Floats, W_V: Floats, W: Floats, weights: Floats, norm: str) -> F
     The image of F is normalised, so at an equilibrium this matrix maps everything into the tangent spaces: its
     spectrum is that of the Jacobian on the tangent spaces, and zeros.
 
-    Examples
-    --------
     >>> J = jacobian(np.array([[0.0, 1.0], [-0.6, -0.8]]), np.array([[1, 5 / 3], [0, 1]]), np.zeros((2, 2)),
     ...              np.tril(np.ones((2, 2))), "sphere")
     >>> np.allclose(np.sort(np.abs(np.linalg.eigvals(J))), [0, 0, 0.2, 1])
@@ -103,9 +97,7 @@ def jacobian(X: Floats, W_V: Floats, W: Floats, weights: Floats, norm: str) -> F
     unit = rows / length[..., None]
     spread = V[..., None, :, :] - Y[..., :, None, :]
     # G[i, k, a, b] = ∂(y_i)_b / ∂(x_k)_a
-    G = A[..., None, None] * (
-        (X @ W)[..., :, None, :, None] * spread[..., :, :, None, :] + W_V[..., None, None, :, :]
-    )
+    G = A[..., None, None] * ((X @ W)[..., :, None, :, None] * spread[..., :, :, None, :] + W_V[..., None, None, :, :])
     token = np.arange(n)
     C = np.einsum("...ij,...ja,...ijb->...iab", A, X, spread)
     G[..., token, token, :, :] += W[..., None, :, :] @ C
@@ -130,8 +122,6 @@ def spectral_radius(X: Floats, W_V: Floats, W: Floats, weights: Floats, norm: st
 def power_sum(B: Floats) -> Floats:
     """P = Σ_k (Bᵀ)ᵏ Bᵏ, which solves P = BᵀPB + I, by doubling; the spectral radius of B must be below 1.
 
-    Examples
-    --------
     >>> power_sum(np.array([[0.5]]))
     array([[1.33333333]])
     """
@@ -151,8 +141,6 @@ def design(X: Floats, D: Floats, W: Floats, weights: Floats, *, order: Floats | 
 
     With an ``order``, W_V = (A X)⁺ D X[order], which makes F(X) = X[order].
 
-    Examples
-    --------
     >>> X, ones = np.array([[1.0, 0.0], [0.6, 0.8]]), np.ones((2, 2))
     >>> W_V = design(X, np.array([1.0, 2.0]), np.eye(2), ones)
     >>> np.allclose(layer(X, W_V, np.eye(2), ones, "sphere"), X)
@@ -179,22 +167,13 @@ def newton(X: Floats, W_V: Floats, W: Floats, weights: Floats, norm: str, **opti
 
 
 def newton_from(
-    starts: Floats,
-    W_V: Floats,
-    W: Floats,
-    weights: Floats,
-    norm: str,
-    *,
-    order: Floats | None = None,
-    steps: int = 50,
+    starts: Floats, W_V: Floats, W: Floats, weights: Floats, norm: str, *, order: Floats | None = None, steps: int = 50
 ) -> tuple[Floats, Floats]:
     """Newton's method for F(X) = X, or F(X) = X[order], from many starts (m, n, d) at once.
 
     Returns where each ends, and (on the host) which have settled at rounding level. F(X) = X puts X on the spheres
     by itself, so the iteration needs no constraint.
 
-    Examples
-    --------
     >>> W_V, ones = np.array([[0.0, 1.0], [-1.0, 0.0]]), np.ones((1, 1))
     >>> newton_from(np.eye(2)[:, None, :], W_V, np.zeros((2, 2)), ones, "sphere")[1]  # a rotation rests nowhere
     array([False, False])

@@ -116,9 +116,7 @@ def portrait_data(
         return _approach(known, ball, seed)
     if tolerance is None:
         tolerance = 1e-2 if known is not None and abs(known.spectral_radius - 1) <= 1e-6 else 1e-6
-    return _portrait(
-        frame, plane, known, found, grid, steps, as_real("tolerance", tolerance, positive=True, most=0.1)
-    )
+    return _portrait(frame, plane, known, found, grid, steps, as_real("tolerance", tolerance, positive=True, most=0.1))
 
 
 # -- tokens on a circle ---------------------------------------------------------------------------------------

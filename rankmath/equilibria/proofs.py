@@ -180,8 +180,6 @@ def prove_existence(problem: Problem, bits: int) -> Existence:
 def preserved_support(nonzero: Floats, W_V: Floats, weights: Sequence[Sequence[int]]) -> Floats:
     """The smallest pattern of entries containing `nonzero` that F preserves: V_j W_V ⊂ V_i whenever i sees j.
 
-    Examples
-    --------
     >>> shift = np.array([[1, 2.0], [0, 1]])
     >>> preserved_support(np.array([[False, True], [True, False]]), shift, [[1, 0], [1, 1]]).tolist()
     [[False, True], [True, True]]
@@ -209,9 +207,9 @@ def _krawczyk(
     unknowns = np.flatnonzero(support).tolist()
     F = problem.ball_map(weights)
     centre = _newton(F, exact_matrix(tokens), unknowns, bits)
-    distance = maximum(
-        [centre[c, a] - float(problem.X[i, a]) for i, c in enumerate(labels) for a in range(d)]
-    ) + arb(2) ** -(bits // 2)
+    distance = maximum([centre[c, a] - float(problem.X[i, a]) for i, c in enumerate(labels) for a in range(d)]) + arb(
+        2
+    ) ** -(bits // 2)
     if not distance <= problem.tolerance:
         raise Refused(
             f"the nearest equilibrium found is {upper_float(distance):.1e} away, "
@@ -423,8 +421,6 @@ def growing_forms(J: Floats, top: float) -> list[tuple[Fraction, Floats]]:
     P is positive on the eigenvectors v of |λ| > s, because (|λ|² − s²) v*Pv = ‖v‖²; s² must not be a product of two
     eigenvalues, and P is large where it nearly is.
 
-    Examples
-    --------
     >>> s, P = growing_forms(np.diag([2.0, 1.0]), 2.0)[0]
     >>> 1 <= s < 2, np.sign(np.diag(P)).tolist()
     (True, [1.0, -1.0])

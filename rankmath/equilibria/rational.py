@@ -32,8 +32,6 @@ def resting_polynomial(X: Rows, W_V: Rows, M: Rows, allowed: Sequence[Sequence[b
     Even attention: the logits x_i M x_jᵀ of each token are equal on the mask. The Jacobian is by the definition:
     ∂y_i/∂x_k = A_ik((x_i M)ᵀ(v_k − y_i) + W_V) + [i = k] Σ_j A_ij (M x_jᵀ)(v_j − y_i), then (I − x_iᵀx_i)/|y_i|.
 
-    Examples
-    --------
     >>> found = resting_polynomial([[1, 0], [0, 1]], [[2, 0], [-2, 1]], [[0, 1], [0, 0]], [[1, 0], [1, 1]])
     >>> found == Polynomial.with_roots([Fraction(1, 2), 0, 0, 0])
     True

@@ -56,8 +56,6 @@ def cluster_weights(allowed: Floats, clusters: Sequence[int]) -> Floats:
     Row-wise softmax ignores a common factor of a row, so members of c need only proportional counts: the first
     tokens under a causal mask are such a cluster. ValueError if the mask does not treat members alike.
 
-    Examples
-    --------
     >>> cluster_weights(np.tril(np.ones((3, 3))), [0, 0, 1])
     array([[1., 0.],
            [2., 1.]])
@@ -69,9 +67,7 @@ def cluster_weights(allowed: Floats, clusters: Sequence[int]) -> Floats:
     first = np.array([np.flatnonzero(labels == c)[0] for c in range(count)])
     chosen = counts[first]
     # Integer cross-multiplication: exact.
-    if not np.array_equal(
-        counts * chosen[labels].sum(axis=1)[:, None], chosen[labels] * counts.sum(axis=1)[:, None]
-    ):
+    if not np.array_equal(counts * chosen[labels].sum(axis=1)[:, None], chosen[labels] * counts.sum(axis=1)[:, None]):
         raise InvalidArgument(
             f"clusters: {list(clusters)} given; the mask does not treat the members of a cluster alike"
         )
@@ -162,8 +158,6 @@ def log_modulus_mean(J: Floats, sharpness: float) -> tuple[float, Floats]:
 
     ∂|λ| = Re(λ̄ uᴴ ∂J v)/(|λ| uᴴv) for a simple eigenvalue with left and right vectors u, v.
 
-    Examples
-    --------
     >>> value, gradient = log_modulus_mean(np.diag([2.0, 1.0]), 1)
     >>> np.allclose(value, np.log(3)), np.allclose(gradient, np.eye(2) / 3)
     (True, True)
@@ -188,8 +182,6 @@ def log_modulus_mean(J: Floats, sharpness: float) -> tuple[float, Floats]:
 def log_lyapunov_trace(J: Floats, rate: float) -> tuple[float, Floats]:
     """log tr P, P = Σ (J/q)ᵀᵏ(J/q)ᵏ, and its gradient 2 P J Q/(q² tr P) with Q = Σ (J/q)ᵏ(J/q)ᵀᵏ; needs ρ(J) < q.
 
-    Examples
-    --------
     >>> value, gradient = log_lyapunov_trace(np.array([[0.5]]), 1)
     >>> np.allclose(value, np.log(4 / 3)), np.allclose(gradient, 4 / 3)
     (True, True)
@@ -245,22 +237,14 @@ def stable_search(
     if floor >= 1:
         raise InvalidArgument(f"least_singular_value: {floor} given; k unit tokens in k dimensions have σ_min ≤ 1")
     labels = np.asarray(clusters)
-    if (
-        labels.shape != (mask.n,)
-        or labels.dtype.kind != "i"
-        or set(labels.tolist()) != set(range(labels.max() + 1))
-    ):
-        raise InvalidArgument(
-            f"clusters: {clusters} given; the cluster 0, 1, … of each of {mask.n} tokens is needed"
-        )
+    if labels.shape != (mask.n,) or labels.dtype.kind != "i" or set(labels.tolist()) != set(range(labels.max() + 1)):
+        raise InvalidArgument(f"clusters: {clusters} given; the cluster 0, 1, … of each of {mask.n} tokens is needed")
     allowed = mask.allowed.astype(float)
     cluster_weights(allowed, labels.tolist())
     k = int(labels.max()) + 1
     places = np.arange(k) if order is None else np.asarray(order)
     if order is not None and (k < mask.n or sorted(places.tolist()) != list(range(k))):
-        raise InvalidArgument(
-            f"order: {order} given; a permutation of {mask.n} tokens, none in a cluster, is needed"
-        )
+        raise InvalidArgument(f"order: {order} given; a permutation of {mask.n} tokens, none in a cluster, is needed")
     if k == 1:
         return _single_token()
     # Aim a little above the floor: the penalty is soft.

@@ -64,11 +64,7 @@ star 5:
 
 # Weights found by climbing in the share of random starts that do not collapse: mask, W_V and W_QK, n = d.
 LARGE_BASINS: dict[str, tuple[str, list[list[float]], list[list[float]]]] = {
-    "two tokens, no mask": (
-        "complete",
-        [[-0.5625, 0.390625], [1.0, -0.41796875]],
-        [[3.0625, 5.125], [-2.1875, -5.0]],
-    ),
+    "two tokens, no mask": ("complete", [[-0.5625, 0.390625], [1.0, -0.41796875]], [[3.0625, 5.125], [-2.1875, -5.0]]),
     "two tokens, causal": (
         "causal",
         [[1.0, 0.04296875], [0.203125, 0.8359375]],
@@ -85,8 +81,6 @@ LARGE_BASINS: dict[str, tuple[str, list[list[float]], list[list[float]]]] = {
 def stored_design(mask: Mask) -> tuple[Floats, Floats, Floats] | None:
     """X, W_V and W_QK of a stable equilibrium of full rank n = d under this mask, None where none is kept.
 
-    Examples
-    --------
     >>> X, W_V, W_QK = stored_design(Mask.complete(3))
     >>> X.shape, stored_design(as_mask("star", 4))[0].shape, stored_design(Mask.complete(100))
     ((3, 3), (4, 4), None)

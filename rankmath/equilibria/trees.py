@@ -26,8 +26,6 @@ _DOUBLINGS = 10
 def search_tree(mask: Mask) -> tuple[list[int], list[int]]:
     """The tokens in the order of a depth-first search from token 0, and the place of each one's parent (root: −1).
 
-    Examples
-    --------
     >>> search_tree(Mask.window(3, 1))
     ([0, 1, 2], [-1, 0, 1])
     """
@@ -57,9 +55,7 @@ def tree_logits(edges: Floats, parents: list[int], scales: list[arb], gap: int) 
     for i in range(1, n):
         p = parents[i]
         # Further from the parent than every earlier branch of it.
-        depths = [
-            sum((gaps[k] for k in (*lines[q], q) if p in lines[k]), arb(0)) for q in range(i) if p in lines[q]
-        ]
+        depths = [sum((gaps[k] for k in (*lines[q], q) if p in lines[k]), arb(0)) for q in range(i) if p in lines[q]]
         gaps.append(gap + max(depths, default=arb(0), key=float))
         ups = [arb(1) if q == p else (-slack).exp() if edges[i, q] else arb(0) for q in range(i)]
         flows = arb_mat([[shares[a, b] for b in range(i)] for a in range(i)]).inv()
@@ -115,8 +111,6 @@ def tree_gap(mask: Mask, ratio: Fraction) -> int | None:
 
     Some power of DF(I)/√ratio has row sums below one, in balls.
 
-    Examples
-    --------
     >>> tree_gap(Mask.window(3, 1), Fraction(1, 4))
     48
     """

@@ -25,8 +25,6 @@ LARGEST = 256
 class ExactEquilibrium:
     """Unit rows X with A X W_V = D X, exactly; ``scales`` is the diagonal of D and ``minor_at`` a nonzero minor.
 
-    Examples
-    --------
     >>> equilibrium = shift_equilibrium(3, 3, 3, 5)
     >>> equilibrium.is_equilibrium(), equilibrium.minor()
     (True, 1/125)
@@ -84,8 +82,6 @@ class ExactEquilibrium:
 def exact_number(name: str, value: Number) -> sp.Expr:
     """An int, float (the dyadic it is), Fraction, or real sympy number; a ValueError for anything else.
 
-    Examples
-    --------
     >>> exact_number("w", Fraction(5, 3)), exact_number("w", 0.5)
     (5/3, 1/2)
     """
@@ -115,8 +111,6 @@ def _more_than(name: str, value: Number, least: sp.Expr | int) -> sp.Expr:
 def shift_matrix(dim: int, w: Number) -> sp.ImmutableMatrix:
     """W_V = I + wS, S the ones on the superdiagonal.
 
-    Examples
-    --------
     >>> shift_matrix(2, 3)
     Matrix([
     [1, 3],
@@ -178,8 +172,6 @@ def shift_equilibrium(
 def rational_full_rank(tokens: int, dim: int, t: int | None = None) -> ExactEquilibrium:
     """W3 of full rank n in rationals: w = (t + 1/t)/2 makes √(1 − 1/w²) = (t² − 1)/(t² + 1); t defaults to 2n.
 
-    Examples
-    --------
     >>> rational_full_rank(2, 2, 3).X
     Matrix([
     [   0,    1],
@@ -205,8 +197,6 @@ def balanced_tokens(tokens: int, rank: int) -> sp.ImmutableMatrix:
     Orthogonal groups of sum zero, each invariant under symmetries that fix x_i and no other line: for k ≤ n/2 one
     regular polygon and k − 2 antipodal pairs, else one regular simplex and n − k − 1 antipodal pairs.
 
-    Examples
-    --------
     >>> balanced_tokens(4, 2)
     Matrix([
     [ 1,  0],
@@ -233,8 +223,6 @@ def balanced_tokens(tokens: int, rank: int) -> sp.ImmutableMatrix:
 def simplex(corners: int) -> sp.ImmutableMatrix:
     """The regular simplex: m unit vectors in R^{m−1} with mutual products −1/(m − 1).
 
-    Examples
-    --------
     >>> S = simplex(4)
     >>> (S * S.T).applyfunc(sp.simplify)[0, :]
     Matrix([[1, -1/3, -1/3, -1/3]])
@@ -260,8 +248,6 @@ def complete_equilibrium(tokens: int, dim: int, rank: int) -> ExactEquilibrium:
 
     Ranks up to min(n, d) exist; for ranks 2 … n − 1 equal to d the last coordinate is used too, and W_V = I.
 
-    Examples
-    --------
     >>> equilibrium = complete_equilibrium(3, 3, 3)
     >>> max(abs(x) for x in equilibrium.defect(digits=30)) < 1e-28
     True
@@ -348,8 +334,6 @@ def two_token_example(w: Number) -> TwoTokens:
     (0, 1) with multiplier ½, (−1/w, s) with 1 + s, (−1/w, −s) with 1 − s, s = √(1 − 1/w²). There are no others:
     x W_V + e₂ = λx forces λ = 1 or x₁ = 0, and then x = (0, 1), (0, −1) being sent to 0.
 
-    Examples
-    --------
     >>> example = two_token_example(Fraction(5, 3))
     >>> [tuple(e.x) for e in example.equilibria], [e.multiplier for e in example.equilibria]
     ([(0, 1), (-3/5, 4/5), (-3/5, -4/5)], [1/2, 9/5, 1/5])

@@ -44,9 +44,7 @@ def _builder(name: str) -> Callable[..., Term]:
         if entry.variadic:
             return Call(name, tuple(as_term(value) for value in given))
         if len(given) > len(names) or not set(named) <= set(names[len(given) :]):
-            raise InvalidArgument(
-                f"{name}({', '.join(names)}): {len(given)} arguments and {', '.join(named)} given"
-            )
+            raise InvalidArgument(f"{name}({', '.join(names)}): {len(given)} arguments and {', '.join(named)} given")
         found = {**dict(zip(names, given, strict=False)), **named}
         if len(found) < len(names):
             missing = [argument for argument in names if argument not in found]

@@ -379,9 +379,7 @@ def _call(term: Call) -> Code:
     if index in INDICES and kind in ("sum", "prod", "max", "min"):
         body = code(terms[0])
         return lambda subject, names: _reduced(
-            kind,
-            [body(subject, {**names, index: place}) for place in range(_end(subject, index))],
-            subject.numbers,
+            kind, [body(subject, {**names, index: place}) for place in range(_end(subject, index))], subject.numbers
         )
     if function in ("min", "max"):
         parts = [code(part) for part in terms]

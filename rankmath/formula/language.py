@@ -159,13 +159,7 @@ def predicate(
     """Register a function that is true or false; its example is the call by the names of its arguments."""
     call = re.sub(r": \w+", "", signature)
     return quantity(
-        signature,
-        latex=latex,
-        text=text,
-        by_name=by_name,
-        because=because,
-        example=example or call,
-        value="truth",
+        signature, latex=latex, text=text, by_name=by_name, because=because, example=example or call, value="truth"
     )
 
 

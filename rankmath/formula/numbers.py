@@ -62,9 +62,7 @@ class Signed:
     def __getitem__(self, place: tuple[int, ...]) -> Signed:
         """One of many, or a batch of them; what is `log` itself stays so."""
         log = np.asarray(self.log[place])
-        return Signed(
-            np.asarray(self.sign[place]), log, log if self.top is self.log else np.asarray(self.top[place])
-        )
+        return Signed(np.asarray(self.sign[place]), log, log if self.top is self.log else np.asarray(self.top[place]))
 
     def floats(self) -> Floats:
         """The numbers as doubles; ±inf and 0 beyond their range."""

@@ -16,13 +16,7 @@ from collections.abc import Iterable
 from functools import cache
 
 _OR, _AND, _CASES, _RELATION, _REDUCTION, _SUM, _PRODUCT, _POWER, _ATOM = range(9)
-_SIGNS: dict[type[ast.cmpop], str] = {
-    ast.Lt: "<",
-    ast.LtE: r"\le ",
-    ast.Gt: ">",
-    ast.GtE: r"\ge ",
-    ast.Eq: "=",
-}
+_SIGNS: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: r"\le ", ast.Gt: ">", ast.GtE: r"\ge ", ast.Eq: "="}
 _REACHES = {"all": r"\text{ for all }", "any": r"\text{ for some }"}
 _LETTERS = {
     "d_qk": "d_{qk}",
@@ -56,8 +50,6 @@ WORDED = {
 def latex_letter(name: str) -> str:
     """A letter in LaTeX.
 
-    Examples
-    --------
     >>> latex_letter("gamma"), latex_letter("d_qk"), latex_letter("b_0")
     ('\\\\gamma', 'd_{qk}', 'b_{0}')
     """
@@ -87,12 +79,8 @@ def conventions(body: str) -> list[tuple[str, str, str]]:
     """
     named, tree = lets(body)
     nodes = [node for part in (*(value for _, value in named), tree) for node in ast.walk(part)]
-    called = {
-        node.func.id: None for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    }
-    found = [
-        (name, rf"\operatorname{{{name.replace('_', '-')}}}", WORDED[name]) for name in called if name in WORDED
-    ]
+    called = {node.func.id: None for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    found = [(name, rf"\operatorname{{{name.replace('_', '-')}}}", WORDED[name]) for name in called if name in WORDED]
     if "len" in called:
         found.append(("#", r"\#v", _COUNTED))
     if "identity" in called:
@@ -156,8 +144,6 @@ def stands_apart(body: str) -> bool:
 def printed(body: str, parameters: Iterable[str], *arguments: str) -> str:
     r"""The definition at printed arguments; its own letters make way for those of the arguments.
 
-    Examples
-    --------
     >>> print(printed("max(v[i] for i in range(k, len(v)))", ("v", "k"), "v", "i + 1"))
     \max_{i + 1\le j<\#v} v_{j}
     """
@@ -212,9 +198,7 @@ class _Printer:
                 return self.inside(loop.elt, _OR if split else _CASES) + reach
             case ast.Call(func=ast.Name("integral"), args=[ast.GeneratorExp(elt=elt, generators=[loop])]):
                 first, last = map(self.show, loop.iter.args)  # type: ignore[attr-defined]
-                return (
-                    rf"\int_{{{first}}}^{{{last}}} {self.inside(elt, _ATOM)}\,\mathrm{{d}}{self.show(loop.target)}"
-                )
+                return rf"\int_{{{first}}}^{{{last}}} {self.inside(elt, _ATOM)}\,\mathrm{{d}}{self.show(loop.target)}"
             case ast.Call(func=ast.Name(name), args=[ast.GeneratorExp() as loop]):
                 return rf"\{name}_{{{self.reach(loop.generators)}}} {self.inside(loop.elt, _PRODUCT)}"
             case ast.ListComp(elt=ast.ListComp() as inner, generators=loops):
@@ -229,18 +213,14 @@ class _Printer:
                 if isinstance(op, ast.Or) and any(level(part) == _AND for part in parts):
                     least = _AND
                 apart = isinstance(op, ast.And) and any(level(part) == _AND for part in parts)
-                return (r",\quad " if apart else joint).join(
-                    self.inside(part, least + (not apart)) for part in parts
-                )
+                return (r",\quad " if apart else joint).join(self.inside(part, least + (not apart)) for part in parts)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 first, second = (self.inside(part, _RELATION) for part in (body, orelse))
                 return rf"{first}\text{{ where }}{self.inside(test, _OR)}\text{{, else }}{second}"
             case ast.UnaryOp(op=ast.Not(), operand=ast.Compare(left=left, ops=[ast.Eq()], comparators=[right])):
                 return rf"{self.inside(left, _REDUCTION)}\ne {self.inside(right, _REDUCTION)}"
             case ast.Compare(left=left, ops=ops, comparators=rest):
-                tail = (
-                    _SIGNS[type(op)] + self.inside(side, _REDUCTION) for op, side in zip(ops, rest, strict=True)
-                )
+                tail = (_SIGNS[type(op)] + self.inside(side, _REDUCTION) for op, side in zip(ops, rest, strict=True))
                 return self.inside(left, _REDUCTION) + "".join(tail)
             case ast.UnaryOp(op=ast.USub(), operand=inner):
                 return f"-{self.inside(inner, _PRODUCT)}"

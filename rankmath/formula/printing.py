@@ -7,19 +7,7 @@ from fractions import Fraction
 from rankmath.definitions.hypotheses import SWITCHES, said
 from rankmath.formula.language import FUNCTIONS
 from rankmath.formula.printed import latex_letter, stands_apart
-from rankmath.formula.terms import (
-    Both,
-    Call,
-    Every,
-    Formula,
-    Item,
-    Letter,
-    Number,
-    Operation,
-    Relation,
-    Term,
-    replaced,
-)
+from rankmath.formula.terms import Both, Call, Every, Formula, Item, Letter, Number, Operation, Relation, Term, replaced
 
 # How tightly each operator binds; a power binds its base tighter than its exponent.
 _SUM, _PRODUCT, _NEGATIVE, _POWER, _ATOM = 1, 2, 3, 4, 5
@@ -41,8 +29,6 @@ def _level(term: Term) -> int:
 def text(term: Term) -> str:
     """The canonical text: `read_formula(text(f)) == f`.
 
-    Examples
-    --------
     >>> from rankmath.formula.reader import read_formula
     >>> text(read_formula("n-(d-1) <= 2**(L-1) and H==1"))
     'n - (d - 1) <= 2**(L - 1) and H == 1'
@@ -83,8 +69,6 @@ _SIGNS = {"<=": r"\le", "<": "<", ">=": r"\ge", ">": ">", "==": "="}
 def latex(term: Term) -> str:
     """The formula in LaTeX.
 
-    Examples
-    --------
     >>> from rankmath.formula.reader import read_formula
     >>> print(latex(read_formula("sqrt(n/2) <= 3**L")))
     \\sqrt{\\frac{n}{2}} \\le 3^{L}
@@ -211,8 +195,6 @@ _WORDS = {
 def words(formula: Formula) -> str:
     """A hypothesis in words where it has some, as text otherwise; empty where it says nothing.
 
-    Examples
-    --------
     >>> from rankmath.formula.reader import read_formula
     >>> words(read_formula("heads == 1")), words(read_formula("n >= 2"))
     ('one head', 'n >= 2')

@@ -418,9 +418,7 @@ def position_range(run: Run, P: Place) -> Scalar:
 def lengthening(run: Run, P: Place) -> Scalar:
     a = run.attending(P[1])
     if a.qk_norm is not None or a.b_Q is not None or a.b_K is not None:
-        raise InvalidArgument(
-            "net: lengthening is not defined for its layers; queries or keys have biases or norms"
-        )
+        raise InvalidArgument("net: lengthening is not defined for its layers; queries or keys have biases or norms")
     sizes = [norms.spectral(W[P[2]], run.A) for W in (a.query, a.key) if W is not None]
     n = int(run.X.shape[-2])
     turn = 1.0 if a.rotary is None else max(1.0, float((a.rotary.cos[:n] ** 2 + a.rotary.sin[:n] ** 2).max()))
@@ -548,9 +546,7 @@ def scaling_values(run: Run) -> Truth:
         return found
     W = np.asarray(run.net.W[:, 0])
     scales = W[..., :1, :1]
-    return Truth(
-        ((scales * np.eye(W.shape[-1]) == W).all(axis=(-2, -1)) & (scales >= 0)[..., 0, 0]).all(axis=0)[()]
-    )
+    return Truth(((scales * np.eye(W.shape[-1]) == W).all(axis=(-2, -1)) & (scales >= 0)[..., 0, 0]).all(axis=0)[()])
 
 
 @fast("gained_norm", of="doubles")
@@ -670,9 +666,7 @@ def disjoint_blocks(run: Run) -> Truth:
     bias = None if net.bias is None else np.asarray(net.bias)
     if X.ndim == 2:
         return Truth(_disjoint(np.asarray(net.W), bias, X))
-    found = [
-        _disjoint(np.asarray(net.W)[:, :, i], None if bias is None else bias[:, i], x) for i, x in enumerate(X)
-    ]
+    found = [_disjoint(np.asarray(net.W)[:, :, i], None if bias is None else bias[:, i], x) for i, x in enumerate(X)]
     return Truth(np.asarray(found))
 
 

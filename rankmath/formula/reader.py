@@ -47,13 +47,7 @@ _MOST_DIGITS = 400
 _MOST_EXPONENT = 10_000
 _MOST_BITS = 20_000
 
-_OPERATORS: dict[type[ast.operator], str] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.Pow: "**",
-}
+_OPERATORS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}
 _RELATIONS: dict[type[ast.cmpop], str] = {ast.LtE: "<=", ast.Lt: "<", ast.GtE: ">=", ast.Gt: ">", ast.Eq: "=="}
 _IN_AN_INDEX = (Number, Letter, Operation)
 _NORM_AT = re.compile(rf"(\b(?:layer)?norm *== *(?:{'|'.join(SWITCHES['layernorm'])})) (?= *(?:before|after)\b)")
@@ -65,8 +59,6 @@ T = TypeVar("T")
 def read_formula(text: str, letters: Iterable[str] = ()) -> Formula:
     """The formula that `text` says; `letters` are names defined beside it (arrays and letters of a claim's own).
 
-    Examples
-    --------
     >>> print(read_formula("diameter(X[1], p=1) <= norm(W[0,0], inf) * diameter(X[0], 1) / 2"))
     diameter(X[1], 1) <= norm(W[0, 0], inf)*diameter(X[0], 1)/2
     >>> read_formula("dobrushim(P[0, 0]) <= 1")  # doctest: +ELLIPSIS
@@ -81,8 +73,6 @@ def read_formula(text: str, letters: Iterable[str] = ()) -> Formula:
 def read_term(text: str, letters: Iterable[str] = (), *, free: Iterable[str] = ()) -> Term:
     """The term that `text` says; `free` indices may stand in it unbound, for a formula that binds them.
 
-    Examples
-    --------
     >>> print(read_term("max_l(sum_h(norm(W[l,h], 2)))"))
     max_l(sum_h(norm(W[l, h], 2)))
     """
@@ -155,9 +145,7 @@ class _Reader:
                 assert isinstance(found, Call)
                 return found
             case _:
-                self.refuse(
-                    node, f"{self.source(node)!r} is no relation; two terms with <=, <, >=, > or == are needed"
-                )
+                self.refuse(node, f"{self.source(node)!r} is no relation; two terms with <=, <, >=, > or == are needed")
 
     def quantified(self, node: ast.Call, word: str, index: str) -> Formula:
         if len(node.args) != 1 or node.keywords:
@@ -233,9 +221,7 @@ class _Reader:
             case ast.Subscript():
                 if isinstance(node.value, ast.Name) and node.value.id in self.letters:
                     return self.item(node)
-                self.refuse(
-                    node, f"{self.source(node)!r} is an array; a number is needed here, such as a norm of it"
-                )
+                self.refuse(node, f"{self.source(node)!r} is an array; a number is needed here, such as a norm of it")
             case _:
                 self.refuse(node, f"{self.source(node)!r} is not in the language")
 
@@ -271,9 +257,7 @@ class _Reader:
         if name in self.bound or name in self.free or name in self.letters or name in LETTERS:
             return Letter(name)
         if name in INDICES or name == "p":
-            reduction = (
-                "all_p(…)" if name == "p" else f"sum_{name}(…), max_{name}(…), all_{name}(…) or any_{name}(…)"
-            )
+            reduction = "all_p(…)" if name == "p" else f"sum_{name}(…), max_{name}(…), all_{name}(…) or any_{name}(…)"
             self.refuse(node, f"the index {name} is free; it is bound by {reduction}")
         if name in ARRAYS:
             self.refuse(
@@ -294,9 +278,7 @@ class _Reader:
         # The ℓ₁ norm has one name for people, and two in texts that are frozen: norm(M, 1), residual(X[l], one).
         other = {"1": "one", "one": "1"}.get(found)
         found = other if other in allowed and found not in allowed else found
-        if found in allowed or (
-            found == "p" and "p" in (*self.bound, *self.free) and set(EXPONENTS) <= set(allowed)
-        ):
+        if found in allowed or (found == "p" and "p" in (*self.bound, *self.free) and set(EXPONENTS) <= set(allowed)):
             return found
         self.refuse(node, f"{found!r} given; allowed are {', '.join(allowed)}")
 
@@ -347,8 +329,7 @@ class _Reader:
         return Call(
             name,
             tuple(
-                self.argument(argument, parameter)
-                for argument, parameter in zip(given, entry.parameters, strict=True)
+                self.argument(argument, parameter) for argument, parameter in zip(given, entry.parameters, strict=True)
             ),
         )
 
@@ -356,11 +337,7 @@ class _Reader:
         if parameter.kind == "array":
             if isinstance(node, ast.Name) and node.id in self.letters:
                 return Letter(node.id)
-            if (
-                isinstance(node, ast.Subscript)
-                and isinstance(node.value, ast.Name)
-                and node.value.id in self.letters
-            ):
+            if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in self.letters:
                 return self.item(node)
             self.refuse(node, f"{self.source(node)!r} given; an array of the instance is needed here")
         found = self.term(node, parameter.kind, parameter.words)
@@ -380,9 +357,7 @@ class _Reader:
             found[keyword.arg] = keyword.value
         missing = [name for name in names if name not in found]
         if missing:
-            self.refuse(
-                node, f"{entry.name}({', '.join(names)}): {', '.join(missing)} missing, as in {entry.example}"
-            )
+            self.refuse(node, f"{entry.name}({', '.join(names)}): {', '.join(missing)} missing, as in {entry.example}")
         return [found[name] for name in names]
 
     def recursion(self, node: ast.Call) -> Call:
@@ -419,16 +394,12 @@ def _written(text: str, place: int) -> str:
     if text.startswith("=", place):
         before = text[:place].rstrip()[-1:]
         return f"write {before}= without a blank" if before in ("<", ">") else "equality is written =="
-    return (
-        "hypotheses stand between commas" if text.startswith(";", place) else "a relation between terms is needed"
-    )
+    return "hypotheses stand between commas" if text.startswith(";", place) else "a relation between terms is needed"
 
 
 def hypotheses_in(text: str) -> list[str]:
     """The hypotheses of a line, with commas between them; commas inside brackets belong to one.
 
-    Examples
-    --------
     >>> hypotheses_in("heads == 1, diameter(X[0], 2) <= 1")
     ['heads == 1', 'diameter(X[0], 2) <= 1']
     """

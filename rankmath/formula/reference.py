@@ -25,17 +25,7 @@ from rankmath.attention.trace import trace
 from rankmath.formula.text import Text, network_data
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm, residual
 from rankmath.model.network import MLP, Network
-from rankmath.validation import (
-    Array,
-    ArrayLike,
-    Bools,
-    Floats,
-    InvalidArgument,
-    Number,
-    as_choice,
-    as_count,
-    as_real,
-)
+from rankmath.validation import Array, ArrayLike, Bools, Floats, InvalidArgument, Number, as_choice, as_count, as_real
 
 #: mpmath's numbers are untyped.
 Rows: TypeAlias = list[list[Number]]

@@ -28,12 +28,7 @@ from rankmath.linalg.diameters import diameter
 from rankmath.linalg.enclosures import log_diameter as log_diameter_objects
 from rankmath.linalg.enclosures import log_residual as log_residual_objects
 from rankmath.linalg.masks import Mask, as_mask
-from rankmath.linalg.residual_values import (
-    MOST_DIMENSIONS,
-    residual_above,
-    residual_inf,
-    residual_one,
-)
+from rankmath.linalg.residual_values import MOST_DIMENSIONS, residual_above, residual_inf, residual_one
 from rankmath.linalg.residuals import ResidualNorm, value_and_center
 from rankmath.model.network import Attention, Network
 from rankmath.model.positions import kinds_of_positions

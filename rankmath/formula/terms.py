@@ -173,8 +173,6 @@ Formula: TypeAlias = Relation | Both | Every | Call
 def both(*formulas: Formula) -> Formula:
     """All of them; a conjunction of conjunctions is one.
 
-    Examples
-    --------
     >>> print(both(Letter("n") >= 2, Letter("H").equals(1)))
     n >= 2 and H == 1
     """
@@ -187,8 +185,6 @@ def both(*formulas: Formula) -> Formula:
 def as_term(value: Termlike) -> Term:
     """A term from what a Python caller writes: numbers are exact, strings are words.
 
-    Examples
-    --------
     >>> print(as_term(0.25) + "x_star")
     1/4 + x_star
     """
@@ -246,8 +242,6 @@ def walk(term: Term) -> Iterator[Term]:
 def replaced(term: Term, letters: dict[str, Term]) -> Term:
     """`term` with letters replaced by terms.
 
-    Examples
-    --------
     >>> print(replaced(Letter("B") * 2, {"B": Letter("n") + 1}))
     (n + 1)*2
     """
@@ -280,8 +274,6 @@ def _formula(term: Term) -> Formula:
 def over(index: str, relation: Relation, *, some: bool) -> Relation:
     """One relation that says that `relation` holds for some value of an index, or for every one.
 
-    Examples
-    --------
     >>> print(over("h", Letter("h") <= Letter("n"), some=True), over("l", Letter("n") < Letter("l"), some=False))
     min_h(h) <= n n < min_l(l)
     """
@@ -307,8 +299,6 @@ def over(index: str, relation: Relation, *, some: bool) -> Relation:
 def negated(relation: Relation) -> Relation:
     """What holds where the inequality does not.
 
-    Examples
-    --------
     >>> print(negated(Letter("n") >= 2))
     n < 2
     """
@@ -319,8 +309,6 @@ def negated(relation: Relation) -> Relation:
 def relations(formula: Formula) -> list[Relation]:
     """The inequalities of a formula, quantifiers stripped.
 
-    Examples
-    --------
     >>> from rankmath.formula import read_formula
     >>> [str(part) for part in relations(read_formula("all_l(mu(X[l]) <= 1) and n >= 2"))]
     ['mu(X[l]) <= 1', 'n >= 2']

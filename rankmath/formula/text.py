@@ -77,8 +77,6 @@ def _definitions(entries: tuple[Entry, ...], layer: str) -> dict[str, tuple[tupl
 class Text:
     """The definitions over some data, in one arithmetic.
 
-    Examples
-    --------
     >>> from rankmath.arithmetic.float64 import Float64
     >>> text = Text(Float64(np.zeros(1)), {})
     >>> text.read("norm([[3, 0], [4, 0]], frobenius)"), text.read("diameter([[0, 0], [3, 4]], 1)")
@@ -390,8 +388,7 @@ def _rank(text: Text, M: Value) -> Value:
         for i in range(found + 1, len(rows)):
             factor = rows[i][column] / pivot[column]
             rows[i] = [
-                0 * x if j == column else x - factor * y
-                for j, (x, y) in enumerate(zip(rows[i], pivot, strict=True))
+                0 * x if j == column else x - factor * y for j, (x, y) in enumerate(zip(rows[i], pivot, strict=True))
             ]
         found += 1
     most = min(len(rows), len(rows[0]))
@@ -643,20 +640,14 @@ def rounded(measure: Callable[[Any], Value]) -> Value:
             found = measure(Balls())
             if isinstance(found, Fraction) or (isinstance(found, Truth) and found.holds is not None):
                 return found
-            if (
-                not isinstance(found, Truth)
-                and found.is_finite()
-                and (found.is_zero() or _accurate(found, _DIGITS))
-            ):
+            if not isinstance(found, Truth) and found.is_finite() and (found.is_zero() or _accurate(found, _DIGITS)):
                 break
     if isinstance(found, Truth):
         return found
     with precision(_BITS[0]):
         if not found.is_finite():
             return Signed.of(math.nan)
-        log, lost = (
-            float(abs(x).log().mid()) if not x.is_zero() else -math.inf for x in (found.mid(), found.rad())
-        )
+        log, lost = (float(abs(x).log().mid()) if not x.is_zero() else -math.inf for x in (found.mid(), found.rad()))
     # What the balls leave open counts as rounding: a fraction of the largest summand.
     top = max(log, lost + math.log(1e9)) if not _accurate(found, _DIGITS) else log
     sign = 1.0 if found.mid() > 0 else -1.0 if found.mid() < 0 else 0.0
@@ -716,9 +707,7 @@ def network_data(A: System, net: Network, X: Array) -> dict[str, Value]:
     }
     same = {"skip": [part["skip"] for part in attentions], "d_qk": [f["d_qk"] for f in maps]}
     same["edges"] = [f["mask"] for f in maps]
-    return data | {
-        name: values[0] for name, values in same.items() if values and all(v == values[0] for v in values)
-    }
+    return data | {name: values[0] for name, values in same.items() if values and all(v == values[0] for v in values)}
 
 
 def _place(layer: list[dict[str, Value]], kind: str) -> list[Fraction]:

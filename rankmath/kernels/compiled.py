@@ -363,9 +363,7 @@ class Writer:
         for r in range(count or self.shape.rows):
             row = self.put(f"add i64 {first}, {r}")
             inside = self.put(f"icmp slt i64 {row}, {last}")
-            found.append(
-                self.address(base, self.times(self.put(f"select i1 {inside}, i64 {row}, i64 {last}"), step))
-            )
+            found.append(self.address(base, self.times(self.put(f"select i1 {inside}, i64 {row}, i64 {last}"), step)))
         return found
 
     def total(self, x: str, start: float = 0.0) -> str:

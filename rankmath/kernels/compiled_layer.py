@@ -26,20 +26,7 @@ GIVEN = ("given", "first_x", "first_R", "places", "records", "log")
 MEASURING = ("tiles_of_rows", "squares", "ends", "found", "small")
 ADDRESSES = (
     *("x", "R", "query", "value", "key_bias", "bias", "center", "total"),
-    *(
-        "g",
-        "image",
-        "keys",
-        "values",
-        "q",
-        "packed",
-        "thin",
-        "of_each",
-        "sizes",
-        "of_heads",
-        "of_queries",
-        "yield",
-    ),
+    *("g", "image", "keys", "values", "q", "packed", "thin", "of_each", "sizes", "of_heads", "of_queries", "yield"),
     *MEASURING,
     *(f"second_{name}" for name in MEASURING),
 )
@@ -435,9 +422,7 @@ class LayerWriter(Writer):
                 keys, w = self.held(slot, padded, d)
                 q = self.address(self.pointer("q"), self.times(slot, padded))
                 sizes = f"i64 {d}, i64 {groups}, i64 {last}"
-                self.code.append(
-                    f"  call void @project({sizes}, ptr {tokens}, ptr {query}, ptr {left}, ptr %largest)"
-                )
+                self.code.append(f"  call void @project({sizes}, ptr {tokens}, ptr {query}, ptr {left}, ptr %largest)")
                 given = f"i64 {groups}, i64 {d}, i64 {tiles}, i64 {per}, i64 {count}, i64 {d}, i64 {last}"
                 given += "".join(f", ptr {a}" for a in (left, keys, w, q, made, means))
                 for _ in self.when(self.put(f"xor i1 {thin}, true")):

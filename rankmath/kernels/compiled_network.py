@@ -442,8 +442,6 @@ def chunk_of(n: int, d: int, threads: int, shape: Shape) -> int:
     For one thread as many as stay in cache, for several some four parts each, or a few more where the thread that
     gets most gets fewer rows then.
 
-    Examples
-    --------
     >>> chunk_of(256, 64, 2, Shape(8, 6, 4))  # 130 rows at most, and not 144 as with parts of 48
     42
     """

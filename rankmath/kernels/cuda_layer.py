@@ -37,16 +37,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rankmath.kernels import cuda_kernels
-from rankmath.kernels.cuda import (
-    EXPM1,
-    LARGEST,
-    PRIMITIVES,
-    WIDEST,
-    Kernel,
-    deviation_kernel,
-    has_tensor_units,
-    padded,
-)
+from rankmath.kernels.cuda import EXPM1, LARGEST, PRIMITIVES, WIDEST, Kernel, deviation_kernel, has_tensor_units, padded
 from rankmath.kernels.cuda_kernels import (
     COUNTERS,
     COUNTS,
@@ -86,9 +77,7 @@ _TOKENS_OF_ONE, _TOLD_OF_ONE = Struct("4Q"), Struct(f"{_END - _NUMBERS}d")
 T = TypeVar("T")
 
 #: What is launched together.
-Part: TypeAlias = Literal[
-    "layer", "fused layer", "thin layer", "queued layer", "measured layer", "measure", "centre"
-]
+Part: TypeAlias = Literal["layer", "fused layer", "thin layer", "queued layer", "measured layer", "measure", "centre"]
 
 
 @cache

@@ -48,8 +48,6 @@ def diameter(X: Array, p: float = 2) -> Array:
 def mu(X: Array) -> Array:
     """μ(X) = ‖X − 11ᵀX/n‖_F, the Frobenius distance of X (..., n, d) from its mean token.
 
-    Examples
-    --------
     >>> float(mu([[1e8, 3.0], [1e8, -5.0], [1e8, 1.0], [1e8, 1.0]])) ** 2
     36.0
     """

@@ -87,8 +87,6 @@ def exact_residual_bounds(X: ArrayLike, norm: ResidualNorm = "frobenius") -> Exa
 def exact_upper_bound(X: ArrayLike, center: Sequence[Fraction], norm: ResidualNorm) -> Fraction:
     """‖X − 1xᵀ‖ (squared for "composite" and "frobenius") at the given center x, exactly.
 
-    Examples
-    --------
     >>> exact_upper_bound([[0, 0], [2, 4]], (Fraction(1), Fraction(1)), "inf")
     Fraction(4, 1)
     """
@@ -108,8 +106,6 @@ def exact_upper_bound(X: ArrayLike, center: Sequence[Fraction], norm: ResidualNo
 def exact_lower_bound(X: ArrayLike, dual: ExactDual, norm: ResidualNorm) -> Fraction:
     """What the dual point proves about every center, exactly (a square for "composite" and "frobenius").
 
-    Examples
-    --------
     >>> half, zero = Fraction(1, 2), Fraction(0)
     >>> exact_lower_bound([[0, 0], [2, 4]], (ExactWeights((zero, zero), (half, half)),), "inf")
     Fraction(3, 1)

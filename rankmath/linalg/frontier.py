@@ -76,8 +76,6 @@ def weighted_median_bound(X: Floats, weights: DualWeights) -> float:
 def least_product(lines: Iterable[Line]) -> Fraction:
     """min ab over a, b >= 0 with λa + μb >= v on every line: the least product at a corner, in exact rationals.
 
-    Examples
-    --------
     >>> one, zero = Fraction(1), Fraction(0)
     >>> least_product([(one, zero, 2 * one), (zero, one, 3 * one), (one, one, 6 * one)])
     Fraction(8, 1)

@@ -31,8 +31,6 @@ def relative_residual(X: ArrayLike, norm: Literal["composite", "frobenius"] = "c
     "composite" is ‖·‖_{1,∞} = √(‖·‖₁‖·‖_∞), what Dong et al. 2021 plot; "frobenius" is μ(X)/‖X‖_F of Wu et "
     "al. 2024.
 
-    Examples
-    --------
     >>> float(relative_residual([[1.0, 0.0], [-1.0, 0.0]]))
     1.0
     """
@@ -45,8 +43,6 @@ def relative_residual(X: ArrayLike, norm: Literal["composite", "frobenius"] = "c
 def high_low_ratio(X: ArrayLike) -> Number:
     """‖HC[X]‖_F/‖DC[X]‖_F: what varies over the tokens against their mean, DC[X] = 11ᵀX/n (Wang et al. 2022).
 
-    Examples
-    --------
     >>> float(high_low_ratio([[2.0], [0.0]]))
     1.0
     """
@@ -66,8 +62,6 @@ def cosines(X: ArrayLike) -> Number:
 def mean_cosine(X: ArrayLike) -> Number:
     """Mean cosine of two different tokens, (‖Σ x̂_i‖² − n)/(n(n−1)).
 
-    Examples
-    --------
     >>> float(mean_cosine([[1.0, 0.0], [0.0, 2.0]])), float(mean_cosine([[1.0, 0.0], [2.0, 0.0]]))
     (0.0, 1.0)
     """
@@ -89,8 +83,6 @@ def least_cosine(X: ArrayLike) -> Number:
 def dirichlet_energy(X: ArrayLike, mask: MaskLike = None) -> Number:
     """½ Σ_{i,j} A_ij ‖x_i − x_j‖² over the mask's graph, A_ij = 1 where i attends to j; no weights by degree.
 
-    Examples
-    --------
     >>> float(dirichlet_energy([[0.0], [1.0], [3.0]])), float(dirichlet_energy([[0.0], [1.0], [3.0]], "causal"))
     (14.0, 7.0)
     """
@@ -109,8 +101,6 @@ def mean_average_distance(X: ArrayLike, mask: MaskLike = None) -> Number:
 
     Tokens that see only themselves do not count (Chen et al. 2020).
 
-    Examples
-    --------
     >>> float(mean_average_distance([[1.0, 0.0], [0.0, 1.0]]))
     1.0
     """
@@ -144,8 +134,6 @@ def singular_squares(X: ArrayLike, *, centred: bool = False) -> Number:
 def stable_rank(X: ArrayLike) -> Number:
     """‖X‖_F²/‖X‖₂².
 
-    Examples
-    --------
     >>> float(stable_rank([[2.0, 0.0], [0.0, 1.0]]))
     1.25
     """
@@ -156,8 +144,6 @@ def stable_rank(X: ArrayLike) -> Number:
 def participation_ratio(X: ArrayLike, *, centred: bool = True) -> Number:
     """(Σλ)²/Σλ² of the eigenvalues λ = σ² of XᵀX; of the covariance if `centred`.
 
-    Examples
-    --------
     >>> float(participation_ratio([[1.0, 0.0], [0.0, 1.0]], centred=False))
     2.0
     """
@@ -171,8 +157,6 @@ def effective_rank(X: ArrayLike, of: Literal["singular", "eigen"] = "singular", 
 
     Three conventions are in use, all under one name: singular values, eigenvalues, and either of centred tokens.
 
-    Examples
-    --------
     >>> X = [[1.4, 0.0], [0.0, 0.5]]
     >>> round(float(effective_rank(X)), 4), round(float(effective_rank(X, "eigen")), 4)
     (1.7795, 1.4233)
@@ -193,8 +177,6 @@ def dominating(X: ArrayLike) -> Numbers:
 
     Of balls: which midpoints are.
 
-    Examples
-    --------
     >>> dominating([[1.0, 0.0], [0.0, 30.0], [2.0, 0.0]]).tolist()
     [False, True, False]
     """
@@ -208,8 +190,6 @@ def effective_rank_of_others(X: ArrayLike) -> Number:
     """`effective_rank` of the tokens that do not dominate: one massive activation makes that of all tokens tell of
     it alone.
 
-    Examples
-    --------
     >>> X = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1e9]]
     >>> round(float(effective_rank(X)), 4), round(float(effective_rank_of_others(X)), 4)
     (1.0, 2.0)
@@ -223,17 +203,13 @@ def effective_rank_of_others(X: ArrayLike) -> Number:
 def isometry_gap(X: ArrayLike) -> Number:
     """−log of det(G)^{1/n}/(tr G/n), G = XXᵀ: 0 for orthogonal tokens of one length (Joudaki et al. 2023); n ≤ d.
 
-    Examples
-    --------
     >>> float(isometry_gap([[3.0, 0.0], [0.0, 3.0]]))
     0.0
     """
     X = _tokens(X)
     n, d = X.shape[-2:]
     if n > d:
-        raise InvalidArgument(
-            f"X: {n} tokens of dimension {d} given; the determinant is 0 unless tokens ≤ dimension"
-        )
+        raise InvalidArgument(f"X: {n} tokens of dimension {d} given; the determinant is 0 unless tokens ≤ dimension")
     squares = singular_squares(X)
     with np.errstate(divide="ignore"):
         return _by_entry("log", _sum(squares, -1) / n) - _sum(_by_entry("log", squares), -1) / n
@@ -245,8 +221,6 @@ def isometry_gap(X: ArrayLike) -> Number:
 def attention_entropy(P: ArrayLike, of: Literal["mean", "least"] = "mean") -> Number:
     """Entropy −Σ_j P_ij log P_ij of the rows, in nats: their mean, or the least of them.
 
-    Examples
-    --------
     >>> round(float(attention_entropy([[0.5, 0.5], [1.0, 0.0]])), 4)
     0.3466
     """
@@ -259,8 +233,6 @@ def attention_entropy(P: ArrayLike, of: Literal["mean", "least"] = "mean") -> Nu
 def spectral_gap(P: ArrayLike) -> Number:
     """σ₁/σ₂ of an attention matrix; ∞ where it has rank one.
 
-    Examples
-    --------
     >>> float(spectral_gap([[1.0, 0.0], [0.0, 1.0]]))
     1.0
     """

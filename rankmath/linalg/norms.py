@@ -29,8 +29,6 @@ _TURNED = 4
 def norm_one(W: ArrayLike, A: System | None = None) -> Array:
     """‖W‖₁ = max_j Σ_i |W_ij|, the largest column sum.
 
-    Examples
-    --------
     >>> float(norm_one([[1, -2], [3, 4]]))
     6.0
     """
@@ -41,8 +39,6 @@ def norm_one(W: ArrayLike, A: System | None = None) -> Array:
 def norm_inf(W: ArrayLike, A: System | None = None) -> Array:
     """‖W‖_∞ = max_i Σ_j |W_ij|, the largest row sum.
 
-    Examples
-    --------
     >>> float(norm_inf([[1, -2], [3, 4]]))
     7.0
     """
@@ -55,8 +51,6 @@ def composite(W: ArrayLike, A: System | None = None) -> Array:
 
     The triangle inequality fails: W = e₁1ᵀ and V = Wᵀ (n × n) have composite value √n each, W + V has n + 1.
 
-    Examples
-    --------
     >>> W = [[1, 1, 1, 1], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
     >>> float(composite(W))
     2.0
@@ -73,8 +67,6 @@ def composite(W: ArrayLike, A: System | None = None) -> Array:
 def norm_max(W: ArrayLike, A: System | None = None) -> Array:
     """‖W‖_max = max_ij |W_ij|.
 
-    Examples
-    --------
     >>> float(norm_max([[1, -2], [3, -4]]))
     4.0
     """
@@ -85,8 +77,6 @@ def norm_max(W: ArrayLike, A: System | None = None) -> Array:
 def frobenius(W: ArrayLike, A: System | None = None) -> Array:
     """‖W‖_F = √(Σ_ij W_ij²), formed without overflow or underflow.
 
-    Examples
-    --------
     >>> float(frobenius([[3, 0], [0, 4]]))
     5.0
     >>> float(frobenius([[3e-200, 4e-200]]))
@@ -103,16 +93,12 @@ def spectral(W: ArrayLike, A: System | None = None) -> Array:
 
     With V close to orthogonal, C = VᵀWᵀWV: ‖W‖₂² lies between ‖WVe‖²/‖Ve‖² for any e and ‖C‖_∞/(1 − ‖VᵀV − I‖_∞).
 
-    Examples
-    --------
     >>> float(spectral([[0, 2], [1, 0]]))
     2.0
     """
     A, W = _home(W, A)
     if not A.unbounded:
-        return (
-            _spectral_of_many(W) if side_by_side(W) and W.shape[-1] <= _TURNED else A.xp.linalg.svdvals(W)[..., 0]
-        )
+        return _spectral_of_many(W) if side_by_side(W) and W.shape[-1] <= _TURNED else A.xp.linalg.svdvals(W)[..., 0]
     if A.name == "mpmath":
         import mpmath
 
@@ -205,8 +191,6 @@ def induced_norm(W: ArrayLike, p: float, A: System | None = None) -> Array:
 
     Rows multiply from the left, so ℓ₁ gives the largest *row* sum ‖W‖_∞ and ℓ_∞ the largest column sum ‖W‖₁.
 
-    Examples
-    --------
     >>> W = [[1, -2], [3, 4]]
     >>> float(induced_norm(W, 1)), float(induced_norm(W, math.inf))
     (7.0, 6.0)
@@ -230,8 +214,6 @@ def bilinear_norm(W: ArrayLike, p: float, A: System | None = None) -> BilinearNo
     ℓ₁: the largest entry. ℓ₂: the spectral norm. ℓ_∞: the ∞→1 norm max_s ‖sW‖₁ over sign vectors s, exact while
     the smaller side of W is at most 12; beyond that the sum of absolute entries, an upper bound.
 
-    Examples
-    --------
     >>> bilinear_norm([[1.0, 1.0], [1.0, -1.0]], math.inf)
     BilinearNorm(value=np.float64(2.0), exact=True)
     """

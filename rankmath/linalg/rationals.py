@@ -18,17 +18,13 @@ if TYPE_CHECKING:
 def exact_array(name: str, value: ArrayLike, shape: tuple[int | None, ...]) -> Objects:
     """`value` as an array of Fractions of the given shape (None: any length), or a ValueError that names it.
 
-    Examples
-    --------
     >>> exact_array("v", [0.5, Fraction(1, 3)], (2,))
     array([Fraction(1, 2), Fraction(1, 3)], dtype=object)
     """
     try:
         entries = np.array(value, dtype=object)
     except (ValueError, TypeError) as error:
-        raise InvalidArgument(
-            f"{name}: a {type(value).__name__} given; not a rectangular array ({error})"
-        ) from None
+        raise InvalidArgument(f"{name}: a {type(value).__name__} given; not a rectangular array ({error})") from None
     if any(isinstance(entry, (list, tuple)) for entry in entries.flat):
         raise InvalidArgument(f"{name}: rows of different lengths given; a rectangular array is needed")
     wanted = ", ".join("any" if length is None else str(length) for length in shape)
@@ -54,8 +50,6 @@ def exact_array(name: str, value: ArrayLike, shape: tuple[int | None, ...]) -> O
 def exact_matrix(name: str, value: ArrayLike) -> list[list[Fraction]]:
     """`value` as rows of Fractions, or a ValueError that names it.
 
-    Examples
-    --------
     >>> exact_matrix("A", [[1, 0.5], [Fraction(1, 3), 0]])
     [[Fraction(1, 1), Fraction(1, 2)], [Fraction(1, 3), Fraction(0, 1)]]
     """
@@ -75,8 +69,6 @@ def to_flint(matrix: ArrayLike) -> fmpq_mat:
 def from_flint(matrix: fmpq_mat) -> list[list[Fraction]]:
     """The same as rows of Fractions.
 
-    Examples
-    --------
     >>> from_flint(to_flint([[Fraction(1, 2), Fraction(0)]]) * to_flint([[Fraction(2)], [Fraction(3)]]))
     [[Fraction(1, 1)]]
     """

@@ -25,8 +25,6 @@ MOST_DIMENSIONS = 4
 def residual_one(R: Floats) -> Floats:
     """min_x of the largest column sum of |R − 1xᵀ|, (..., n, d) -> (...).
 
-    Examples
-    --------
     >>> float(residual_one(np.array([[0.0, 0.0], [4.0, 2.0], [5.0, 7.0]])))
     7.0
     """
@@ -37,8 +35,6 @@ def residual_one(R: Floats) -> Floats:
 def residual_inf(R: Floats) -> Floats:
     """min_x of the largest row sum of |R − 1xᵀ|, (..., n, d) -> (...), for d ≤ 4.
 
-    Examples
-    --------
     >>> float(residual_inf(np.array([[1.0, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])))
     3.0
     """

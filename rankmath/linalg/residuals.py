@@ -104,8 +104,6 @@ def residual_lower_bound(X: ArrayLike, dual: Dual, norm: ResidualNorm) -> float:
     product on the polygon their lines cut out. A matrix Y with column sums 0 proves ‖X − 1xᵀ‖_F >= ⟨Y, X⟩/‖Y‖_F.
     Weights need no repair: any that are not negative prove a true line. Column sums of Y are made zero first.
 
-    Examples
-    --------
     >>> X = [[0.0, 0.0], [4.0, 2.0], [5.0, 7.0]]
     >>> residual_lower_bound(X, (DualWeights(np.array([1.0, 0.0]), np.zeros(3)),), "one")
     5.0
@@ -172,9 +170,7 @@ def _direction_bound(Y: Floats, direction: Floats) -> float:
 def _tokens(X: ArrayLike) -> Floats:
     array = as_array("X", X, ndim=2)
     if not isinstance(array, np.ndarray):
-        raise InvalidArgument(
-            f"X: an array of {type(array).__module__} given; residuals are computed on NumPy arrays"
-        )
+        raise InvalidArgument(f"X: an array of {type(array).__module__} given; residuals are computed on NumPy arrays")
     return array
 
 

@@ -54,8 +54,6 @@ def is_row_stochastic(P: ArrayLike, *, tolerance: float | None = None) -> bool:
 def exact_product(*matrices: ArrayLike) -> list[list[Fraction]]:
     """A₁A₂⋯A_k in exact rationals; entries may be Fractions, integers or floats (read as the dyadics they are).
 
-    Examples
-    --------
     >>> half = Fraction(1, 2)
     >>> exact_product([[half, half], [0, 1]], [[1, 0], [half, half]])
     [[Fraction(3, 4), Fraction(1, 4)], [Fraction(1, 2), Fraction(1, 2)]]
@@ -75,8 +73,6 @@ def exact_product(*matrices: ArrayLike) -> list[list[Fraction]]:
 def stationary(A: ArrayLike) -> list[Fraction]:
     """π with πA = π and Σπ = 1, in exact rationals; A is row-stochastic with one such π (all positive ones are).
 
-    Examples
-    --------
     >>> stationary([[Fraction(2, 3), Fraction(1, 3)], [Fraction(1, 2), Fraction(1, 2)]])
     [Fraction(3, 5), Fraction(2, 5)]
     """
@@ -96,8 +92,6 @@ def stationary(A: ArrayLike) -> list[Fraction]:
 def oscillation(v: Array, *, axis: int = -1) -> Array:
     """osc(v) = max v − min v along an axis.
 
-    Examples
-    --------
     >>> float(oscillation([3, -1, 2]))
     4.0
     """
@@ -110,8 +104,6 @@ def oscillation(v: Array, *, axis: int = -1) -> Array:
 def total_variation(p: Array, q: Array) -> Array:
     """½ Σ_j |p_j − q_j| for probability vectors along the last axis.
 
-    Examples
-    --------
     >>> float(total_variation([0.5, 0.5, 0], [0, 0.5, 0.5]))
     0.5
     """
@@ -126,8 +118,6 @@ def dobrushin(P: Array) -> Array:
 
     It contracts: osc(Pv) <= dobrushin(P)·osc(v), and Δ(PX) <= dobrushin(P)·Δ(X) in every norm.
 
-    Examples
-    --------
     >>> float(dobrushin([[1, 0], [0.25, 0.75]]))
     0.75
     """
@@ -144,9 +134,7 @@ def _pair(p: ArrayLike, q: ArrayLike) -> tuple[Array, Array, ModuleType]:
     try:
         return *xp.broadcast_arrays(p, q), xp
     except ValueError:
-        raise InvalidArgument(
-            f"q: shape {tuple(q.shape)} given; it must broadcast with p's {tuple(p.shape)}"
-        ) from None
+        raise InvalidArgument(f"q: shape {tuple(q.shape)} given; it must broadcast with p's {tuple(p.shape)}") from None
 
 
 def _is_exactly_stochastic(rows: list[list[Fraction]], slack: Fraction) -> bool:

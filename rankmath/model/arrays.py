@@ -26,8 +26,6 @@ DTYPES = {
 def widened(data: bytes | bytearray, kind: str) -> Floats:
     """The stored numbers; brain floats become the single-precision numbers they are.
 
-    Examples
-    --------
     >>> widened(bytes([0x80, 0x3F, 0x00, 0x40]), "BF16")
     array([1., 2.], dtype=float32)
     """

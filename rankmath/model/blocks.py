@@ -46,9 +46,7 @@ class Heads:
 
         def split(weight: Floats, count: int) -> Floats:
             d, width = weight.shape
-            return weight.reshape(d, count, width // count).transpose(
-                1, 0, 2
-            )  # a view: heads are one product there
+            return weight.reshape(d, count, width // count).transpose(1, 0, 2)  # a view: heads are one product there
 
         def rows(bias: Floats | None, count: int) -> Floats | None:
             return None if bias is None else bias.reshape(count, -1)

@@ -17,13 +17,7 @@ from rankmath.linalg.masks import MaskLike
 from rankmath.model.arrays import Floats
 from rankmath.model.blocks import VARIANTS, Block, Heads, Source, fresh, redrawn, sublayers
 from rankmath.model.checkpoint_files import checkpoint_files
-from rankmath.model.embedding import (
-    AudioEmbedding,
-    Embedding,
-    PatchEmbedding,
-    WordEmbedding,
-    equal_lengths,
-)
+from rankmath.model.embedding import AudioEmbedding, Embedding, PatchEmbedding, WordEmbedding, equal_lengths
 from rankmath.model.layouts import ACTIVATIONS, Layout, NamedWeights, layout_of
 from rankmath.model.modern import FAMILIES, NAMES, PLACES, Reader, unwrapped
 from rankmath.model.network import MLP, LayerNorm, Network, Sublayer
@@ -94,9 +88,7 @@ class Model:
         texts = isinstance(what, (list, tuple)) and bool(what) and all(isinstance(text, str) for text in what)
         if isinstance(what, str) or texts:
             if self.tokenizer is None:
-                raise InvalidArgument(
-                    "text: given, but there is no tokenizer.json beside the weights; pass token ids"
-                )
+                raise InvalidArgument("text: given, but there is no tokenizer.json beside the weights; pass token ids")
             rows = [self.tokenizer.ids(text) for text in ([what] if isinstance(what, str) else what)]
             rows = equal_lengths("text", rows, tokens)
             what = rows[0] if isinstance(what, str) else rows
@@ -384,7 +376,5 @@ def _padding(layout: Layout, config: Mapping[str, Json]) -> int | None:
     if layout.first_position == "zero":
         return None
     return (
-        1
-        if layout.first_position == "after one"
-        else as_count("pad_token_id", config.get("pad_token_id", 1), least=0)
+        1 if layout.first_position == "after one" else as_count("pad_token_id", config.get("pad_token_id", 1), least=0)
     )

@@ -52,9 +52,7 @@ class Tensors(Mapping[str, Floats]):
         with np.errstate(invalid="ignore"):  # a signalling nan; refused below
             array: Floats = np.asarray(raw, dtype=np.float64)
         if not np.isfinite(array).all():
-            raise InvalidArgument(
-                f"path: {str(self.path)!r} given; tensor {name!r} has an entry that is not finite"
-            )
+            raise InvalidArgument(f"path: {str(self.path)!r} given; tensor {name!r} has an entry that is not finite")
         return array
 
     def __iter__(self) -> Iterator[str]:
@@ -99,9 +97,7 @@ def read_json(path: Path) -> dict[str, Json]:
     except (OSError, ValueError, RecursionError) as error:
         raise InvalidArgument(f"path: {str(path)!r} given; not readable as JSON ({str(error)[:120]})") from None
     if not isinstance(content, dict):
-        raise InvalidArgument(
-            f"path: {str(path)!r} given; a JSON object is needed, this is a {type(content).__name__}"
-        )
+        raise InvalidArgument(f"path: {str(path)!r} given; a JSON object is needed, this is a {type(content).__name__}")
     return content
 
 
@@ -111,9 +107,7 @@ def _weights_in(folder: Path) -> Path:
             return folder / name
     found = sorted(p for p in folder.iterdir() if p.suffix in _ENDINGS and p.name != "training_args.bin")
     if not found:
-        raise InvalidArgument(
-            f"path: {str(folder)!r} given; no weights in it: {WEIGHTS[0]} or {WEIGHTS[2]} is needed"
-        )
+        raise InvalidArgument(f"path: {str(folder)!r} given; no weights in it: {WEIGHTS[0]} or {WEIGHTS[2]} is needed")
     if len(found) > 1:
         names = ", ".join(file.name for file in found)
         raise InvalidArgument(f"path: {str(folder)!r} given; several files of weights: name one of {names}")

@@ -31,10 +31,7 @@ _KEYS = {
 }
 #: Layers of the models with 27 billion weights, whose logits are divided by √(d/H), not √k: no key says so.
 _SCALED = {"gemma2": 46, "gemma3": 62}
-_TENSORS = {
-    "token_embd.weight": "embed_tokens.weight",
-    "output_norm.weight": "norm.weight",
-}
+_TENSORS = {"token_embd.weight": "embed_tokens.weight", "output_norm.weight": "norm.weight"}
 _OF_LAYER = {
     "attn_q": "self_attn.q_proj",
     "attn_k": "self_attn.k_proj",
@@ -82,9 +79,7 @@ class GGUFTensors(Mapping[str, Floats]):
             raise InvalidArgument(f"path: {str(self.path)!r} given; tensor {name!r}: {error}") from None
         array = array.reshape([int(s) for s in reversed(tensor.shape)])
         if not np.isfinite(array).all():
-            raise InvalidArgument(
-                f"path: {str(self.path)!r} given; tensor {name!r} has an entry that is not finite"
-            )
+            raise InvalidArgument(f"path: {str(self.path)!r} given; tensor {name!r} has an entry that is not finite")
         if name in self._heads:
             heads = self._heads[name]
             halves = array.reshape(heads, len(array) // heads // 2, 2, *array.shape[1:]).swapaxes(1, 2)
@@ -129,9 +124,7 @@ def _config(path: Path, fields: Mapping[str, Json]) -> dict[str, Json]:
         factor = float(str(np.float32(given)))
         config["rope_scaling"] = {"rope_type": "linear", "factor": factor}
     elif scaling != "none":
-        raise InvalidArgument(
-            f"path: rope.scaling.type {str(scaling)[:40]!r} in {path.name!r}; allowed is 'linear'"
-        )
+        raise InvalidArgument(f"path: rope.scaling.type {str(scaling)[:40]!r} in {path.name!r}; allowed is 'linear'")
     if kind in ("qwen2", "qwen3"):
         config.pop("sliding_window", None)
     if kind in _SCALED and config.get("num_hidden_layers") == _SCALED[kind]:

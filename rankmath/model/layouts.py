@@ -242,9 +242,7 @@ LAYOUTS: dict[str, Layout] = {
 
 # The names that newer libraries give these tensors in memory.
 _FLAT = "attention.q_proj attention.k_proj attention.v_proj attention.o_proj mlp.fc1 mlp.fc2"
-LAYOUTS["vit-flat"] = replace(
-    LAYOUTS["vit"], block=_block("layers.{}.", f"{_FLAT} layernorm_before layernorm_after")
-)
+LAYOUTS["vit-flat"] = replace(LAYOUTS["vit"], block=_block("layers.{}.", f"{_FLAT} layernorm_before layernorm_after"))
 
 #: What `load_model` calls architectures; the part of Whisper is chosen by `part`.
 ARCHITECTURES = ("bert", "roberta", "mpnet", "albert", "distilbert", "gpt2", "vit", "whisper")

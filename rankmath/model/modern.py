@@ -348,9 +348,7 @@ class Reader:
         gate, of_gate = None, None
         if family.halves is not None:
             if W.shape[1] % 2:
-                raise InvalidArgument(
-                    f"path: tensor {here + family.up!r} has {W.shape[1]} rows; two halves are needed"
-                )
+                raise InvalidArgument(f"path: tensor {here + family.up!r} has {W.shape[1]} rows; two halves are needed")
             gate, W = np.split(W, 2, axis=1)
             of_gate, b = (None, None) if b is None else np.split(b, 2)
         elif family.gate is not None:
@@ -388,9 +386,7 @@ def _rope(kind: str, config: Mapping[str, Json], local: bool) -> tuple[float, Ma
         usual = config.get("global_rope_theta", usual) if local and config.get(key) is None and not rope else usual
     elif kind == "gpt_neox":
         key = "rotary_emb_base"
-    theta = rope.get(
-        "rope_theta", config.get(key, config.get("rope_theta", usual) if kind == "gpt_neox" else usual)
-    )
+    theta = rope.get("rope_theta", config.get(key, config.get("rope_theta", usual) if kind == "gpt_neox" else usual))
     scaling: Json = rope if rope.get("rope_type", "default") != "default" else config.get("rope_scaling")
     if kind == "gemma3_text" and local and own is None:
         scaling = None

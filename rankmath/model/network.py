@@ -101,10 +101,7 @@ class Network(Shows):
     tokens: int | None
 
     def __init__(
-        self,
-        sublayers: tuple[tuple[Sublayer, ...], ...] | None = None,
-        tokens: int | None = None,
-        **one_line: object,
+        self, sublayers: tuple[tuple[Sublayer, ...], ...] | None = None, tokens: int | None = None, **one_line: object
     ) -> None:
         if one_line:
             # The names of the one-line form are known at once, its sublayers when a pass asks for them.
@@ -112,16 +109,11 @@ class Network(Shows):
             whole = {**given, **one_line}
             if unknown := set(one_line) - {*_ABSENT, "d_qk"}:
                 raise InvalidArgument(f"{', '.join(sorted(unknown))}: no part of a Network; {_MAKERS}")
-            if (
-                not all(getattr(whole.get(name), "ndim", 0) >= 4 for name in ("query", "value"))
-                or "d_qk" not in whole
-            ):
+            if not all(getattr(whole.get(name), "ndim", 0) >= 4 for name in ("query", "value")) or "d_qk" not in whole:
                 raise InvalidArgument(f"query, value, d_qk: arrays of four axes and a number are needed; {_MAKERS}")
             self.__dict__.update(whole, is_one_line=True)
             L, H, *batch, d, _ = self.query.shape
-            self.__dict__.update(
-                heads=int(H), dim=int(d), batch_shape=tuple(batch), mlp=self.mlp or (None,) * int(L)
-            )
+            self.__dict__.update(heads=int(H), dim=int(d), batch_shape=tuple(batch), mlp=self.mlp or (None,) * int(L))
         else:
             if sublayers is None:
                 raise InvalidArgument(f"sublayers: none given; {_MAKERS}")
@@ -138,8 +130,6 @@ class Network(Shows):
     def replace(self, **changes: Array) -> Network:
         """The network with other parts, by the names above (those of the one-line form for such a network alone).
 
-        Examples
-        --------
         >>> net = Network.random(tokens=4, dim=3, layers=2)
         >>> net.replace(skip=0.5, mask="causal").skip
         0.5
@@ -151,8 +141,7 @@ class Network(Shows):
         for name, value in of_attention.items():
             each = [value if value is None or name in ("d_qk", "mask") else value[l] for l in range(len(layers))]
             layers = tuple(
-                tuple(s.with_attention(**{name: part}) for s in layer)
-                for layer, part in zip(layers, each, strict=True)
+                tuple(s.with_attention(**{name: part}) for s in layer) for layer, part in zip(layers, each, strict=True)
             )
         return replace(self, **{"sublayers": layers, **changes})
 
@@ -162,8 +151,6 @@ class Network(Shows):
     def from_layers(cls, layers: Sequence[Sequence[Sublayer]], tokens: int | None = None) -> Network:
         """A network from its sublayers, any number of them a layer.
 
-        Examples
-        --------
         >>> net = Network.random(tokens=4, dim=3, layers=2, seed=0, skip=True)
         >>> (attention,), _ = net.sublayers
         >>> norm, f = LayerNorm("standard"), MLP(np.eye(3), np.eye(3), activation="gelu")
@@ -179,18 +166,14 @@ class Network(Shows):
         if not maps:
             raise InvalidArgument("layers: no attention and no MLP given; a network needs at least one")
         if len({f.dim for f in maps}) > 1:
-            raise InvalidArgument(
-                f"layers: maps of dimensions {sorted({f.dim for f in maps})} given; all must agree"
-            )
+            raise InvalidArgument(f"layers: maps of dimensions {sorted({f.dim for f in maps})} given; all must agree")
         same_library(**{f"sublayer {k}": s.weights for k, s in enumerate(sum(net.sublayers, ())) if s.map})
         fixed = {net.tokens} if net.tokens else set()
         for a in net.attentions:
             fixed |= {a.mask.n} if isinstance(a.mask, Mask) else set()
             fixed |= {a.position.tokens} if a.position and a.position.tokens else set()
             if a.rotary is not None and net.tokens is not None and a.rotary.places < net.tokens:
-                raise InvalidArgument(
-                    f"layers: rotary positions up to {a.rotary.places}; tokens={net.tokens} given"
-                )
+                raise InvalidArgument(f"layers: rotary positions up to {a.rotary.places}; tokens={net.tokens} given")
         if len(fixed) > 1:
             raise InvalidArgument(f"layers: masks or positions for {sorted(fixed)} tokens given; all must agree")
         return cls(net.sublayers, min(fixed, default=None))
@@ -210,8 +193,6 @@ class Network(Shows):
     ) -> Network:
         """A network from fused weights W_QK and W, both (L, H, d, d).
 
-        Examples
-        --------
         >>> import numpy as np
         >>> net = Network.from_arrays(np.ones((2, 1, 3, 3)), np.ones((2, 1, 3, 3)), skip=True)
         >>> net.layers, net.heads, net.dim, net.skip
@@ -258,8 +239,6 @@ class Network(Shows):
         W_K, W_V and their biases may have fewer heads than W_Q (grouped queries), and queries and keys may be
         turned, normed or capped: `Attention` says how; every layer has the same positions and QK-norm.
 
-        Examples
-        --------
         >>> W = np.ones((2, 4, 6, 2))
         >>> grouped = Network.from_qkvo(W, W[:, :1], W[:, :1], np.ones((2, 4, 2, 6)), rotary=Rotary.usual(8, 2))
         >>> grouped.layers, grouped.heads, grouped.attentions[0].kv_heads
@@ -389,8 +368,6 @@ class Network(Shows):
         logits; `window` = w lets a token see the w tokens up to itself with a causal mask, those within w else.
         Grouped or normed heads are factored; their width is d/heads unless given.
 
-        Examples
-        --------
         >>> net = Network.random(tokens=8, dim=4, heads=2, layers=3, seed=0)
         >>> net.W_QK.shape, net.random_input(seed=1).shape
         ((3, 2, 4, 4), (8, 4))
@@ -462,8 +439,7 @@ class Network(Shows):
             make, of_layer = Attention.from_qkvo, {"W_Q": query, "W_K": key, "W_V": value, "W_O": output}
             of_layer |= {"b_Q": b_Q, "b_K": b_K, "b_O": bias}
         attentions = [
-            make(**{name: a[l] for name, a in of_layer.items() if a is not None}, mask=mask, **modern)
-            for l in range(L)
+            make(**{name: a[l] for name, a in of_layer.items() if a is not None}, mask=mask, **modern) for l in range(L)
         ]
         return cls._of_attentions(attentions, skip, mlp, norm, norm_at, n)
 
@@ -471,8 +447,6 @@ class Network(Shows):
     def stack(cls, nets: Sequence[Network]) -> Network:
         """Many networks of one shape, or stacks of them, as one: weights (L, H, batch, d, d), inputs (batch, n, d).
 
-        Examples
-        --------
         >>> nets = [Network.random(tokens=3, dim=2, layers=2, seed=s) for s in range(5)]
         >>> both = Network.stack(nets)
         >>> both.query.shape, bool((both.member(4).query == nets[4].query).all())
@@ -508,17 +482,13 @@ class Network(Shows):
     def laid_out(self, layout: Callable[[Array, int], Array]) -> Network:
         """A stack with every array as `layout(array, its batch axis)` puts it."""
         arrays = {name: getattr(self, name) for name in _STACKS}
-        return self.replace(
-            **{name: None if a is None else layout(a, _BATCH_AXIS[name]) for name, a in arrays.items()}
-        )
+        return self.replace(**{name: None if a is None else layout(a, _BATCH_AXIS[name]) for name, a in arrays.items()})
 
     # -- what it is --------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Json]:
         """Shapes and switches, and the largest norms of the weights, as plain data.
 
-        Examples
-        --------
         >>> print(Network.random(tokens=8, dim=4, heads=2, layers=3, seed=0, mask="causal"))
         Network: 3 layers, 2 heads, dimension 4, 8 tokens
           each layer: attention (causal mask, d_qk = 4)

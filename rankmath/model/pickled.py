@@ -229,14 +229,9 @@ def _flattened(tree: Tree, load: _Loader) -> dict[str, Floats | dict[str, Tree]]
 
 
 def _view(name: str, tensor: _Tensor, numbers: Floats) -> Floats:
-    if (
-        len(tensor.shape) != len(tensor.strides)
-        or min((*tensor.shape, *tensor.strides, tensor.offset), default=0) < 0
-    ):
+    if len(tensor.shape) != len(tensor.strides) or min((*tensor.shape, *tensor.strides, tensor.offset), default=0) < 0:
         raise Refused(f"tensor {name!r} has a damaged shape")
-    last = tensor.offset + sum(
-        stride * (size - 1) for size, stride in zip(tensor.shape, tensor.strides, strict=True)
-    )
+    last = tensor.offset + sum(stride * (size - 1) for size, stride in zip(tensor.shape, tensor.strides, strict=True))
     # A stride of zero could make few numbers look like any number of them.
     count = math.prod(map(int, tensor.shape))
     if count > numbers.size or (count and last >= numbers.size):
@@ -365,12 +360,7 @@ def _storage(reference: Tree) -> _Storage:
     if tag != "storage" or type(kind) is not _Name or not kind.text.startswith("torch."):
         raise Refused("a reference that is no storage")
     name = kind.text.removeprefix("torch.")
-    if (
-        name not in _STORAGES
-        or type(key) is not str
-        or type(count) is not int
-        or not 0 <= count <= sys.maxsize // 8
-    ):
+    if name not in _STORAGES or type(key) is not str or type(count) is not int or not 0 <= count <= sys.maxsize // 8:
         raise Refused("a damaged reference to a storage")
     return _Storage(key, _STORAGES[name], count)
 

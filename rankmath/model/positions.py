@@ -33,8 +33,6 @@ class Position(Protocol):
 class ALiBi:
     """B_h[i, j] = −slopes[h] |i − j|.
 
-    Examples
-    --------
     >>> ALiBi([0.5]).block(0, 0, 2, 3)
     array([[-0. , -0.5, -1. ],
            [-0.5, -0. , -0.5]])
@@ -67,8 +65,6 @@ class RelativeBuckets:
     and keys after the query count as distance 0) and e = b//2, distance t has bucket t for t < e and
     e + ⌊(b − e) log(t/e)/log(max_distance/e)⌋, at most b − 1, beyond; decided in whole numbers.
 
-    Examples
-    --------
     >>> B = RelativeBuckets([[float(k)] for k in range(8)], max_distance=8)
     >>> [int(x) for x in B.block(0, 0, 1, 6)[0]], [int(x) for x in B.block(0, 5, 6, 6)[0]]
     ([0, 5, 6, 6, 7, 7], [3, 3, 2, 2, 1, 0])
@@ -150,8 +146,6 @@ class Rotary:
 
     The tables, (places, pairs), are the definition: no pass uses that cos² + sin² is 1, or anything of angles.
 
-    Examples
-    --------
     >>> Rotary.of_angles([[0.0], [1.0]]).places
     2
     >>> Rotary([[1.0], [0.6]], [[0.0], [0.8]]).turned(np.asarray([[1.0, 0.0, 5.0], [1.0, 0.0, 5.0]]))
@@ -232,14 +226,10 @@ def as_position(position: object, heads: int) -> Position | None:
     if position is None:
         return None
     if isinstance(position, Rotary) or (isinstance(position, str) and position.lower() in ("rotary", "rope")):
-        raise InvalidArgument(
-            "position: rotary positions given; they are no term of the logits: pass them as rotary="
-        )
+        raise InvalidArgument("position: rotary positions given; they are no term of the logits: pass them as rotary=")
     if not isinstance(position, Position):
         given = repr(position) if isinstance(position, str) else type(position).__name__
-        raise InvalidArgument(
-            f"position: {given} given; allowed are None, ALiBi, RelativeBuckets and PositionTable"
-        )
+        raise InvalidArgument(f"position: {given} given; allowed are None, ALiBi, RelativeBuckets and PositionTable")
     if position.heads != heads:
         raise InvalidArgument(f"position: a term for {position.heads} heads given; the attention has {heads}")
     return position
@@ -265,8 +255,6 @@ def kinds_of_positions(position: Position | None, rotary: Rotary | None, n: int)
 def _by_offset(values: Array, start: int, stop: int, n: int) -> Array:
     """Rows start … stop − 1 of the matrix whose entry (i, j) is the value of j − i = 1 − n, …, n − 1."""
     if isinstance(values, np.ndarray):  # the rows are windows of the values, and no matrix is made
-        return np.lib.stride_tricks.sliding_window_view(values, n, axis=-1)[..., n - stop : n - start, :][
-            ..., ::-1, :
-        ]
+        return np.lib.stride_tricks.sliding_window_view(values, n, axis=-1)[..., n - stop : n - start, :][..., ::-1, :]
     places = n - 1 + np.arange(n)[None, :] - np.arange(start, stop)[:, None]
     return values[..., array_namespace(values).asarray(places)]

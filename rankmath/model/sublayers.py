@@ -44,8 +44,6 @@ class MLP:
     Activations: relu, tanh, gelu (xΦ(x)), and x(1 + tanh g(x))/2 with g = √(2/π)(x + 0.044715x³) ("gelu_tanh"),
     x/2 ("silu") or 0.851x ("quick_gelu").
 
-    Examples
-    --------
     >>> f = MLP([[1.0, 0.0]], [[2.0], [1.0]], activation="tanh")
     >>> f.dim, f.lipschitz(2) >= 2
     (1, True)
@@ -268,8 +266,6 @@ class Attention:
         k = W_K b_Q, unless queries and keys are turned, normed or capped; rows of P sum to one, so b_V acts as the
         bias Σ_h b_V W_O.
 
-        Examples
-        --------
         >>> import numpy as np
         >>> W = np.ones((2, 4, 3))
         >>> att = Attention.from_qkvo(W, W, W, np.ones((2, 3, 4)), b_V=np.ones((2, 3)), position=None)
@@ -447,8 +443,6 @@ class Sublayer:
     `map` None stands for the zero map, so that ``Sublayer(None, 1.0, after=norm)`` is a LayerNorm alone. `behind`
     norms what the map adds (Gemma, OLMo 2).
 
-    Examples
-    --------
     >>> Sublayer(None, 1.0, after=LayerNorm("rms")).skip
     1.0
     """

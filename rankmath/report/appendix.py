@@ -45,8 +45,6 @@ from rankmath.version import __version__
 def values(certificates: Mapping[str, Sequence[Certificate]], report: Report | None = None) -> dict[str, str]:
     """Everything the texts may ask for, by the name they ask for it.
 
-    Examples
-    --------
     >>> found = values(committed_certificates())
     >>> found["dong2021v1:2.2:tokens"], found["dong2021v1:2.3:width"]
     ('3568', '65\\\\,536')
@@ -161,8 +159,6 @@ def appendix(
     theorems of a section of their own. What the checker said of certificates it has `accepted`, by their ids, is
     not asked again. A `fragment` is read by ``\\input`` in a paper that loads rankmath.sty, which lies beside it.
 
-    Examples
-    --------
     >>> appendix(keys=["own:tv"]).tex.splitlines()[0]
     '\\\\documentclass[11pt]{article}'
     """
@@ -204,9 +200,7 @@ def appendix(
     return Appendix(f"{tex}\n", f"{bib}\n\n{software_entry()}\n", figures, fragment)
 
 
-_PASTE = (
-    "% \\usepackage{rankmath} in the preamble, \\input{appendix} in the text, references.bib in the bibliography."
-)
+_PASTE = "% \\usepackage{rankmath} in the preamble, \\input{appendix} in the text, references.bib in the bibliography."
 
 
 def _with_targets(tex: str) -> str:
@@ -231,8 +225,6 @@ def relied_on(outcomes: Sequence[tuple[str, str]]) -> list[str]:
 
     A run of the whole registry would fill some ninety pages; nobody relies on all of them.
 
-    Examples
-    --------
     >>> relied_on([("own:tv", "HOLDS"), ("dong2021v1:A.3", "REFUTED")])
     ['own:tv', 'dong2021v1:A.3']
     """
@@ -373,13 +365,7 @@ def _quotient(result: Result | None) -> str:
 
 
 def _longtable(
-    columns: str,
-    header: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    *,
-    caption: str,
-    label: str,
-    size: str = "small",
+    columns: str, header: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str, label: str, size: str = "small"
 ) -> str:
     head = rf"\toprule {' & '.join(header)}\\ \midrule"
     body = "\n".join(" & ".join(row) + r"\\" for row in rows)

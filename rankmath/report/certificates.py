@@ -15,9 +15,7 @@ TABLE = "renamed.txt"
 
 @click.command()
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
-@click.option(
-    "--check", is_flag=True, help="Write nothing; exit code 1 if a file is missing, differs or is left over."
-)
+@click.option("--check", is_flag=True, help="Write nothing; exit code 1 if a file is missing, differs or is left over.")
 def main(folder: Path, check: bool) -> None:
     """Write the certificates the proofs cite into FOLDER, and remove what is no longer issued.
 

@@ -57,9 +57,7 @@ def reference() -> str:
             f"With `{name}` also: `{claim}`, given {'; '.join(f'`{text}`' for text in conditions)}."
             for name, (claim, conditions) in entry.extra.items()
         ]
-        lines += (
-            [f"Needed of the hints: {'; '.join(f'`{text}`' for text in entry.method)}."] if entry.method else []
-        )
+        lines += [f"Needed of the hints: {'; '.join(f'`{text}`' for text in entry.method)}."] if entry.method else []
         lines += [f"Relied on, not computed: {text}." for text in entry.relies]
         if entry.define in defined:
             lines += [f"Where: as in `{defined[entry.define]}`."]

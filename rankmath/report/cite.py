@@ -14,14 +14,7 @@ from rankmath.claims import statement, statements
 from rankmath.printing import did_you_mean
 from rankmath.report.fragments import LOOSE, notation, written_out
 from rankmath.report.latex import code, escape, formulas, identifier
-from rankmath.report.sources import (
-    bibliography,
-    cited_by,
-    committed_certificates,
-    field,
-    machine_checked,
-    publication,
-)
+from rankmath.report.sources import bibliography, cited_by, committed_certificates, field, machine_checked, publication
 from rankmath.report.stated import in_words, of_its_own, stated
 from rankmath.report.theorems import CONTRACTION, EQUILIBRIUM, equilibrium_statement
 from rankmath.validation import InvalidArgument, as_choice
@@ -34,8 +27,6 @@ FORMATS = ("latex", "bibtex", "markdown")
 def software_entry() -> str:
     """The BibTeX entry of this version of rankmath.
 
-    Examples
-    --------
     >>> print(software_entry().splitlines()[0])
     @misc{rankmath,
     """
@@ -83,11 +74,7 @@ class Citation:
 
     def text(self, format: str) -> str:
         """The citation as "latex", "bibtex" or "markdown"."""
-        write: dict[str, Callable[[], str]] = {
-            "latex": self._latex,
-            "bibtex": self._bibtex,
-            "markdown": self._markdown,
-        }
+        write: dict[str, Callable[[], str]] = {"latex": self._latex, "bibtex": self._bibtex, "markdown": self._markdown}
         return write[as_choice("format", format, FORMATS)]()
 
     def _latex(self) -> str:
@@ -224,8 +211,6 @@ def _in_words(entry: str) -> str:
 def citation(what: str | os.PathLike[str]) -> Citation:
     """The citation of a statement's key, or of a certificate's file, which must pass the checker.
 
-    Examples
-    --------
     >>> citation("own:tv").bibtex
     ()
     >>> print(citation("own:tv").text("latex").splitlines()[-3].partition(";")[0].replace(r"\\allowbreak ", ""))

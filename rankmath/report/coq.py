@@ -233,8 +233,6 @@ class Word:
 def words() -> dict[str, Word]:
     """The words that Language.v defines.
 
-    Examples
-    --------
     >>> words()["least_length"]
     Word(parameters=(('Y', 'matrix n d'), ('k', 'nat')), value='R')
     """
@@ -250,8 +248,6 @@ def words() -> dict[str, Word]:
 def identifier(key: str) -> str:
     """The key as a name of Coq.
 
-    Examples
-    --------
     >>> identifier("wu2024:L13-repaired")
     'wu2024_L13_repaired'
     """
@@ -261,8 +257,6 @@ def identifier(key: str) -> str:
 def own_name(letter: str) -> str:
     """A letter of a statement's own in Coq: one that is a word of the language too gets a stroke.
 
-    Examples
-    --------
     >>> own_name("beta"), own_name("least")
     ('beta', "least'")
     """
@@ -540,8 +534,6 @@ def _in_nat(text: str) -> str:
 def proposition(entry: Statement, without: int | None = None) -> str:
     """The statement as a proposition of Coq, without its name; `without` puts True in the place of one hypothesis.
 
-    Examples
-    --------
     >>> import rankmath as rm
     >>> print(proposition(rm.statements()["own:tv"]))
     forall (m : nat) (c g : vector m),

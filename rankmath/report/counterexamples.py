@@ -124,9 +124,7 @@ def handed_over(
 
 def uncertified(instance: NetworkInstance, statement: Statement | None) -> str:
     """LaTeX for a paper of an instance without a certificate: the claim in full, what balls say of it, the data."""
-    made = Certificate(
-        "mine:instance", "holds", instance_of(instance.net, instance.X).data(), claim="mu(X[0]) >= 0"
-    )
+    made = Certificate("mine:instance", "holds", instance_of(instance.net, instance.X).data(), claim="mu(X[0]) >= 0")
     data = data_shown(json.loads(made.text())["data"])
     if statement is None:
         return f"{data}\n"

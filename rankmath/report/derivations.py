@@ -69,9 +69,7 @@ def _relation(says: str) -> Relation:
 def _rests(lines: Iterable[Mapping[str, Any]]) -> str:
     """The theorems of Coq behind the lemmas and statements that are used."""
     used = sorted({line["name"] for line in lines if line["by"] in ("lemma", "statement")})
-    theorems = {
-        name: lemma_table()[name].coq if name in lemma_table() else usable_statements()[name] for name in used
-    }
+    theorems = {name: lemma_table()[name].coq if name in lemma_table() else usable_statements()[name] for name in used}
     shown = [f"{_named(name)} is {code(theorem)}" for name, theorem in theorems.items() if theorem]
     return f"Each lemma is a theorem of Coq in rankmath's folder proofs/coq: {'; '.join(shown)}.\n" if shown else ""
 

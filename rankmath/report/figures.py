@@ -188,11 +188,7 @@ class _Quantity:
 _QUANTITIES = (
     _Quantity(r"diameter $\Delta_2$, two heads", "diameter", BLUE, 2, (("own:diameter", 1),)),
     _Quantity(
-        r"residual $\|\cdot\|_\infty$, two heads",
-        "residual in the infinity norm",
-        GREEN,
-        2,
-        (("own:residual-inf", 0),),
+        r"residual $\|\cdot\|_\infty$, two heads", "residual in the infinity norm", GREEN, 2, (("own:residual-inf", 0),)
     ),
     _Quantity(
         r"residual $\|\cdot\|_{1,\infty}$, two heads",
@@ -262,12 +258,7 @@ def _decay_panel(quantity: _Quantity, curves: Sequence[Curve]) -> Panel:
 
     def draw(axes: Axes) -> None:
         axes.plot(
-            measured.depth,
-            log_minus_log(measured.log_lhs),
-            "o-",
-            color=quantity.colour,
-            markersize=4,
-            label="measured",
+            measured.depth, log_minus_log(measured.log_lhs), "o-", color=quantity.colour, markersize=4, label="measured"
         )
         for curve, colour in zip(curves, bounds, strict=False):
             refuted = statement(curve.key).status == "refuted"
@@ -421,9 +412,7 @@ def ranked(subject: Subject) -> Figure | None:
         tuple((row.key, row.outcome, row.log_tightest, row.log_worst) for row in reversed(ordered)),
     )
     size, margins = _listing([row.key for row in ordered])
-    return Figure(
-        "ranked", "All at a glance", (Panel(draw, alt),), caption, table, subject.command(), 1, size, margins
-    )
+    return Figure("ranked", "All at a glance", (Panel(draw, alt),), caption, table, subject.command(), 1, size, margins)
 
 
 # -- paths -------------------------------------------------------------------------------------------------

@@ -23,8 +23,6 @@ LOOSE = r"\emergencystretch=12em\hbadness=10000 "
 def label(name: str) -> str:
     """A label that is set once, also where two fragments of one paper hold the same theorem.
 
-    Examples
-    --------
     >>> print(label("rm-1"))
     \\ifcsname once:rm-1\\endcsname\\else\\label{rm-1}\\expandafter\\gdef\\csname once:rm-1\\endcsname{}\\fi
     """
@@ -50,8 +48,6 @@ def _braced(tex: str, start: int) -> int:
 def commands() -> Mapping[str, tuple[int, str]]:
     """The commands of proofs/preamble.tex: how many arguments each takes, and what it stands for.
 
-    Examples
-    --------
     >>> commands()["norm"], commands()["softmax"]
     ((1, '\\\\lVert #1\\\\rVert'), (0, '\\\\operatorname{softmax}'))
     """
@@ -66,8 +62,6 @@ def commands() -> Mapping[str, tuple[int, str]]:
 def written_out(tex: str, values: Mapping[str, str] | None = None) -> str:
     """The text with every command of our own replaced by what it stands for, and `values` in their places.
 
-    Examples
-    --------
     >>> print(written_out(r"$\\norm{\\WQK}_2\\le\\one\\tp x$"))
     $\\lVert W_{QK}\\rVert_2\\le\\mathbf{1}^{\\mathsf T}x$
     """
@@ -105,8 +99,6 @@ def written_out(tex: str, values: Mapping[str, str] | None = None) -> str:
 def notation(entry: Statement) -> str:
     """What a network is, for the statement's hypotheses: tokens, the layer, the attention; empty for arrays.
 
-    Examples
-    --------
     >>> from rankmath.claims import statement
     >>> print(notation(statement("own:skip-lower")).partition("makes ")[2].splitlines()[0])
     \\[X^{l+1}=X^{l}+\\sum_{h}P^{l,h}X^{l}W^{l,h}+\\mathbf 1b_l^{\\mathsf T},\\]

@@ -43,9 +43,7 @@ def page(subject: Subject, figures: list[Figure], omitted: list[str]) -> str:
     environment = _jinja()
     assets = (_TEMPLATES / name for name in ("report.css", "report.js"))
     style, script = (path.read_text(encoding="utf-8").strip() for path in assets)
-    shown = [
-        (figure, list(zip(figure.panels, map(_trusted, panel_svgs(figure)), strict=True))) for figure in figures
-    ]
+    shown = [(figure, list(zip(figure.panels, map(_trusted, panel_svgs(figure)), strict=True))) for figure in figures]
     return str(
         environment.get_template("report.html").render(
             subject=subject,
@@ -140,9 +138,7 @@ def writable(folder: str | os.PathLike[str]) -> Path:
     target = make_folder(folder, "--output")
     index = target / "index.html"
     if index.exists() and (index.is_dir() or _MARK not in index.read_text(encoding="utf-8", errors="replace")):
-        raise InvalidArgument(
-            f"--output: {target} given; {index} is not a report of rankmath's: it is not overwritten"
-        )
+        raise InvalidArgument(f"--output: {target} given; {index} is not a report of rankmath's: it is not overwritten")
     return target
 
 
@@ -186,8 +182,6 @@ def _trusted(text: str) -> Any:
 def _number(x: float | None) -> str:
     """A number of a data table for people; its file has all digits.
 
-    Examples
-    --------
     >>> _number(1 / 3), _number(7), _number(None), _number(-float('inf'))
     ('0.333333', '7', '', '−inf')
     """
@@ -199,8 +193,6 @@ def _number(x: float | None) -> str:
 def anchor(key: str) -> str:
     """A statement's key as the id of its line; what may not stand there is replaced by its number.
 
-    Examples
-    --------
     >>> anchor("own:tv"), anchor('a" b')
     ('s-own:tv', 's-a_22__20_b')
     """

@@ -96,8 +96,6 @@ _FORMULA = re.compile(
 def formulas(text: str) -> str:
     """Words with formulas in them as LaTeX: subscripts, roots and signs become mathematics.
 
-    Examples
-    --------
     >>> print(formulas("E = R W_QK Rᵀ/√d_qk"))
     E = R $W_{QK} R^{\\mathsf T} / \\sqrt{d_{qk}}$
     """
@@ -156,8 +154,6 @@ def _joined(latex: str) -> str:
 def escape(text: str) -> str:
     """Plain text as LaTeX; the mathematical signs in it become mathematics.
 
-    Examples
-    --------
     >>> escape("decays no faster than 1/√L, for 50 % of β_1")
     'decays no faster than 1/$\\\\sqrt{L}$, for 50 \\\\% of $\\\\beta$\\\\_1'
     """
@@ -184,8 +180,6 @@ def escape(text: str) -> str:
 def code(text: str) -> str:
     r"""In typewriter type, with line breaks allowed after ``:``, ``-``, ``/``, ``_``.
 
-    Examples
-    --------
     >>> code("own:tv")
     '\\texttt{own:\\allowbreak tv}'
     """
@@ -196,8 +190,6 @@ def code(text: str) -> str:
 def identifier(name: str, *, digits: int | None = None) -> str:
     """A certificate's id in typewriter type, breakable every eight digits, or only its first `digits`.
 
-    Examples
-    --------
     >>> identifier("rm-0123456789abcdef", digits=8)
     '\\\\texttt{rm-01234567}'
     """
@@ -209,8 +201,6 @@ def identifier(name: str, *, digits: int | None = None) -> str:
 def exact(number: Fraction | int) -> str:
     """A whole number or a fraction, for mathematics and text alike.
 
-    Examples
-    --------
     >>> exact(65536), exact(Fraction(-673, 64))
     ('65\\\\,536', '\\\\ensuremath{-\\\\tfrac{673}{64}}')
     """
@@ -230,8 +220,6 @@ def exact_math(number: Fraction | int) -> str:
 def grouped(number: int) -> str:
     """Thousands set apart, from five digits on.
 
-    Examples
-    --------
     >>> grouped(3684), grouped(1000000)
     ('3684', '1\\\\,000\\\\,000')
     """
@@ -242,8 +230,6 @@ def breakable(math: str) -> str:
     """Mathematics for running text that goes over as many lines as it needs: its words stand outside the dollar
     signs, and a product may be broken as well as a sum.
 
-    Examples
-    --------
     >>> print(breakable(r"\\mu\\,n \\le 1\\text{ for all }l"))
     $\\displaystyle \\mu\\,\\allowbreak n \\le 1$ for all $\\displaystyle l$
     """
@@ -262,8 +248,6 @@ def breakable(math: str) -> str:
 def exact_scalar(x: Fraction) -> str:
     """A small power of two as such; anything else as it is.
 
-    Examples
-    --------
     >>> exact_scalar(Fraction(1, 2**48)), exact_scalar(Fraction(1, 3))
     ('2^{-48}', '\\\\tfrac{1}{3}')
     """
@@ -282,8 +266,6 @@ def exact_data(data: Mapping[str, Data], prefix: str = "") -> Iterator[str]:
 
     A matrix too wide for a page is shown to six digits, and one too wide for that only named.
 
-    Examples
-    --------
     >>> print(*exact_data({"A": [[1, "1/2"]], "norm": "l2"}), sep="; ")
     A=\\begin{pmatrix}1&\\tfrac{1}{2}\\end{pmatrix}; \\text{norm}=\\text{l2}
     """
@@ -369,8 +351,6 @@ def _width(cell: str) -> float:
 def at_least(number: Fraction, places: int = 6) -> str:
     """A decimal that the number certainly reaches: cut off, never rounded up.
 
-    Examples
-    --------
     >>> at_least(Fraction(197119, 196608)), at_least(Fraction(1, 3), 2)
     ('1.002599', '0.33')
     """
@@ -382,8 +362,6 @@ def at_least(number: Fraction, places: int = 6) -> str:
 def measured(value: float) -> str:
     """A measured quotient as `quotient` prints it, in LaTeX.
 
-    Examples
-    --------
     >>> measured(0.12634), measured(1 - 2.0**-31), measured(3e-7)
     ('\\\\ensuremath{0.1263}', '\\\\ensuremath{1-4.7\\\\cdot10^{-10}}', '\\\\ensuremath{3\\\\cdot10^{-7}}')
     """

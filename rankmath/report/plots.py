@@ -94,8 +94,6 @@ def plot_decay(trace: Trace, path: str | os.PathLike[str]) -> None:
 class Table:
     """Numbers and words by column: the data behind a figure.
 
-    Examples
-    --------
     >>> print(Table(("depth", "log"), ((1, -0.5), (2, None))).csv())
     depth,log
     1,-0.5
@@ -174,8 +172,6 @@ def save_for_print(figure: Figure, folder: str | os.PathLike[str]) -> list[Path]
 def panel_svgs(figure: Figure) -> list[str]:
     """Each panel as an <svg> element for a page: colours by name, ids of its own, nothing spoken (see `Panel.alt`).
 
-    Examples
-    --------
     >>> line = Panel(lambda axes: axes.plot([1, 2], color=BLUE), "A line.")
     >>> svg = panel_svgs(Figure("line", "A line", (line,), "It rises.", Table((), ()), "draw"))[0]
     >>> svg.startswith("<svg"), "var(--blue)" in svg, "#" + BLUE[1:].lower() in svg

@@ -59,8 +59,6 @@ def write_portrait(data: Picture, path: str | os.PathLike[str]) -> Path:
 def portrait_figure(data: Picture, name: str = "portrait") -> Figure:
     """The picture as panels, with its caption and its numbers, for a page or for print.
 
-    Examples
-    --------
     >>> import rankmath as rm
     >>> from rankmath.equilibria.portraits import portrait_data
     >>> stable = rm.layernorm_equilibrium(2, 2, 2, mask="complete", stable=True)
@@ -150,13 +148,7 @@ def _draw_torus(data: Portrait, axes: Axes) -> None:
         places = np.degrees(data.equilibria[chosen & shown])
         if len(places):
             axes.plot(
-                places[:, first],
-                places[:, second],
-                marker,
-                color=INK,
-                markerfacecolor=face,
-                markersize=5,
-                label=label,
+                places[:, first], places[:, second], marker, color=INK, markerfacecolor=face, markersize=5, label=label
             )
     _degrees(axes, "x")
     _degrees(axes, "y")
@@ -185,9 +177,7 @@ def _draw_circle(data: Portrait, axes: Axes) -> None:
         for token, names in _together(angles).items():
             axes.annotate(names, at[:, token], ha="center", va="center", fontsize=5.5, color=INK)
     reach = 1.15 * float(rings.max(initial=1.0))
-    axes.set(
-        xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", title="where tokens settle, share of starts"
-    )
+    axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", title="where tokens settle, share of starts")
     axes.set_axis_off()
     if len(rings):
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), fontsize=7, ncols=2, frameon=False)
@@ -219,9 +209,7 @@ def _draw_map(data: Portrait, axes: Axes) -> None:
         line = sum(abs(place - other) < 20 for other in below)
         below.append(place)
         axes.plot(place, place, "o", color=INK, markerfacecolor=INK if abs(slope) < 1 else PAPER, markersize=5)
-        axes.annotate(
-            f"{slope:.3g}", (place, place), textcoords="offset points", xytext=(6, -9 - 8 * line), fontsize=7
-        )
+        axes.annotate(f"{slope:.3g}", (place, place), textcoords="offset points", xytext=(6, -9 - 8 * line), fontsize=7)
     _degrees(axes, "x")
     _degrees(axes, "y")
     last = data.tokens

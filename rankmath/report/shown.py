@@ -9,13 +9,7 @@ from rankmath.claims import statement
 from rankmath.formula.language import FUNCTIONS
 from rankmath.formula.printing import text, words
 from rankmath.formula.terms import Call, Every, walk
-from rankmath.report.sources import (
-    certificate_file,
-    committed_certificates,
-    label_of,
-    machine_checked,
-    without_theorem,
-)
+from rankmath.report.sources import certificate_file, committed_certificates, label_of, machine_checked, without_theorem
 from rankmath.verification.statement import explained
 
 _WIDTH = 100
@@ -26,8 +20,6 @@ _UNUSUAL = ("expc", "tanhc", "recursion", "all_p")
 def described(key: str) -> dict[str, Any]:
     """The statement as plain data: claim, hypotheses, letters, status, proof, certificates, Coq theorems.
 
-    Examples
-    --------
     >>> described("own:tv")["status"], described("own:tv")["proof"]
     ('proved', 'proofs/own_tv.tex, label stmt:own-tv')
     """

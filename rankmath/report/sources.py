@@ -48,8 +48,6 @@ def machine_checked() -> dict[str, tuple[tuple[str, str], ...]]:
 
     Theorems that are about a statement in other words do not count.
 
-    Examples
-    --------
     >>> machine_checked()["own:tv"][0][0]
     'Rankmath.proved_vectors.proved_own_tv'
     """
@@ -64,8 +62,6 @@ def machine_checked() -> dict[str, tuple[tuple[str, str], ...]]:
 def coq_modules(key: str) -> list[str]:
     """The files of proofs/coq, without their ending, with a theorem that proves, refutes or is about a statement.
 
-    Examples
-    --------
     >>> coq_modules("karagodin2024:two-clusters")
     ['proved_flows', 'karagodin2024']
     """
@@ -75,8 +71,6 @@ def coq_modules(key: str) -> list[str]:
 def without_theorem(key: str) -> str:
     """Why a statement has no theorem of Coq, where that is written down.
 
-    Examples
-    --------
     >>> without_theorem("dong2021:3.2")
     'the networks of Language.v have no MLP'
     """
@@ -104,8 +98,6 @@ def preamble() -> str:
 def proof_texts() -> Mapping[str, str]:
     """The proof sections by file name without its ending, in the order in which they are read.
 
-    Examples
-    --------
     >>> next(iter(proof_texts()))
     'centred_form'
     """
@@ -120,8 +112,6 @@ def label_of(key: str, truth: str) -> str | None:
 
     Its own, or the first of the file that treats it.
 
-    Examples
-    --------
     >>> label_of("own:tv", "proofs/own_tv.tex"), label_of("dong2021v1:A.3", "proofs/dong2021_A_3.tex")
     ('stmt:own-tv', 'stmt:dong2021-A.3')
     """
@@ -136,8 +126,6 @@ def label_of(key: str, truth: str) -> str | None:
 def slug(key: str) -> str:
     """The key as it stands in labels and file names.
 
-    Examples
-    --------
     >>> slug("dong2021v1:2.2")
     'dong2021v1-2.2'
     """
@@ -148,8 +136,6 @@ def slug(key: str) -> str:
 def committed_certificates() -> Mapping[str, tuple[Certificate, ...]]:
     """The certificates of proofs/certificates by statement, those that refute or exhibit first, then by file name.
 
-    Examples
-    --------
     >>> committed_certificates()["dong2021:norm"][0].kind
     'violates'
     """
@@ -170,8 +156,6 @@ def certificate_file(certificate: Certificate) -> str:
 def publication() -> Mapping[str, str]:
     """What CITATION.cff says of rankmath: title, version, license, date-released, author; url and doi where given.
 
-    Examples
-    --------
     >>> publication()["title"].partition(":")[0], publication()["license"]
     ('rankmath', 'MIT')
     """
@@ -188,8 +172,6 @@ def publication() -> Mapping[str, str]:
 def bibliography() -> Mapping[str, str]:
     """The entries of references.bib by citation key, each as it is written there.
 
-    Examples
-    --------
     >>> print(bibliography()["birkhoff1957extensions"].splitlines()[0])
     @article{birkhoff1957extensions,
     """
@@ -215,8 +197,6 @@ def added(path: str | os.PathLike[str], new: Mapping[str, str]) -> Path:
 def field(entry: str, name: str) -> str | None:
     """One field of a BibTeX entry, without its outer braces.
 
-    Examples
-    --------
     >>> field(bibliography()["dong2021attention"], "eprint")
     '2103.03404'
     """
@@ -227,8 +207,6 @@ def field(entry: str, name: str) -> str | None:
 def cited_by(source: str) -> tuple[str, ...]:
     """The citation keys of the papers a statement's `source` names, by arXiv number or by first author and year.
 
-    Examples
-    --------
     >>> cited_by("folklore; used throughout Dong, Cordonnier and Loukas 2021")
     ('dong2021attention',)
     >>> cited_by("this library")

@@ -35,9 +35,7 @@ def stated(entry: Stated) -> list[str]:
 def in_words(entry: Stated) -> list[str]:
     """What each quantity of it is, as LaTeX."""
     return [
-        f"In words: {formulas(said)}."
-        if shown in entry.conclusion
-        else f"Here {breakable(shown)}: {formulas(said)}."
+        f"In words: {formulas(said)}." if shown in entry.conclusion else f"Here {breakable(shown)}: {formulas(said)}."
         for shown, said in entry.meanings
     ]
 

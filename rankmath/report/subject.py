@@ -111,8 +111,6 @@ class Histogram:
     def of_ratios(cls, key: str, ratios: Sequence[float]) -> Histogram:
         """Whole decades from the smallest positive ratio to 1; a ratio of zero has no logarithm and lies beyond.
 
-        Examples
-        --------
         >>> found = Histogram.of_ratios("own:tv", [0.0, 0.02, 0.9])
         >>> found.edges[0], found.edges[-1], sum(found.counts), found.beyond
         (-2.0, 0.0, 2, 1)
@@ -386,9 +384,7 @@ def _run_facts(runs: Sequence[LedgerRow]) -> tuple[tuple[str, str], ...]:
         return (("runs", "none recorded"),)
     last = runs[-1]
     versions = ", ".join(f"{name} {version}" for name, version in last["versions"].items())
-    ended = (
-        "has not ended, or was killed" if last["ended"] is None else f"{last['outcome']}, {_moment(last['ended'])}"
-    )
+    ended = "has not ended, or was killed" if last["ended"] is None else f"{last['outcome']}, {_moment(last['ended'])}"
     return (
         ("runs", str(len(runs))),
         ("first began", _moment(runs[0]["began"])),
@@ -399,18 +395,7 @@ def _run_facts(runs: Sequence[LedgerRow]) -> tuple[tuple[str, str], ...]:
 
 
 def _tightest(records: Sequence[LedgerRow]) -> Listing:
-    names = (
-        "statement",
-        "seed",
-        "chunk",
-        "position",
-        "why",
-        "outcome",
-        "arithmetic",
-        "log_lhs",
-        "log_rhs",
-        "label",
-    )
+    names = ("statement", "seed", "chunk", "position", "why", "outcome", "arithmetic", "log_lhs", "log_rhs", "label")
     rows = tuple(tuple(record[name] for name in names) for record in records)
     return Listing(
         "tightest",
@@ -445,8 +430,7 @@ def _failures(failures: Sequence[LedgerRow]) -> Listing:
 def _runs(runs: Sequence[LedgerRow]) -> Listing:
     names = ("run", "began", "ended", "outcome", "user", "host", "versions")
     rows = tuple(
-        (*(row[name] for name in names[:-1]), ", ".join(f"{k} {v}" for k, v in row["versions"].items()))
-        for row in runs
+        (*(row[name] for name in names[:-1]), ", ".join(f"{k} {v}" for k, v in row["versions"].items())) for row in runs
     )
     words = "Who ran it, when, and with which versions; “source” is a digest of rankmath's own files."
     return Listing("runs", "Runs", words, Table(names, rows))

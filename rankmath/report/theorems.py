@@ -57,13 +57,11 @@ FAMILIES: dict[str, type[Kinds]] = {
 def letters(key: str) -> tuple[str, ...]:
     """What the letters of a certificate's few numbers stand for, line by line; none where there are no letters.
 
-    Examples
-    --------
     >>> letters("dong2021v1:2.3")[0]
     'Two heads, two tokens ±e_1 of width d = side²; both heads have W_QK/√d_qk = `logit` · e_1e_1ᵀ and no bias.'
     """
     family = FAMILIES.get(key)
-    said = "" if family is None else (inspect.getdoc(family) or "").partition("Examples\n")[0]
+    said = "" if family is None else (inspect.getdoc(family) or "").partition("\n>>>")[0]
     return tuple(line for line in said.splitlines() if line.strip())
 
 
@@ -108,9 +106,7 @@ def fragment(certificates: Sequence[Certificate]) -> str:
 #: What is shown of a claim that no statement of ours makes: it is the user's.
 _TITLES = {"holds": "An instance of the claim", "violates": "A counterexample", "exists": "An example"}
 #: What the checker prints of a relation that it decided.
-_DECIDED = re.compile(
-    r"claim: .*: (\S.*?) against (\S.*?), so it (holds|fails)(?: \(in intervals of (\d+) bits\))?$"
-)
+_DECIDED = re.compile(r"claim: .*: (\S.*?) against (\S.*?), so it (holds|fails)(?: \(in intervals of (\d+) bits\))?$")
 #: Lines that repeat what the theorem states already.
 _STATED = re.compile(r"claim: this instance |hypotheses: |\d+ tokens of dimension \d+, \d+ layer")
 
@@ -118,8 +114,6 @@ _STATED = re.compile(r"claim: this instance |hypotheses: |\d+ tokens of dimensio
 def findings(checked: Sequence[str]) -> list[str]:
     """What the checker found, line by line, as LaTeX for a reader: formulas as mathematics, no program text.
 
-    Examples
-    --------
     >>> print(*findings(["claim: mu(X[1]) <= 1: [1.52, 1.53] against 1, so it fails (in intervals of 128 bits)"]))
     The left side lies in $[1.52, 1.53]$ and the right side is $1$, so the claim fails (intervals of 128 bits).
     """
@@ -131,9 +125,7 @@ def findings(checked: Sequence[str]) -> list[str]:
         if decided is not None:
             left, right, verdict, bits = decided.groups()
             how = f" (intervals of {bits} bits)" if bits else ""
-            lines.append(
-                f"The left side {_lies(left)} and the right side {_lies(right)}, so the claim {verdict}{how}."
-            )
+            lines.append(f"The left side {_lies(left)} and the right side {_lies(right)}, so the claim {verdict}{how}.")
         elif line.startswith("hypotheses that hold: "):
             read = [_readable(part) for part in line.partition(": ")[2].split("; ")]
             parts = list(filter(None, read))
@@ -170,9 +162,7 @@ def _readable(part: str) -> str:
     try:
         formula = read_formula(part)
     except InvalidArgument:
-        return (
-            "" if re.search(r"[\[@]|==|\bif\b|\w\(", part) else formulas(part.replace("<=", "≤").replace(">=", "≥"))
-        )
+        return "" if re.search(r"[\[@]|==|\bif\b|\w\(", part) else formulas(part.replace("<=", "≤").replace(">=", "≥"))
     said = words(formula)
     return escape(said) if said and said != text(formula) else breakable(latex(formula))
 
@@ -395,9 +385,7 @@ def _attention(l: int, fields: Mapping[str, Data]) -> Iterator[str]:
 def _map_of_tokens(place: str, fields: Mapping[str, Data]) -> Iterator[str]:
     """What an MLP makes of a token, then its numbers; biases that are zero are left out."""
     bias = {
-        name: "" if name not in fields or _is_zero(fields[name]) else rf"+{_IN[name]}"
-        for name in _IN
-        if name[0] == "b"
+        name: "" if name not in fields or _is_zero(fields[name]) else rf"+{_IN[name]}" for name in _IN if name[0] == "b"
     }
     inner = rf"yW_{{\mathrm{{in}}}}{bias['b_in']}"
     opened = rf"\sigma({inner})"

@@ -34,8 +34,6 @@ class Declared:
     `double` (also where others are exact), `whole`, `even`, `stochastic` (rows ≥ 0 that sum to 1),
     `no zero row`, `independent rows`.
 
-    Examples
-    --------
     >>> Declared({"E": "n m", "c": "m"}, exact=True)([[1, 2]], [3, 4, 5])
     Traceback (most recent call last):
     ...
@@ -110,8 +108,6 @@ def printed_data(arrays: Mapping[str, str], given: Iterable[str]) -> Iterator[st
 
     An upper limit on a size is the library's, not the claim's.
 
-    Examples
-    --------
     >>> print(*printed_data({"P": "t n n, stochastic, n >= 2", "w": ", whole, >= 2"}, ["n >= 2"]))
     P\in(\mathbb{R}^{n\times n})^{t}\text{, row-stochastic} w\in\mathbb{Z}\text{, }w\ge 2
     >>> print(*printed_data({"M": "mask n = causal"}, []))
@@ -134,9 +130,7 @@ def printed_data(arrays: Mapping[str, str], given: Iterable[str]) -> Iterator[st
             if found is None:
                 word = "not zero" if condition == "no zero row" and len(letters) == 1 else _SAID.get(condition, "")
                 said += [rf"\text{{{word}}}"] if word else []
-            elif (
-                found["sign"] in _SIGNS and f"{found['axis'] or name} {found['sign']} {found['limit']}" not in given
-            ):
+            elif found["sign"] in _SIGNS and f"{found['axis'] or name} {found['sign']} {found['limit']}" not in given:
                 of = found["axis"] or (letter if not letters else r"\text{entries }")
                 said.append(f"{of}{_SIGNS[found['sign']]}{found['limit']}")
         yield rf"{letter}\in{shown}" + "".join(rf"\text{{, }}{part}" for part in said).replace(

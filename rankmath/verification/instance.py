@@ -65,9 +65,7 @@ def demand_one_attention(net: Network) -> None:
     """Claims speak of the attention of a layer: P[l, h], W[l, h]."""
     for l, layer in enumerate(net.sublayers):
         if (found := sum(isinstance(f, Attention) for part in layer for f in part.maps)) > 1:
-            raise InvalidArgument(
-                f"net: layer {l} attends {found} times; one attention in a layer, or none, is needed"
-            )
+            raise InvalidArgument(f"net: layer {l} attends {found} times; one attention in a layer, or none, is needed")
 
 
 def network_instance(net: Network, X: ArrayLike) -> NetworkInstance:

@@ -156,9 +156,7 @@ class Statement:
                 raise InvalidArgument(f"where: the letter {name!r} given; a new name is needed")
             free = (*INDICES, "p")
             term = (
-                read_term(meaning, (*self.arrays, *where), free=free)
-                if isinstance(meaning, str)
-                else as_term(meaning)
+                read_term(meaning, (*self.arrays, *where), free=free) if isinstance(meaning, str) else as_term(meaning)
             )
             where[name] = term
         names = (*self.arrays, *where)
@@ -188,9 +186,7 @@ class Statement:
         if callable(self.certificate):
             return self.certificate(instance, verdict)
         if isinstance(instance, NetworkInstance):
-            return certify_claim(
-                self.key, self.claim_text, self.given_texts, instance.net, instance.X, verdict.kind
-            )
+            return certify_claim(self.key, self.claim_text, self.given_texts, instance.net, instance.X, verdict.kind)
         assert isinstance(self.certificate, str)
         names = (name.partition("=") for name in self.certificate.split())
         data = {name: instance[own or name] for name, _, own in names}
@@ -239,9 +235,7 @@ class Statement:
         """What a claim about networks means where it says nothing of positions, caps and norms; the layer that is
         printed with it shows it."""
         said = {term.name for part in self.hypotheses for term in walk(part) if isinstance(term, Letter)}
-        return tuple(
-            read_formula(meant) for name, meant in UNPRINTED.items() if name not in said and not self.arrays
-        )
+        return tuple(read_formula(meant) for name, meant in UNPRINTED.items() if name not in said and not self.arrays)
 
     @cached_property
     def expanded(self) -> Formula:
@@ -337,9 +331,7 @@ class Statement:
         some = "some instance has " if self.quantifier == "some" else ""
         lines = [f"{self.key} ({self.status}): {some}{text(self.claimed)}"]
         if self.where:
-            lines.append(
-                "  where: " + ", ".join(f"{name} = {text(meaning)}" for name, meaning in self.defined.items())
-            )
+            lines.append("  where: " + ", ".join(f"{name} = {text(meaning)}" for name, meaning in self.defined.items()))
         if self.hypotheses:
             lines.append(f"  given: {self.hypotheses_in_words}")
         return "\n".join(lines)
@@ -381,8 +373,6 @@ class Statement:
     def bound(self, part: int = 0) -> Bound:
         """The right side of inequality number `part` of the conclusion in sympy.
 
-        Examples
-        --------
         >>> Statement("mine:x", "mu(X[L]) <= 2**L*mu(X[0])").bound().expression
         2**L*mu
         """

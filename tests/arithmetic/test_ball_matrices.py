@@ -84,8 +84,7 @@ def test_large_matrices_are_scaled_entry_by_entry():
 
 
 @pytest.mark.parametrize(
-    "function",
-    ["exp", "sqrt", "abs", "tanh", "erfc", "cosh", "sinh", "expm1_of_temporary", "exp_of_temporary", "log"],
+    "function", ["exp", "sqrt", "abs", "tanh", "erfc", "cosh", "sinh", "expm1_of_temporary", "exp_of_temporary", "log"]
 )
 def test_functions_are_those_of_balls(function):
     a = abs(drawn(np.random.default_rng(0), (2, 3)))

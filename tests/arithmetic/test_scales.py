@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 
 from rankmath.arithmetic.scales import LogScale
 
-steps = st.lists(
-    st.tuples(st.sampled_from([1.0, 2.0, 3.0, 1000.0]), st.floats(-100, 100)), min_size=1, max_size=300
-)
+steps = st.lists(st.tuples(st.sampled_from([1.0, 2.0, 3.0, 1000.0]), st.floats(-100, 100)), min_size=1, max_size=300)
 
 
 def of(value: float) -> LogScale:

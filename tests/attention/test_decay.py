@@ -153,8 +153,7 @@ def test_the_plain_float64_pass_is_the_one_that_goes_blind():
     assert layer < 8
     assert (
         np.linalg.norm(out - out.mean(axis=0)) == 0
-        or math.log(np.linalg.norm(out - out.mean(axis=0)) / np.linalg.norm(out))
-        > trace(net, X).log_residual[-1] + 100
+        or math.log(np.linalg.norm(out - out.mean(axis=0)) / np.linalg.norm(out)) > trace(net, X).log_residual[-1] + 100
     )
 
 

@@ -37,9 +37,7 @@ def draw(seed: int) -> tuple[Network, np.ndarray]:
     norm = pick(None, None, None, "sphere", "standard", "column")
     # Column LayerNorm blows up what is left of the residual: that must be more than the last of 1000 digits.
     large = norm != "column"
-    W_QK, W = (
-        rng.standard_normal((L, H, d, d)) * pick(0.0, 1e-9, 1.0, 1.0, 30.0 if large else 1.0) for _ in range(2)
-    )
+    W_QK, W = (rng.standard_normal((L, H, d, d)) * pick(0.0, 1e-9, 1.0, 1.0, 30.0 if large else 1.0) for _ in range(2))
     W_QK = W_QK * pick(1.0, 1.0, 1e4 if large else 1.0)
     activation = pick(None, None, None, "relu", "tanh", "gelu")
     mlp = None
@@ -304,9 +302,7 @@ def test_gelu_differences_are_enclosed(arithmetic, u, t, bits):
             assert enclosure.rad() <= abs(arb(t)) * arb(2) ** (30 - bits)
 
 
-@given(
-    u=st.floats(-3, 3), ru=st.floats(0, 0.2), t=st.floats(-0.3, 0.3), rt=st.floats(0, 0.1), seed=st.integers(0, 99)
-)
+@given(u=st.floats(-3, 3), ru=st.floats(0, 0.2), t=st.floats(-0.3, 0.3), rt=st.floats(0, 0.1), seed=st.integers(0, 99))
 @pytest.mark.parametrize("activation", ["relu", "tanh", "gelu"])
 def test_activation_differences_of_wide_balls_enclose_those_of_points(activation, u, ru, t, rt, seed):
     a, b = np.random.default_rng(seed).uniform(-1, 1, 2)

@@ -13,14 +13,7 @@ import pytest
 
 import rankmath as rm
 from rankmath.attention.experiments.dong_circle import RADIUS, arcs
-from rankmath.attention.experiments.dong_effectiveness import (
-    TASKS,
-    embedded,
-    logits,
-    on_hull,
-    task_data,
-    term_accuracy,
-)
+from rankmath.attention.experiments.dong_effectiveness import TASKS, embedded, logits, on_hull, task_data, term_accuracy
 from rankmath.attention.experiments.dong_paths import _sampled
 from rankmath.attention.experiments.findings import Findings
 from rankmath.attention.experiments.gradients import Var

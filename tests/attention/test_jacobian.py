@@ -27,9 +27,7 @@ def dense(net: rm.Network, X: Any, h: float = 1e-6) -> float:
 def test_every_part(activation: Any, norm: Any) -> None:
     base = rm.Network.random(tokens=4, dim=5, heads=2, layers=1, seed=0, head_dim=3, biases=True, mask="causal")
     rng = np.random.default_rng(1)
-    f = rm.MLP(
-        rng.standard_normal((5, 7)), rng.standard_normal((7, 5)), rng.standard_normal(7), activation=activation
-    )
+    f = rm.MLP(rng.standard_normal((5, 7)), rng.standard_normal((7, 5)), rng.standard_normal(7), activation=activation)
     after = rm.LayerNorm(norm)
     layer = [Sublayer(base.attentions[0], 0.7, before=after), Sublayer(f, 1.0, after=after)]
     net = rm.Network.from_layers([layer])

@@ -348,9 +348,7 @@ def test_what_is_not_one_is_refused(make: Callable[[], object], message: str) ->
         make()
 
 
-@pytest.mark.parametrize(
-    "name", ["rotary, biases", "QK-norm, rotary", "capped, rotary", "Llama", "parallel, capped"]
-)
+@pytest.mark.parametrize("name", ["rotary, biases", "QK-norm, rotary", "capped, rotary", "Llama", "parallel, capped"])
 def test_attention_in_balls_contains_the_plain_one_and_derivatives_are_differences(name: str) -> None:
     net = network(name.replace(", capped", "") if name.startswith("parallel") else name)
     if name.startswith("parallel"):

@@ -96,11 +96,7 @@ def test_heads_that_may_overflow_or_are_few_are_left_to_one_by_one() -> None:
     X, (query, value) = rng.standard_normal((130, 20)), rng.standard_normal((2, 2, 20, 20))
     V = X[:, None, :]
     if compiled.kernel() is not None:
-        given = [
-            (30 * X, V),
-            (X, 1e306 * V),
-            (np.nan * X, V),
-        ]  # large logits; values that leave no room for e^logit
+        given = [(30 * X, V), (X, 1e306 * V), (np.nan * X, V)]  # large logits; values that leave no room for e^logit
         assert [averages(Y, query, U, value, 1.0) for Y, U in given] == [None] * 3
         far = 1e308 * np.sign(X)  # differences that overflow
         assert averages(far, query, V, value, 1.0) is None

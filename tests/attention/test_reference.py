@@ -92,9 +92,7 @@ def test_equal_tokens_are_exactly_zero():
 def test_norms_agree_with_those_of_the_trace(norm):
     net = Network.random(4, 3, layers=3, seed=0)
     X = net.random_input(seed=1)
-    np.testing.assert_allclose(
-        reference_trace(net, X, norm).log_residual, trace(net, X, norm).log_residual, rtol=1e-8
-    )
+    np.testing.assert_allclose(reference_trace(net, X, norm).log_residual, trace(net, X, norm).log_residual, rtol=1e-8)
 
 
 # -- politeness --------------------------------------------------------------------------------------------

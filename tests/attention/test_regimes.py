@@ -49,9 +49,7 @@ def network(
         *((1e-60, 1e-15, 1e15), (1e-30, 1e-15, 1e15), (1e-28, 1e-13, 1e15), (1e20, 1e10, 1e-10), (1.0, 1.0, 1e-30)),
     ],
 )
-def test_doubles_and_balls_are_what_many_digits_say(
-    mask: str, sharp: float, pull: float | None, scale: float
-) -> None:
+def test_doubles_and_balls_are_what_many_digits_say(mask: str, sharp: float, pull: float | None, scale: float) -> None:
     compared = 0
     for seed, size, skip in ((0, 1.0, 0.0), (1, 1.0, 0.5), (3, 1e-90, 0.5), (4, 1e90, 0.0)):
         net, X = network(seed, mask, sharp, size, skip, pull, scale)

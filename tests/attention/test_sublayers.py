@@ -129,9 +129,7 @@ def test_a_bert_layer_is_what_a_framework_computes():
     Y = standard(X + context @ O + bo, gains[0], shifts[0])
     hidden = Y @ inner + bin_
     gelu = hidden * np.vectorize(lambda a: 0.5 * math.erfc(-a / math.sqrt(2)))(hidden)
-    np.testing.assert_allclose(
-        rm.forward(net, X), standard(Y + gelu @ outer + bout, gains[1], shifts[1]), rtol=1e-12
-    )
+    np.testing.assert_allclose(rm.forward(net, X), standard(Y + gelu @ outer + bout, gains[1], shifts[1]), rtol=1e-12)
 
 
 def test_a_mask_is_a_position_term_of_minus_infinity():

@@ -90,9 +90,7 @@ def test_a_batch_is_its_members(seed, draw_network):
             measured, expected = getattr(together, name)[:, *place], getattr(alone, name)
             np.testing.assert_allclose(measured, expected, rtol=1e-9, atol=1e-9, err_msg=name)
         # The mean may be zero (column LayerNorm), and then only to rounding.
-        np.testing.assert_allclose(
-            np.exp(together.log_mean[:, *place]), np.exp(alone.log_mean), rtol=1e-9, atol=1e-13
-        )
+        np.testing.assert_allclose(np.exp(together.log_mean[:, *place]), np.exp(alone.log_mean), rtol=1e-9, atol=1e-13)
         np.testing.assert_allclose(out[place], forward(net, batch[place]), rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(P[:, :, *place], attention_matrices(net, batch[place]), rtol=1e-12, atol=1e-14)
 
@@ -116,9 +114,7 @@ def test_a_stack_of_networks_is_its_members():
     stack = Network.stack(nets)
     together, out = trace(stack, X), forward(stack, X)
     for k, net in enumerate(nets):
-        np.testing.assert_allclose(
-            together.log_residual[:, k], trace(net, X[k]).log_residual, rtol=1e-12, atol=1e-12
-        )
+        np.testing.assert_allclose(together.log_residual[:, k], trace(net, X[k]).log_residual, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(out[k], forward(net, X[k]), rtol=1e-12, atol=1e-13)
 
 
@@ -205,9 +201,7 @@ def strict_network(net: Network) -> Network:
     ]
     norm = net.norm
     if norm is not None:
-        norm = LayerNorm(
-            norm.kind, norm.eps if norm.kind != "sphere" else None, strict(norm.gain), strict(norm.offset)
-        )
+        norm = LayerNorm(norm.kind, norm.eps if norm.kind != "sphere" else None, strict(norm.gain), strict(norm.offset))
     return Network.from_arrays(
         strict(net.W_QK),
         strict(net.W),

@@ -37,9 +37,7 @@ def example(**changes: Any) -> Certificate:
 )
 def test_the_checker_reads_exactly_the_number_that_was_written(value: Any) -> None:
     written = json.loads(json.dumps(exact(value)))
-    assert read(written, "number", "value", {}) == Fraction(
-        value.item() if isinstance(value, np.generic) else value
-    )
+    assert read(written, "number", "value", {}) == Fraction(value.item() if isinstance(value, np.generic) else value)
 
 
 def test_one_spelling_for_one_number() -> None:

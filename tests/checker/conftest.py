@@ -87,12 +87,7 @@ def total_variation(rng: np.random.Generator) -> Certificate:
 
 
 def instance(
-    rng: np.random.Generator,
-    *,
-    n: int | None = None,
-    d: int | None = None,
-    L: int | None = None,
-    H: int | None = None,
+    rng: np.random.Generator, *, n: int | None = None, d: int | None = None, L: int | None = None, H: int | None = None
 ) -> Instance:
     """A random network; token spread 0.4, so that D ≤ x* and the cubic bound is in its useful range."""
     n, d = n or int(rng.integers(2, 5)), d or int(rng.integers(1, 3))
@@ -189,6 +184,5 @@ def twenty_each(made_once: Callable[[str, Callable[[Path], None]], Path]) -> dic
 
     folder = made_once("twenty each", fill)
     return {
-        key: [Certificate.load(folder / f"{number}-{k}.json") for k in range(20)]
-        for number, key in enumerate(FAMILIES)
+        key: [Certificate.load(folder / f"{number}-{k}.json") for k in range(20)] for number, key in enumerate(FAMILIES)
     }

@@ -53,12 +53,7 @@ EVERYWHERE = (
     "recursion(b, diameter(X[0], 2), b*norm(W[l, 0], 2)/2 + l)",
 )
 WHERE_ALL_ARE_SEEN = (
-    *(
-        f"{name}(P[{l}, 1], {at})"
-        for name in ("delta", "q_max", "q_min")
-        for l in "01"
-        for at in ("mean", "composite")
-    ),
+    *(f"{name}(P[{l}, 1], {at})" for name in ("delta", "q_max", "q_min") for l in "01" for at in ("mean", "composite")),
     *("gamma(P[0, 0])", "gamma(P[1, 1])"),
 )
 OF_ONE_HEAD = (
@@ -98,9 +93,7 @@ def by_the_checker(instance: Instance, terms: Sequence[str]) -> Callable[[str], 
 
     def ends(term: str) -> tuple[float, float]:
         found = work.value(checked.spelled(term, len(instance.W)), {})
-        return (
-            (float(found),) * 2 if isinstance(found, Fraction) else (float(found.lower()), float(-(-found).lower()))
-        )
+        return (float(found),) * 2 if isinstance(found, Fraction) else (float(found.lower()), float(-(-found).lower()))
 
     return ends
 
@@ -282,9 +275,7 @@ def test_every_function_of_the_language_is_among_them() -> None:
     elsewhere |= {"least_root", "position_range", "second_least", "second_norm", "turned_range"}
     elsewhere |= {"across", "largest_root", "lengthening", "linear_gap", "modulus_of", "other_share", "reach"}
     elsewhere |= {"root_growth", "scaling_values"}
-    others = (
-        {*ENTRIES, *CLAIM_FUNCTIONS, *CLAIM_LOOPS, "min", "max", "recursion"} - plain - tried - indexed - elsewhere
-    )
+    others = {*ENTRIES, *CLAIM_FUNCTIONS, *CLAIM_LOOPS, "min", "max", "recursion"} - plain - tried - indexed - elsewhere
     assert [name for name in sorted(others) if f"{name}(" not in terms] == []
 
 

@@ -54,19 +54,11 @@ SHIFT["equilibria"] = [
     {name: {**RESTING, "rank": rank}[name] for name in ("tokens", "radius", "rank")} for rank in (1, 2)
 ]
 SHIFT["hints.equilibria"] = [
-    {name[6:]: part for name, part in RESTING.items() if name.startswith("hints.")}
-    | {"pivots": [[0, 1], [1, 0]][:k]}
+    {name[6:]: part for name, part in RESTING.items() if name.startswith("hints.")} | {"pivots": [[0, 1], [1, 0]][:k]}
     for k in (1, 2)
 ]
 BLOCK = {name: part for name, part in RESTING.items() if name not in ("d_qk", "hints.clusters", "hints.support")}
-BLOCK |= {
-    "W_V": [eye(2)],
-    "W_QK": [eye(2)],
-    "skip": 0,
-    "up": [[0], [0]],
-    "down": [[0, 0]],
-    "mask": ones(2, 2),
-} | DRAWN
+BLOCK |= {"W_V": [eye(2)], "W_QK": [eye(2)], "skip": 0, "up": [[0], [0]], "down": [[0, 0]], "mask": ones(2, 2)} | DRAWN
 BLOCK["hints.preconditioner"] = eye(4)
 DESIGN = {"W_QK": [[0, 1, 1], [0, 0, 1], [0, 0, 0]], "W_V": [[1, 0, 0], [-1, "1/2", 0], [0, "-1/2", "1/4"]]}
 DESIGN |= {"ball": "1*2^-26", "d_qk": 1, "mask": causal(3), "norm": "sphere", "rank": 3, "rate": "7/8"}
@@ -278,10 +270,7 @@ CASES: dict[str, list[Case]] = {
         ("any(x > 0 and x < 1 for F in factors", {"factors.0": [[1, 0], [1, 0]]}),
         ("sum(0 if len(F) == len(F[0]) and F == identity(len(F))", {"factors.1": eye(2)}),
     ],
-    "dong2021:2.1": [
-        *_PATHS,
-        ("any(abs(x) > 0 for row in sum(path(t)", {"layers.1.heads.0.W": [[0]]}),
-    ],
+    "dong2021:2.1": [*_PATHS, ("any(abs(x) > 0 for row in sum(path(t)", {"layers.1.heads.0.W": [[0]]})],
     "dong2021:2.1-skip": [*_PATHS, ("abs(skip) > 0", {"skip": 0})],
     "dong2021:A.3": [*_SOFTMAX, ("all(D(i) <= x_star", {"E": [[0, 1], ["2513/2000", 0]]})],
     "dong2021v1:A.3": _SOFTMAX,
@@ -484,10 +473,7 @@ CASES: dict[str, list[Case]] = {
 }
 
 #: Conditions that nothing in a certificate that can be read breaks by itself, and why.
-IMPLIED = {
-    "len(S) == N": "R and S are read as matrices of one size",
-    "change > 0": "it follows from gain > 0",
-}
+IMPLIED = {"len(S) == N": "R and S are read as matrices of one size", "change > 0": "it follows from gain > 0"}
 
 
 def edited(base: dict[str, Any], change: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -538,10 +524,7 @@ BORDERS: dict[str, list[tuple[dict[str, Any], bool]]] = {
         ({"side": 254, "logit": "1/208"}, False),
         ({"side": 253, "logit": "1/256"}, False),
     ],
-    "dong2021:2.3-printed": [
-        ({"entry": "17132239*2^-29"}, True),
-        ({"entry": "17132239*2^-29", "columns": 981}, False),
-    ],
+    "dong2021:2.3-printed": [({"entry": "17132239*2^-29"}, True), ({"entry": "17132239*2^-29", "columns": 981}, False)],
     "wu2024:2-step": [
         ({"A": [["1/3"] * 3, ["33/100", "67/100", 0], ["33/100", 0, "67/100"]]}, True),
         ({"A": [["1/9", 0, "8/9"], ["1/3", "2/3", 0], ["1/3", "5/9", "1/9"]]}, False),
@@ -549,21 +532,12 @@ BORDERS: dict[str, list[tuple[dict[str, Any], bool]]] = {
     "wang2022:1": [({"z": [2, -3]}, True), ({"z": [1, -1]}, False)],  # pi z = 0 and 1/5
     # The circulant of (4/5, b, c) has p^2 - 4q = -3(b - c)^2.
     "folk:spectrum-real": [
-        (
-            {
-                "A": [["4/5", b, c], [c, "4/5", b], [b, c, "4/5"]],
-                "p": "-7/5",
-                "q": q,
-            },
-            broken,
-        )
+        ({"A": [["4/5", b, c], [c, "4/5", b], [b, c, "4/5"]], "p": "-7/5", "q": q}, broken)
         for b, c, q, broken in (("11/100", "9/100", "4903/10000", True), ("1/10", "1/10", "49/100", False))
     ],
     "folk:softmax-rank": [({}, True), ({"q": [1, 1]}, False)],
     # log(1 + b) + sqrt(2) b/(1 + b) = 0.67169 (2/e), b = e^(-sqrt(2))
-    "folk:entropy-order": [
-        ({"sigma": 1, "c": c}, broken) for c, broken in (("672/1000", True), ("671/1000", False))
-    ],
+    "folk:entropy-order": [({"sigma": 1, "c": c}, broken) for c, broken in (("672/1000", True), ("671/1000", False))],
     # J = p(1 - p)/T [[1, -1], [-1, 1]] for two logits, (I - 11^T/5)/5 for five equal ones
     "folk:softmax-gradient": [
         ({"c": [0, "7/4"]}, True),  # 0.2522 > 1/4

@@ -45,9 +45,7 @@ def number(value: int | str) -> Fraction:
 
 
 def fractions(A: Any) -> list[list[Fraction]]:
-    return [
-        [number(x) if isinstance(x, str) else Fraction(x) for x in row] for row in np.asarray(A, object).tolist()
-    ]
+    return [[number(x) if isinstance(x, str) else Fraction(x) for x in row] for row in np.asarray(A, object).tolist()]
 
 
 def floats(A: Any) -> Any:
@@ -480,12 +478,7 @@ def test_the_stable_causal_statement_makes_its_demands(causal: Certificate, data
 
 
 def test_one_token_or_one_dimension_are_no_stable_pair(causal: Certificate) -> None:
-    small = {
-        "W_V": [[1]],
-        "W_QK": [[0]],
-        "tokens": [[1], [1]],
-        "attracting": {"R": [[1]], "radius": 1, "rate": "1/2"},
-    }
+    small = {"W_V": [[1]], "W_QK": [[0]], "tokens": [[1], [1]], "attracting": {"R": [[1]], "radius": 1, "rate": "1/2"}}
     assert not changed(causal, data=small, hints={"support": [[1], [1]], "S": [[1]]})
 
 
@@ -537,9 +530,7 @@ def test_only_known_statements_are_certified() -> None:
 
 def intervals(A: Any, width: float = 0.0) -> list[list[Interval]]:
     w = Fraction(width)
-    return [
-        [Interval.of(x - w, BITS).merged(Interval.of(x + w, BITS), min, max) for x in row] for row in fractions(A)
-    ]
+    return [[Interval.of(x - w, BITS).merged(Interval.of(x + w, BITS), min, max) for x in row] for row in fractions(A)]
 
 
 def _low(x: Any) -> Fraction:

@@ -54,9 +54,7 @@ def test_every_part_of_the_room_is_in_the_file() -> None:
 def interpreters() -> list[str]:
     """This Python, and the other ones from 3.11 on that are installed."""
     others = [shutil.which(f"python3.{minor}") for minor in (11, 12, 13, 14)]
-    runs = [
-        p for p in others if p and subprocess.run([p, "-c", ""], capture_output=True, check=False).returncode == 0
-    ]
+    runs = [p for p in others if p and subprocess.run([p, "-c", ""], capture_output=True, check=False).returncode == 0]
     return [sys.executable, *runs]
 
 
@@ -94,9 +92,7 @@ def test_an_older_python_is_told_so_in_one_line(tmp_path: Path) -> None:
     head = ALONE.split("if sys.version_info")[0] + "sys.version_info = (3, 9, 1)\n"
     old = head + "if sys.version_info" + ALONE.split("if sys.version_info")[1]
     (tmp_path / "old.py").write_text(old, encoding="utf-8")
-    run = subprocess.run(
-        [sys.executable, "-I", str(tmp_path / "old.py")], capture_output=True, text=True, check=False
-    )
+    run = subprocess.run([sys.executable, "-I", str(tmp_path / "old.py")], capture_output=True, text=True, check=False)
     assert run.returncode == 1
     assert run.stderr == "this checker needs Python 3.11 or later; this is Python 3.9\n"
     # It is told, and not met by a syntax error: the whole file is in the grammar of 3.7.

@@ -100,9 +100,7 @@ def closure_is_true(data: Any) -> bool:
         result = result @ factor
     stored = data.get("product", result)
     return (
-        all(map(is_stochastic, [*factors, result]))
-        and result.shape == stored.shape
-        and bool((result == stored).all())
+        all(map(is_stochastic, [*factors, result])) and result.shape == stored.shape and bool((result == stored).all())
     )
 
 
@@ -138,9 +136,7 @@ def sandwich_is_true(data: Any, kind: str, *, hypothesis: bool) -> bool:
     if not any(D) or (hypothesis and not all(ball(d) <= threshold() for d in D)):
         return False
     logits = (
-        balls(data["logits"])
-        if "logits" in data
-        else np.vectorize(arb.log, otypes=[object])(balls(data["weights"]))
+        balls(data["logits"]) if "logits" in data else np.vectorize(arb.log, otypes=[object])(balls(data["weights"]))
     )
     q, P = softmax(logits), softmax(logits[None, :] + balls(E))
     failures = [
@@ -364,25 +360,7 @@ WORDS = [
     "rankmath-certificate/1",
     "own:diameter",
 ]
-JUNK = [
-    None,
-    True,
-    1.5,
-    "1e9",
-    "nan",
-    "1/0",
-    "1.0",
-    "0x10",
-    " 1",
-    "+1",
-    "1*2^99999999",
-    "2^3",
-    "١",
-    "",
-    [],
-    {},
-    [[1]],
-]
+JUNK = [None, True, 1.5, "1e9", "nan", "1/0", "1.0", "0x10", " 1", "+1", "1*2^99999999", "2^3", "١", "", [], {}, [[1]]]
 
 
 def nodes(value: Any) -> Iterator[tuple[Any, Any]]:
@@ -440,9 +418,7 @@ def mutate(rng: random.Random, content: Any) -> str:
     elif how == "junk":
         container[key] = rng.choice(JUNK)
     elif how == "word":
-        container, key = rng.choice(
-            [(c, k) for c, k in everywhere if isinstance(c[k], str) and not is_number(c[k])]
-        )
+        container, key = rng.choice([(c, k) for c, k in everywhere if isinstance(c[k], str) and not is_number(c[k])])
         container[key] = rng.choice(WORDS)
     else:
         (container if isinstance(container, dict) else content)["extra"] = 1
@@ -517,21 +493,16 @@ def forged(rng: random.Random, content: Any, others: list[Any]) -> str:
                 container[key] = rng.choice((0, 1)) if rng.random() < 0.5 else container[key]
         else:
             other = copy.deepcopy(rng.choice(others))
-            fields = {
-                "data": ["data"],
-                "hints": ["hints"],
-                "statement": ["statement"],
-                "wording": ["claim", "given"],
-            }[how]
+            fields = {"data": ["data"], "hints": ["hints"], "statement": ["statement"], "wording": ["claim", "given"]}[
+                how
+            ]
             if how == "statement" and rng.random() < 0.5:
                 fields = ["statement", "claim", "given"]
             content.update({field: other[field] for field in fields})
     return json.dumps(content)
 
 
-def test_no_forgery_of_several_changes_is_accepted_unless_it_is_true(
-    twenty_each: dict[str, list[Certificate]],
-) -> None:
+def test_no_forgery_of_several_changes_is_accepted_unless_it_is_true(twenty_each: dict[str, list[Certificate]]) -> None:
     """A single mutation never changes the kind and the data together; a forger does."""
     rng = random.Random("forgeries")
     contents = [json.loads(certificate.text()) for drawn in twenty_each.values() for certificate in drawn[:6]]
@@ -542,15 +513,7 @@ def test_no_forgery_of_several_changes_is_accepted_unless_it_is_true(
 def test_the_judge_agrees_with_every_certificate_and_can_say_no(twenty_each: dict[str, list[Certificate]]) -> None:
     for drawn in twenty_each.values():
         assert all(is_true(json.loads(certificate.text())) for certificate in drawn[:5])
-    for key in (
-        "dong2021:A.3",
-        "dong2021v1:A.3",
-        "own:diameter",
-        "own:tv",
-        "wu2024:L13",
-        "wu2024:2-step",
-        "mine:step",
-    ):
+    for key in ("dong2021:A.3", "dong2021v1:A.3", "own:diameter", "own:tv", "wu2024:L13", "wu2024:2-step", "mine:step"):
         content = json.loads(twenty_each[key][0].text())
         content["kind"] = "holds" if content["kind"] == "violates" else "violates"
         assert not is_true(content)

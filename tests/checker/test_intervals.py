@@ -211,13 +211,7 @@ def test_comparisons_are_true_or_false_only_when_certain() -> None:
         False,
         True,  # a point that was not rounded is the number itself
     ]
-    assert [compare(r, third, Fraction(1)) for r in ("<=", "<", ">=", ">", "==")] == [
-        True,
-        True,
-        False,
-        False,
-        False,
-    ]
+    assert [compare(r, third, Fraction(1)) for r in ("<=", "<", ">=", ">", "==")] == [True, True, False, False, False]
     assert [compare(r, Fraction(1), Fraction(1)) for r in ("<=", "<", ">=", ">", "==")] == [
         True,
         False,
@@ -244,9 +238,7 @@ def test_the_logarithm_is_enclosed_and_narrow(x: Fraction, bits: int) -> None:
     flint.ctx.prec = 400
     enclosure = Interval.of(rule(bits).apply("log", [Interval.of(x, bits)]), bits)
     assert contains(enclosure, (arb(x.numerator) / x.denominator).log())
-    assert -(-enclosure).lower() - enclosure.lower() <= (1 + abs(-(-enclosure).lower())) * Fraction(2) ** (
-        12 - bits
-    )
+    assert -(-enclosure).lower() - enclosure.lower() <= (1 + abs(-(-enclosure).lower())) * Fraction(2) ** (12 - bits)
 
 
 def test_the_threshold_is_found_to_thirty_digits() -> None:

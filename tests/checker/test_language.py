@@ -24,9 +24,7 @@ NETWORK: dict[str, Any] = {
 }
 
 
-def checked(
-    claim: str, key: str = "mine:claim", given: tuple[str, ...] = (), kind: str = "holds", **data: Any
-) -> Any:
+def checked(claim: str, key: str = "mine:claim", given: tuple[str, ...] = (), kind: str = "holds", **data: Any) -> Any:
     content = {"format": FORMAT, "statement": key, "claim": claim, "given": [*given], "kind": kind, "hints": {}}
     return check_text(json.dumps({**content, "data": {**NETWORK, **data}}))
 
@@ -292,10 +290,7 @@ _AVERAGES, _CARRIES, _LEAVES = "no token averages", "attention carries nothing",
         ),
         ({"layernorm": "sphere", "X": [[1, 2], [2, 4], [-1, -3]]}, ""),
         # Two heads that cancel, beside one that adds a constant; a column that the MLP does not read.
-        (
-            {"layers": [layer(head(_FIRST), head([[-1, 0], [0, 0]]), head(_SECOND))], "X": _LEVEL, "skip": 1},
-            _CARRIES,
-        ),
+        ({"layers": [layer(head(_FIRST), head([[-1, 0], [0, 0]]), head(_SECOND))], "X": _LEVEL, "skip": 1}, _CARRIES),
         ({"layers": [layer(head(_FIRST), head([[-2, 0], [0, 0]]), head(_SECOND))], "X": _LEVEL, "skip": 1}, ""),
         ({"layers": [layer(head(_FIRST), mlp={**_ALIVE, "W_in": [[0], [1]]})], "skip": 1}, _CARRIES),
         ({"layers": [layer(head(_SECOND), mlp={**_ALIVE, "W_in": [[0], [1]]})], "skip": 1}, ""),
@@ -305,12 +300,7 @@ _AVERAGES, _CARRIES, _LEAVES = "no token averages", "attention carries nothing",
 )
 def test_what_holds_of_a_network_that_does_nothing_says_nothing(data: dict[str, Any], why: str) -> None:
     data = {"skip": 0, **data}
-    given = (
-        f"skip == {data['skip']}",
-        "mask == any",
-        "mlp == any",
-        f"layernorm == {data.get('layernorm', 'none')}",
-    )
+    given = (f"skip == {data['skip']}", "mask == any", "mlp == any", f"layernorm == {data.get('layernorm', 'none')}")
     found = checked("mu(X[1]) <= 99*norm(W[0, 0], 2)", given=given, **data)
     assert found.accepted is not bool(why), found.reason
     assert found.reason.startswith(f"data: {why}" if why else "all of it")
@@ -322,9 +312,7 @@ def test_what_is_too_long_is_refused_before_it_is_read() -> None:
             assert found.reason == "a formula beyond 3500 characters"
 
 
-@pytest.mark.parametrize(
-    ("array", "there"), [("X[1]", True), ("X[2]", False), ("P[0, 0]", True), ("P[1, 0]", False)]
-)
+@pytest.mark.parametrize(("array", "there"), [("X[1]", True), ("X[2]", False), ("P[0, 0]", True), ("P[1, 0]", False)])
 def test_layers_that_are_not_there_are_named(array: str, there: bool) -> None:
     found = checked(f"norm({array}, 1) <= 9 and mu(X[1]) <= 3")
     assert found.accepted is there, found.reason
@@ -394,9 +382,7 @@ def test_attention_carries_something_between_tokens(data: dict[str, Any], taken:
     ).accepted
 
 
-@pytest.mark.parametrize(
-    ("kind", "others"), [("holds", "nothing is said of others"), ("violates", "not true of all")]
-)
+@pytest.mark.parametrize(("kind", "others"), [("holds", "nothing is said of others"), ("violates", "not true of all")])
 def test_one_network_is_spoken_of(kind: str, others: str) -> None:
     words = checked("mu(X[0]) > 0" if kind == "holds" else "mu(X[0]) < 1/999", kind=kind).checked
     assert words[1] == "hypotheses: mask == none; layernorm == none; mlp == none; skip == 0"
@@ -457,8 +443,7 @@ def test_a_quantity_of_the_network_without_a_number_of_its_own_changes_nothing(
 
     monkeypatch.setattr(Evaluator, "value", without_middle)
     honest, empty = (
-        checked(f"delta(P[0, 0], mean) <= {bound}")
-        for bound in ("q_max(P[0, 0], mean)*9", "delta(P[0, 0], mean)*2")
+        checked(f"delta(P[0, 0], mean) <= {bound}") for bound in ("q_max(P[0, 0], mean)*9", "delta(P[0, 0], mean)*2")
     )
     assert honest.accepted, honest.reason
     assert asked
@@ -492,14 +477,7 @@ def test_numbers_too_long_to_be_written_are_rounded_outward() -> None:
         assert found.accepted
         assert ends in found.checked[-2]
     (claim, given), many = wording("own:tv"), "9" * 3999
-    content = {
-        "format": FORMAT,
-        "statement": "own:tv",
-        "claim": claim,
-        "given": given,
-        "kind": "holds",
-        "hints": {},
-    }
+    content = {"format": FORMAT, "statement": "own:tv", "claim": claim, "given": given, "kind": "holds", "hints": {}}
     for weight, shown in ((f"-{many}*2^9999", "at w = [-"), (f"{many}*2^9999", "hypotheses that hold")):
         found = check_text(json.dumps({**content, "hints": {}, "data": {"weights": [weight, 1], "g": [0, 1]}}))
         assert found.accepted is (weight == f"{many}*2^9999")

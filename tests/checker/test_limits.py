@@ -17,9 +17,7 @@ from rankmath.checker import checker, limits
 from rankmath.checker.intervals import Rejected
 from rankmath.checker.kernel import Evaluator, formula
 
-NORM = next((Path(__file__).parents[2] / "proofs" / "certificates").glob("dong2021-norm_rm-*.json")).read_text(
-    "utf-8"
-)
+NORM = next((Path(__file__).parents[2] / "proofs" / "certificates").glob("dong2021-norm_rm-*.json")).read_text("utf-8")
 
 
 def test_what_does_not_look_at_the_clock_is_interrupted(monkeypatch: Any) -> None:

@@ -160,12 +160,7 @@ def test_quantities_of_tokens_and_attention(name: str) -> None:
                 "logit_range(P[{},{}])": max(spread),
                 "norm(P[{},{}], 2)": np.linalg.norm(P, 2),
             }.items():
-                assert value(net, term.format(l, h)) == pytest.approx(number, rel=1e-9, abs=1e-12), (
-                    name,
-                    term,
-                    l,
-                    h,
-                )
+                assert value(net, term.format(l, h)) == pytest.approx(number, rel=1e-9, abs=1e-12), (name, term, l, h)
 
 
 def test_quantities_of_weights() -> None:
@@ -332,9 +327,7 @@ def test_layernorm_over_columns_is_that_of_the_library() -> None:
     terms = ("diameter(X[0], 2)", "diameter(X[1], 1)", "mu(X[2])", "norm(X[2], max)")
     for term in (*terms, *(f"normalised_norm(W[0,1], {p})" for p in ("1", "2", "inf"))):
         assert value(own, term) == pytest.approx(library(net, X, term), rel=1e-9), term
-    flat = Instance(
-        np.ones((3, 2)) + np.eye(3, 2), own.W_QK[:, :, :2, :2], 0 * own.W[:, :, :2, :2], layernorm="column"
-    )
+    flat = Instance(np.ones((3, 2)) + np.eye(3, 2), own.W_QK[:, :, :2, :2], 0 * own.W[:, :, :2, :2], layernorm="column")
     assert verdict(claim="mu(X[1]) < 9", given=["layernorm == column"], instance=flat) != "accepted"  # nothing left
 
 
@@ -604,9 +597,7 @@ def test_the_precision_is_raised_until_a_tiny_residual_is_seen() -> None:
     assert "bits" in " ".join(result.checked)
 
 
-def test_printed_enclosures_hold_the_value_and_exact_numbers_are_exact(
-    draw_instance: Callable[..., Instance],
-) -> None:
+def test_printed_enclosures_hold_the_value_and_exact_numbers_are_exact(draw_instance: Callable[..., Instance]) -> None:
     from rankmath.checker.words import number
 
     assert number(Fraction(9, 5)) == "9/5"

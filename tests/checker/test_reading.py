@@ -23,16 +23,7 @@ from rankmath.checker.checker import check, check_text
 from rankmath.checker.export import standalone
 from rankmath.checker.kernel import MAX_FORMULA, MAX_HELD
 from rankmath.checker.limits import MAX_GROWTH
-from rankmath.checker.reading import (
-    MAX_BYTES,
-    MAX_DIGITS,
-    MAX_EXPONENT,
-    MAX_ITEMS,
-    MAX_SIDE,
-    Rejected,
-    parse,
-    read,
-)
+from rankmath.checker.reading import MAX_BYTES, MAX_DIGITS, MAX_EXPONENT, MAX_ITEMS, MAX_SIDE, Rejected, parse, read
 from rankmath.checker.statements import MAX_HEADS, MAX_LAYERS, network_data
 
 
@@ -120,9 +111,7 @@ HOSTILE = {
     "old format": json.dumps({**GOOD, "format": "rankmath-certificate/1"}),
     "format to come": json.dumps({**GOOD, "format": "rankmath-certificate/3"}),
     "format of another type": json.dumps({**GOOD, "format": 2}),
-    "another claim": json.dumps(
-        {**GOOD, "claim": "norm(A + B, composite) < norm(A, composite) + norm(B, composite)"}
-    ),
+    "another claim": json.dumps({**GOOD, "claim": "norm(A + B, composite) < norm(A, composite) + norm(B, composite)"}),
     "another hypothesis": json.dumps({**GOOD, "given": ["n >= 2"]}),
     "claim of another type": json.dumps({**GOOD, "claim": 7}),
     "hypotheses of another type": json.dumps({**GOOD, "given": "n >= 2"}),
@@ -149,10 +138,7 @@ HOSTILE = {
     ),
     "denominators that explode": json.dumps(
         plain(
-            {
-                "factors": [[[f"1/{10**3000 + 64 * i + j}" for j in range(40)] for i in range(2)]] * 2,
-                "product": [[1]],
-            },
+            {"factors": [[[f"1/{10**3000 + 64 * i + j}" for j in range(40)] for i in range(2)]] * 2, "product": [[1]]},
             statement="seed:closure",
             kind="holds",
         )
@@ -226,16 +212,7 @@ def test_limits_are_those_of_the_page_and_where_they_are_said_to_be() -> None:
     page = (Path(checker.__file__).parents[2] / "docs/certificates.md").read_text(encoding="utf-8")
     sentence = page.partition("beyond the limits:")[2].partition("opened.")[0]
     said = [int(number.replace(" ", "")) for number in re.findall(r"\d[\d ]*", sentence)]
-    lengths = [
-        MAX_BYTES,
-        MAX_ITEMS,
-        MAX_DIGITS,
-        MAX_EXPONENT,
-        MAX_SIDE,
-        MAX_LAYERS,
-        MAX_HEADS,
-        MAX_FORMULA,
-    ]
+    lengths = [MAX_BYTES, MAX_ITEMS, MAX_DIGITS, MAX_EXPONENT, MAX_SIDE, MAX_LAYERS, MAX_HEADS, MAX_FORMULA]
     assert said == [*lengths, checker.SECONDS, MAX_HELD // 10**6, MAX_GROWTH // 2**20]
 
     def refused(text: str) -> bool:

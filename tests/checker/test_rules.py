@@ -243,11 +243,7 @@ def test_no_advice_makes_a_rule_say_what_is_false(seed: int, size: int, how: str
             except (Undecided, Rejected):
                 continue
             assert found is None or (found is value if isinstance(value, bool) else holds(found, value))
-        for text, number in (
-            ("x_star", 1.2564312086261697),
-            ("log(7)", float(np.log(7))),
-            ("log(1/9)", -np.log(9.0)),
-        ):
+        for text, number in (("x_star", 1.2564312086261697), ("log(7)", float(np.log(7))), ("log(1/9)", -np.log(9.0))):
             try:
                 assert holds(work().value(formula(text), {}), float(number), 1e-12)
             except (Undecided, Rejected):

@@ -104,9 +104,7 @@ def test_a_zero_needs_a_box_and_a_square_matrix(f: str, x: str, r: str, Y: str, 
 
 def test_equations_are_solved_for_one_vector() -> None:
     half = "[[1/2, 0], [0, 1/2]]"  # in the place of the inverse
-    assert (
-        verdict(f"solved([[1, 0], [0, 1]], [1, 1000], {half})[0] < 1000") == "accept"
-    )  # 1/2 and 500 to either side
+    assert verdict(f"solved([[1, 0], [0, 1]], [1, 1000], {half})[0] < 1000") == "accept"  # 1/2 and 500 to either side
     assert verdict(f"solved([[1, 0], [0, 1]], [1, 1000], {half})[1] > 999") != "accept"
     with pytest.raises(Rejected):
         verdict(f"solved([[1, 0], [0, 1]], [[1, 1000], [1, 1000]], {half})[0][1] < 501")

@@ -154,9 +154,7 @@ def test_residuals_of_a_box_hold_those_of_its_members(seed: int, norm: Any) -> N
     rng = np.random.default_rng(seed)
     X = rng.integers(-4, 5, (4, 2)).astype(float).tolist()
     best = exact_residual_bounds(np.array(X, int), norm)
-    lines = [
-        {"columns": [Fraction(w) for w in p.columns], "rows": [Fraction(w) for w in p.rows]} for p in best.dual
-    ]
+    lines = [{"columns": [Fraction(w) for w in p.columns], "rows": [Fraction(w) for w in p.rows]} for p in best.dual]
     found = work({f"X[0] {norm}": {"lines": lines, "center": list(best.center)}}).apply(
         "residual", [box(X, 0.25), norm]
     )
@@ -169,12 +167,7 @@ def test_weights_on_rows_and_columns_bound_no_single_norm() -> None:
     """sum(p) a + sum(q) b >= c bounds b alone only if no weight is on columns, and a pair only at the corners."""
     X = [[Fraction(0), Fraction(0)], [Fraction(1000), Fraction(0)]]  # b = 500, a = 1000
     zeros, ones = [Fraction(0)] * 2, [Fraction(1)] * 2
-    for p, q, least in (
-        (zeros, ones, 500),
-        (ones, ones, 0),
-        ([Fraction(9), Fraction(0)], ones, 0),
-        (ones, zeros, 0),
-    ):
+    for p, q, least in ((zeros, ones, 500), (ones, ones, 0), ([Fraction(9), Fraction(0)], ones, 0), (ones, zeros, 0)):
         found = work({"X[0] inf": {"lines": [{"columns": p, "rows": q}]}}).apply("residual", [X, "inf"])
         assert ends(found)[0] == least
         assert holds(found, 500)
@@ -229,9 +222,7 @@ def test_what_contracts_has_a_size_a_rate_and_weights() -> None:
     ):
         assert contracts([[1]], [[3]], [[weight]], Fraction(size, 8), rate) is None
     for weights in ([[1, 0]], [[0, 1]], [[1, -1]]):
-        assert (
-            contracts([[1, 0]], [[1, 0], [0, Fraction(1, 4)]], weights, Fraction(1, 1000), Fraction(1, 2)) is None
-        )
+        assert contracts([[1, 0]], [[1, 0], [0, Fraction(1, 4)]], weights, Fraction(1, 1000), Fraction(1, 2)) is None
     assert contracts([[1, 0]], [[1, 0], [0, Fraction(1, 4)]], [[1, 1]], Fraction(1, 1000), Fraction(1, 2)) is True
 
 
@@ -288,6 +279,4 @@ def test_eigenvalues_are_told_within_their_discs() -> None:
     assert resolves([[1]], [[3]], [[1]], Fraction(1, 1000), Fraction(3, 4), [[5]], Fraction(1, 100), [[0]]) is None
     for off, told in ((0.9, True), (1.1, None)):
         one = [[1 - Fraction(off) / 4000]]
-        assert (
-            resolves(one, [[3]], [[1]], Fraction(1, 1000), Fraction(3, 4), [[0]], Fraction(1, 100), [[1]]) is told
-        )
+        assert resolves(one, [[3]], [[1]], Fraction(1, 1000), Fraction(3, 4), [[0]], Fraction(1, 100), [[1]]) is told

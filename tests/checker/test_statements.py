@@ -51,13 +51,7 @@ def with_changes(certificate: Certificate, **changes: Any) -> CheckResult:
 
 def test_twenty_random_instances_of_every_statement_are_accepted(twenty_each: dict[str, list[Certificate]]) -> None:
     # The others are closed forms, a variant and equilibria, with tests of their own below and in test_equilibria.
-    others = {
-        "dong2021v1:2.2",
-        "dong2021v1:2.3",
-        "dong2021:2.3-printed",
-        "own:tv-variant",
-        "own:layernorm-equilibrium",
-    }
+    others = {"dong2021v1:2.2", "dong2021v1:2.3", "dong2021:2.3-printed", "own:tv-variant", "own:layernorm-equilibrium"}
     others |= {
         "dong2021v1:2.2-mean",
         "unstated:large-logits",
@@ -142,8 +136,7 @@ def test_paths_refuse_the_three_usual_mistakes(skip: Any, certify_paths: Callabl
     X, P, W, bias = (np.vectorize(Fraction, otypes=[object])(net[name]) for name in ("X", "P", "W", "bias"))
     identity, factor = np.eye(3, dtype=int), skip or 0
     layers = [
-        [(identity, factor * np.eye(2, dtype=int)), *zip(P_l, W_l, strict=True)]
-        for P_l, W_l in zip(P, W, strict=True)
+        [(identity, factor * np.eye(2, dtype=int)), *zip(P_l, W_l, strict=True)] for P_l, W_l in zip(P, W, strict=True)
     ]
     carried = bias[1] + bias[0] @ sum(W_h for _, W_h in layers[1])
 
@@ -151,10 +144,7 @@ def test_paths_refuse_the_three_usual_mistakes(skip: Any, certify_paths: Callabl
         total = np.tile(b, (3, 1))
         for P_1, W_1 in layers[0]:
             for P_2, W_2 in layers[1]:
-                left, right = (
-                    (P_1 @ P_2 if late_first else P_2 @ P_1),
-                    (W_2 @ W_1 if reversed_weights else W_1 @ W_2),
-                )
+                left, right = ((P_1 @ P_2 if late_first else P_2 @ P_1), (W_2 @ W_1 if reversed_weights else W_1 @ W_2))
                 total = total + left @ X @ right
         return total
 
@@ -184,12 +174,7 @@ def test_paths_refuse_attention_that_is_not_stochastic_too_many_paths_and_vacuou
         ("seed:closure", "holds", {"factors": [[[1]], [[1]]], "product": [[1]]}, False),
         ("seed:closure", "holds", {"factors": [[["1/2", "1/2"]], [[1], [1]]], "product": [[1]]}, False),
         ("seed:closure", "holds", {"factors": [[[1, 0]], [[0, 1], [1, 0]]], "product": [[0, 1]]}, False),
-        (
-            "seed:closure",
-            "holds",
-            {"factors": [[["1/3", "2/3"]], [[0, 1], [1, 0]]], "product": [["2/3", "1/3"]]},
-            True,
-        ),
+        ("seed:closure", "holds", {"factors": [[["1/3", "2/3"]], [[0, 1], [1, 0]]], "product": [["2/3", "1/3"]]}, True),
         # 1/(1 + a) = 2/3 is what one layer keeps: no larger c is a reading of the claim.
         ("folk:alibi-theta", "violates", {"a": "1/2", "c": 2, "t": 0}, False),
         ("folk:alibi-theta", "violates", {"a": "1/2", "c": "67/100", "t": 1}, False),
@@ -284,11 +269,7 @@ def test_two_tokens_rest_at_three_points_for_rational_roots_alone() -> None:
         certify("wu2024:4.3.1", 2)
     with pytest.raises(ValueError, match=r"^w: "):
         certify("wu2024:4.3.1", 1)
-    for data in (
-        {"w": 2, "s": FIFTH},
-        {"w": Fraction(-5, 3), "s": 4 * FIFTH},
-        {"w": Fraction(5, 3), "s": -4 * FIFTH},
-    ):
+    for data in ({"w": 2, "s": FIFTH}, {"w": Fraction(-5, 3), "s": 4 * FIFTH}, {"w": Fraction(5, 3), "s": -4 * FIFTH}):
         assert not Certificate("wu2024:4.3.1", "holds", data).check()
 
 
@@ -404,9 +385,7 @@ def test_skips_that_keep_a_share_are_no_skips_of_0() -> None:
 def test_the_constant_of_total_variation_is_sharp() -> None:
     """4.01 for 4 has its instance, and 3.99 none; what holds of the statement is no violation."""
     constant = Fraction(401, 100)
-    variant = certify_arrays(
-        "own:tv-variant", {"g": [2, 0], "logits": [-1, 0], "constant": constant}, kind="violates"
-    )
+    variant = certify_arrays("own:tv-variant", {"g": [2, 0], "logits": [-1, 0], "constant": constant}, kind="violates")
     assert (variant.statement, variant.kind) == ("own:tv-variant", "violates")
     assert "of q in total variation, c = 401/100" in variant.check().checked[0]
     with pytest.raises(NotIssued, match="undecided"):

@@ -17,13 +17,7 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.claims.stable_causal import exhibit_stable_causal
 from rankmath.equilibria.map import jacobian
 
-LAYER = {
-    "W_V": [[1, 0], [0, "1/2"]],
-    "W_QK": [[0, 0], [0, 0]],
-    "d_qk": 1,
-    "mask": [[1, 1], [1, 1]],
-    "norm": "sphere",
-}
+LAYER = {"W_V": [[1, 0], [0, "1/2"]], "W_QK": [[0, 0], [0, 0]], "d_qk": 1, "mask": [[1, 1], [1, 1]], "norm": "sphere"}
 SLOPE = jacobian(np.array([[1.0, 0], [1, 0]]), np.diag([1, 0.5]), np.zeros((2, 2)), np.ones((2, 2)), "sphere")
 OFF = Fraction(1, 1000)
 EYE = np.eye(4, dtype=int)
@@ -58,12 +52,7 @@ BOTH = {"clusters": [0, 1], "support": [[1, 1], [1, 1]], "preconditioner": np.li
         ({"rate": Fraction(9, 20)}, {}, {}, False),  # below the slope
         ({"rate": Fraction(11, 20)}, {}, {}, True),
         ({"rate": Fraction(19, 20)}, {}, {}, False),  # the drift is more than (1 - rate) rho
-        (
-            {"rate": Fraction(1, 20), "radius": Fraction(3, 10)},
-            {},
-            {},
-            False,
-        ),  # wide: (-target)^2 is above all slopes
+        ({"rate": Fraction(1, 20), "radius": Fraction(3, 10)}, {}, {}, False),  # wide: (-target)^2 is above all slopes
         ({}, {}, {"S": -EYE}, False),
         ({}, {}, {"S": 0 * EYE}, False),
         ({"R": EYE * 2, "radius": Fraction(1, 200)}, {}, {"S": EYE / 2}, True),

@@ -32,10 +32,7 @@ def undone(a: Attention, rng: np.random.Generator, off: float = 0.0) -> Attentio
 
 def with_biases(net: Network, rng: np.random.Generator, off: float = 0.0) -> Network:
     layers = [
-        [
-            replace(part, map=undone(part.map, rng, off)) if isinstance(part.map, Attention) else part
-            for part in layer
-        ]
+        [replace(part, map=undone(part.map, rng, off)) if isinstance(part.map, Attention) else part for part in layer]
         for layer in net.sublayers
     ]
     return Network.from_layers(layers, net.tokens)

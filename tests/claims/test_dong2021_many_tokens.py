@@ -87,9 +87,7 @@ def bound(kinds: Kinds, *, gamma: bool = False) -> float:
     if gamma:
         net = kinds.network()
         common = (
-            np.zeros((len(W), kinds.tokens))
-            if net.key_bias is None
-            else net.key_bias[0] @ X.T / math.sqrt(net.d_qk)
+            np.zeros((len(W), kinds.tokens)) if net.key_bias is None else net.key_bias[0] @ X.T / math.sqrt(net.d_qk)
         )
         q = np.exp(common - common.max(axis=1, keepdims=True))
         q /= q.sum(axis=1, keepdims=True)

@@ -16,13 +16,7 @@ from rankmath.decide.battery import verify
 from rankmath.report.sources import committed_certificates
 from rankmath.verification.verdict import Outcome
 
-REFUTED = [
-    "dong2021v1:2.2",
-    "dong2021v1:2.2-mean",
-    "dong2021v1:2.3",
-    "unstated:large-logits",
-    "dong2021:2.3-printed",
-]
+REFUTED = ["dong2021v1:2.2", "dong2021v1:2.2-mean", "dong2021v1:2.3", "unstated:large-logits", "dong2021:2.3-printed"]
 
 
 @pytest.mark.parametrize("key", REFUTED)

@@ -23,10 +23,7 @@ def test_the_slope_is_the_norm_of_finite_differences() -> None:
 
 
 def test_two_equal_logits_attain_it_and_refute_the_half_of_it() -> None:
-    assert (
-        rm.verify("own:softmax-gradient", [0.0, 0.0], 2.0, arithmetic="balls", bits=128).outcome
-        == Outcome.UNDECIDED
-    )
+    assert rm.verify("own:softmax-gradient", [0.0, 0.0], 2.0, arithmetic="balls", bits=128).outcome == Outcome.UNDECIDED
     verdict = rm.verify("folk:softmax-gradient", [0.0, 0.0], 2.0, arithmetic="balls")
     assert (verdict.outcome, verdict.certified) == (Outcome.VIOLATED, True)
     assert verdict.ratio == pytest.approx(2)

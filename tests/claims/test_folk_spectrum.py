@@ -49,11 +49,7 @@ def test_kernels_must_be_symmetric() -> None:
 
 def test_every_row_sums_to_one_and_every_entry_is_positive() -> None:
     half = Fraction(1, 2)
-    cases = (
-        ([[half, half], [half, half]], True),
-        ([[half, half], [half, 1]], False),
-        ([[1, 1], [half, half]], False),
-    )
+    cases = (([[half, half], [half, half]], True), ([[half, half], [half, 1]], False), ([[1, 1], [half, half]], False))
     for rows, truth in (*cases, ([[half, half], [Fraction(0), Fraction(1)]], False)):
         run = ArrayRun(Float64(np.zeros(1)), ArrayInstance({"A": np.array(rows, dtype=object)}))
         assert run.by_text("positive_stochastic", ("A",)).holds is truth

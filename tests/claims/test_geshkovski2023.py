@@ -85,9 +85,7 @@ def test_no_three_tokens_are_slower_than_the_better_of_two_kinds() -> None:
 
 def test_the_larger_of_the_two_rates_is_no_bound() -> None:
     """Each family is slower than the other's rate where its own is the smaller one."""
-    formula = (
-        "closing(C, beta) >= 2*rho*(1 - alpha)*max((1 + alpha)/(1 + rho), (1 + (n - 1)*alpha)/(1 + (n - 1)*rho))"
-    )
+    formula = "closing(C, beta) >= 2*rho*(1 - alpha)*max((1 + alpha)/(1 + rho), (1 + (n - 1)*alpha)/(1 + (n - 1)*rho))"
     larger = replace(STEP, key="broken", formula=formula, status="open")
     found = [judge(larger, instance, "balls").outcome for instance in slowest(np.random.default_rng(0))]
     assert found == [Outcome.VIOLATED] * 6

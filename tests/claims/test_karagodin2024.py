@@ -95,9 +95,7 @@ def test_the_climb_is_the_flow_itself() -> None:
         speed = Flow(np.diag(lam), np.eye(3), B, mask="causal").field(X)[-1, 0]
         verdict = rm.verify("own:flow-one-cluster", lam, B, x, m)
         assert verdict.outcome == Outcome.HOLDS
-        logs = [
-            log for log in (verdict.log_lhs, verdict.log_rhs) if not math.isnan(log)
-        ]  # a negative side has none
+        logs = [log for log in (verdict.log_lhs, verdict.log_rhs) if not math.isnan(log)]  # a negative side has none
         assert math.exp(max(logs)) == pytest.approx(speed, rel=1e-12)
 
 

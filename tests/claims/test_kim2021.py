@@ -32,9 +32,7 @@ def test_the_derivative_is_the_complex_step() -> None:
         for entry in range(Z.size):
             step = np.zeros(Z.size, dtype=complex)
             step[entry] = 1e-30j
-            assert found[entry] == pytest.approx(
-                attended(Z + step.reshape(Z.shape)).imag.ravel() / 1e-30, abs=1e-12
-            )
+            assert found[entry] == pytest.approx(attended(Z + step.reshape(Z.shape)).imag.ravel() / 1e-30, abs=1e-12)
 
 
 def test_the_constant_solves_its_equation() -> None:

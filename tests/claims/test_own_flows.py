@@ -16,9 +16,7 @@ from rankmath.verification.verdict import Outcome
 
 @pytest.mark.parametrize(("beta", "u", "c"), [(2.0, 0.5, 3.0), (8.0, 0.3, 0.5), (1.5, 0.9, 20.0)])
 def test_the_time_until_collapse_is_that_of_the_equation(beta: float, u: float, c: float) -> None:
-    found = [
-        rm.verify("own:until-collapse", beta, u, c, arithmetic=name) for name in ("float64", "mpmath", "balls")
-    ]
+    found = [rm.verify("own:until-collapse", beta, u, c, arithmetic=name) for name in ("float64", "mpmath", "balls")]
     assert [one.outcome for one in found] == [Outcome.HOLDS] * 3
     times = [math.exp(one.log_lhs) for one in found]
     # Integrated as an equation for log(1 − u), which does not run into rounding near 1.
@@ -63,9 +61,7 @@ def test_three_tokens_on_the_circle_turn_at_minus_two_thirds() -> None:
     triangle = [[math.cos(t), math.sin(t)] for t in (0, 2 * math.pi / 3, 4 * math.pi / 3)]
     for beta, sign in ((-0.7, -1), (-0.6, 1)):
         values = rm.Flow(np.eye(2, dtype=int), beta=beta, normalised=False).spectrum(triangle)
-        assert values.real == pytest.approx(
-            [*([math.exp(-beta / 2) * (2 + 3 * beta) / 4] * 2), 0][::-sign], abs=1e-12
-        )
+        assert values.real == pytest.approx([*([math.exp(-beta / 2) * (2 + 3 * beta) / 4] * 2), 0][::-sign], abs=1e-12)
     assert rm.verify("own:circle-three", -0.7, 0.98).outcome == Outcome.NOT_APPLICABLE
     assert 2 * 0.49 * math.exp(-0.7 * (2 * 0.49**2 - 1)) > math.exp(0.7 * 0.49)
     assert rm.verify("own:circle-three", -0.66, 0.98, arithmetic="balls").outcome == Outcome.HOLDS
@@ -90,9 +86,7 @@ def test_slopes_of_the_pull_of_frozen_tokens() -> None:
         for name in ("float64", "mpmath", "balls"):
             verdict = rm.verify(rm.Statement("mine:slope", claim, arrays=letters), w, b, eps, arithmetic=name)
             assert verdict.outcome == Outcome.HOLDS
-            assert math.exp(verdict.log_lhs if "far" in claim else verdict.log_rhs) == pytest.approx(
-                value, rel=1e-6
-            )
+            assert math.exp(verdict.log_lhs if "far" in claim else verdict.log_rhs) == pytest.approx(value, rel=1e-6)
     assert rm.verify("own:frozen-sign", 0.5, 1.0, 0.5).outcome == Outcome.NOT_APPLICABLE
 
 

@@ -99,8 +99,7 @@ def test_values_that_are_no_multiple_of_one_part_the_bounds_of_the_second_token(
     # So the upper bound is an equality, and the lower one is not: moved off the axis, the gap lies between.
     assert verify("own:second-token", net, X, arithmetic="balls").outcome == Outcome.UNDECIDED
     assert (
-        verify("own:second-token", net, np.add(X, [[0.0], [0.5], [0.0]]), arithmetic="balls").outcome
-        == Outcome.HOLDS
+        verify("own:second-token", net, np.add(X, [[0.0], [0.5], [0.0]]), arithmetic="balls").outcome == Outcome.HOLDS
     )
 
 
@@ -124,9 +123,7 @@ def test_the_checker_encloses_the_largest_modulus_of_any_matrix(kind: str) -> No
     S = np.round(rng.standard_normal((4, 4)) * 64) / 64 + 4 * np.eye(4)
     middle = {
         "real": np.diag([-3.0, 2.0, 1.0, 0.5]),
-        "complex": np.block(
-            [[np.array([[1.0, -2.0], [2.0, 1.0]]), np.zeros((2, 2))], [np.zeros((2, 2)), np.eye(2)]]
-        ),
+        "complex": np.block([[np.array([[1.0, -2.0], [2.0, 1.0]]), np.zeros((2, 2))], [np.zeros((2, 2)), np.eye(2)]]),
         "nilpotent": np.eye(4, k=1),
         "defective": 2 * np.eye(4) + np.eye(4, k=1),
     }[kind]
@@ -145,9 +142,7 @@ def solved(A: list[list[Fraction]], b: list[Fraction]) -> list[Fraction]:
 
     def det(M: list[list[Fraction]]) -> Fraction:
         terms = (
-            [(-1) ** j * x * det([row[:j] + row[j + 1 :] for row in M[1:]]) for j, x in enumerate(M[0])]
-            if M
-            else []
+            [(-1) ** j * x * det([row[:j] + row[j + 1 :] for row in M[1:]]) for j, x in enumerate(M[0])] if M else []
         )
         return sum(terms, Fraction(0)) if M else Fraction(1)
 
@@ -257,9 +252,7 @@ def test_the_angle_behind_a_norm_falls_with_the_proved_power_of_the_depth() -> N
 
 def test_across_is_a_product_of_the_second_tokens_own_length() -> None:
     net = Network.random(3, 2, 1, 4, skip=1.0, norm="rms", norm_at="before", mask="causal", positions="rotary")
-    net = net.replace(
-        query=np.tile(np.eye(2), (4, 1, 1, 1)), key=None, value=np.tile(0.75 * np.eye(2), (4, 1, 1, 1))
-    )
+    net = net.replace(query=np.tile(np.eye(2), (4, 1, 1, 1)), key=None, value=np.tile(0.75 * np.eye(2), (4, 1, 1, 1)))
     X = np.array([[1.0, 0.5], [-0.25, 2.0], [4.0, 1.0]])
     run, states = Run(Balls(), net, X), rm.hidden_states(net, X)
     roots = [math.sqrt((state[1] ** 2).mean() + 1e-5) for state in states]

@@ -13,15 +13,7 @@ import rankmath as rm
 from rankmath.claims import statement, statements
 from rankmath.formula.printing import latex
 
-_SIGNS = {
-    r"\le": "<=",
-    r"\ge": ">=",
-    r"\ne": "!=",
-    r"\text{ or }": " or ",
-    r"\,": " ",
-    ",": " and ",
-    r"\max": "max",
-}
+_SIGNS = {r"\le": "<=", r"\ge": ">=", r"\ne": "!=", r"\text{ or }": " or ", r"\,": " ", ",": " and ", r"\max": "max"}
 
 
 def condition(printed: str) -> Callable[..., bool]:
@@ -84,9 +76,7 @@ def test_no_number_counts_from_one() -> None:
     """Tokens, coordinates and unit vectors that are printed with a number count from 0: none is numbered n or d
     alone."""
     for entry in statements().values():
-        printed = " ".join(
-            (*entry.premises, *entry.conclusion, *entry.letters, *(said for _, said in entry.meanings))
-        )
+        printed = " ".join((*entry.premises, *entry.conclusion, *entry.letters, *(said for _, said in entry.meanings)))
         if entry.key in ("barbero2024:4.2", "own:repeat"):
             continue  # the repeated token is one more: it has the number n
         assert not re.search(r"(?<![A-Za-z])[eXZx]_(\{?[nd]\}?)(?![a-z\-−+])", printed), entry.key

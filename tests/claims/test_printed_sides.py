@@ -118,12 +118,7 @@ PRINTED: dict[str, tuple[dict[str, Any], Callable[[], list[tuple[float | None, f
     "folk:entropy-order": ({"T": 7.0, "sigma": 3.0, "c": 0.5}, lambda: [(0.5 * 21 * np.exp(-3), None)]),
     "shi2022:layernorm": (
         {"Y": Y},
-        lambda: [
-            (
-                None,
-                np.linalg.norm(Y - Y.mean(axis=0)) / np.linalg.norm(Y, axis=1).min(),
-            )
-        ],
+        lambda: [(None, np.linalg.norm(Y - Y.mean(axis=0)) / np.linalg.norm(Y, axis=1).min())],
     ),
 }
 

@@ -40,9 +40,7 @@ def test_it_holds_by_exact_algebra_inside_its_range(dim: int) -> None:
     assert (verdict.outcome, verdict.certified) == (Outcome.HOLDS, True)
 
 
-@pytest.mark.parametrize(
-    ("a", "w", "c", "dim"), [(HALF, HALF, Fraction(1, 4), 2), (HALF, 1, HALF, 3), (1, 2, HALF, 2)]
-)
+@pytest.mark.parametrize(("a", "w", "c", "dim"), [(HALF, HALF, Fraction(1, 4), 2), (HALF, 1, HALF, 3), (1, 2, HALF, 2)])
 def test_outside_its_range_it_says_nothing(a: Fraction, w: Fraction, c: Fraction, dim: int) -> None:
     """w² ≤ a(2 − a), c = a, a = 1: the first has no such equilibrium, the others an eigenvalue 1."""
     assert verify("own:stable-causal", [a, w, c], dim).outcome == Outcome.NOT_APPLICABLE

@@ -75,10 +75,7 @@ def test_the_repaired_sets_are_not_left(seed: int, d: int, w: Fraction, kind: st
     assert verdict.outcome in (Outcome.HOLDS, Outcome.NOT_APPLICABLE)
 
 
-@pytest.mark.parametrize(
-    ("x", "w", "named"),
-    [([-1], 4, "x"), (POINT, 1, "w"), (POINT, math.nan, "w")],
-)
+@pytest.mark.parametrize(("x", "w", "named"), [([-1], 4, "x"), (POINT, 1, "w"), (POINT, math.nan, "w")])
 def test_bad_input_is_refused_by_name(x: list[float], w: float, named: str) -> None:
     with pytest.raises(ValueError, match=f"^{named}: "):
         verify("wu2024:L13", x, w)

@@ -45,9 +45,7 @@ def test_what_the_page_shows_is_certified_and_checked(tmp_path: Path) -> None:
     assert any("converge" in line for line in found["claims"])
 
 
-def test_the_python_it_hands_over_makes_the_same_certificate(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_python_it_hands_over_makes_the_same_certificate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = certificate_of(example(), tmp_path)
     monkeypatch.chdir(tmp_path)
     exec(found["python"], {})

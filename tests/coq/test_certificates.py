@@ -105,12 +105,7 @@ def test_a_file_stands_alone_and_rests_on_the_axioms_of_the_reals(tmp_path: Path
 #: centres, LayerNorm with graphs and exact orthogonality, spectral norms, a repeated token.
 CHEAP = [
     *("seed-closure_rm-49*", "dong2021-2.1_rm-0*", "own-tv_rm-dae*", "dong2021v1-A.3_rm-36*", "dong2021-norm*"),
-    *(
-        "dong2021-2.2_rm-5a68*",
-        "own-gamma-free-one-head_rm-5b98*",
-        "wu2024-2-step_rm-f19*",
-        "own-hemisphere_rm-2a*",
-    ),
+    *("dong2021-2.2_rm-5a68*", "own-gamma-free-one-head_rm-5b98*", "wu2024-2-step_rm-f19*", "own-hemisphere_rm-2a*"),
     *("own-lambda-skip-sphere_rm-04*", "own-repeat_rm-a18*", "folk-softmax-gradient*", "wu2024-1-doeblin_rm-a3*"),
 ]
 
@@ -181,10 +176,7 @@ def test_coq_refuses_what_is_false(library: Path, pattern: str, old: str, new: s
         (network("diameter(X[1], 1) <= diameter(X[1], 1)"), "too near to equality"),
         (network("diameter(X[1], 1) <= 1/1000"), "too near to equality"),
         (network("jacobian_norm() <= 1"), "jacobian_norm"),
-        (
-            {"statement": "wu2024:3", "kind": "exists", "data": {"equilibria": []}, "hints": {}},
-            "below the full one",
-        ),
+        ({"statement": "wu2024:3", "kind": "exists", "data": {"equilibria": []}, "hints": {}}, "below the full one"),
         ({"statement": "my:claim", "kind": "exists", "data": {}}, "my:claim"),
         ({"statement": "own:tv", "kind": "holds", "data": {"g": [0.5, 0]}}, "0.5"),
     ],

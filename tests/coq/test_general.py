@@ -28,10 +28,7 @@ MLP = {"W_in": MATRIX, "b_in": ["1/3", 0], "W_out": MATRIX, "b_out": [0, 1], "ac
 NORM = {"kind": "rms", "eps": "1/1000", "gain": [2, "1/3"], "offset": [0, "1/5"]}
 #: A sublayer of each kind, and the hypothesis that names it.
 KINDS: dict[str, tuple[dict[str, Any], str]] = {
-    "rotary": (
-        {"maps": [{"attention": ATTENTION | {"rotary": {"cos": [[1], [0]], "sin": [[0], [1]]}}}]},
-        "positions",
-    ),
+    "rotary": ({"maps": [{"attention": ATTENTION | {"rotary": {"cos": [[1], [0]], "sin": [[0], [1]]}}}]}, "positions"),
     "additive": ({"maps": [{"attention": ATTENTION | {"position": [[[0, 1], ["-1/3", 0]]]}}]}, "positions"),
     "capped": ({"maps": [{"attention": ATTENTION | {"softcap": "1/2"}}]}, "softcap"),
     "qk_norm": (

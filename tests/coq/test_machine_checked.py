@@ -36,9 +36,7 @@ FORBIDDEN = re.compile(
     r"\b(Admitted|admit|Axiom|Axioms|Parameter|Parameters|Conjecture|Abort|Unset\s+Guard|bypass_check)\b"
 )
 #: The unfolded statements: (name, statement).
-UNFOLDED = re.findall(
-    r"^Theorem (\w+) :\s(.*?)\.\nProof\.", (COQ / "unfolded.v").read_text(), re.MULTILINE | re.DOTALL
-)
+UNFOLDED = re.findall(r"^Theorem (\w+) :\s(.*?)\.\nProof\.", (COQ / "unfolded.v").read_text(), re.MULTILINE | re.DOTALL)
 
 
 needs_coq = pytest.mark.needs("coqc")
@@ -89,9 +87,9 @@ def test_nothing_is_admitted() -> None:
 
 
 def test_the_reader_of_comments_is_not_fooled() -> None:
-    assert FORBIDDEN.findall(
-        without_comments("(* a (* nested *) Axiom *) Lemma x : True. Admitted. (* Axiom *)")
-    ) == ["Admitted"]
+    assert FORBIDDEN.findall(without_comments("(* a (* nested *) Axiom *) Lemma x : True. Admitted. (* Axiom *)")) == [
+        "Admitted"
+    ]
 
 
 def test_every_row_names_a_theorem_of_its_file() -> None:

@@ -20,9 +20,7 @@ from rankmath.verification.judge import judge
 from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Outcome, Verdict
 
-TWO = NetworkInstance(
-    rm.Network.from_arrays(np.ones((1, 1, 1, 1)), np.ones((1, 1, 1, 1))), np.array([[0.5], [-0.5]])
-)
+TWO = NetworkInstance(rm.Network.from_arrays(np.ones((1, 1, 1, 1)), np.ones((1, 1, 1, 1))), np.array([[0.5], [-0.5]]))
 ONES = np.ones((1, 1, 1, 1))
 PADDED = np.array([[True, False], [True, False]])
 
@@ -69,9 +67,7 @@ def test_a_failed_hypothesis_is_not_applicable_and_never_counts_as_holding() -> 
         assert verdict.outcome == Outcome.NOT_APPLICABLE
         assert "x_star" in verdict.reason
         assert math.isnan(verdict.ratio)
-    battery = verify_statement(
-        replace(entry, draws=(lambda rng, size: beyond,), extremal=None), instances=1, search=0
-    )
+    battery = verify_statement(replace(entry, draws=(lambda rng, size: beyond,), extremal=None), instances=1, search=0)
     counts = (battery.holds, battery.not_applicable, battery.certified)
     assert (counts, battery.outcome) == ((0, 1, 0), "UNDECIDED")
 
@@ -147,8 +143,7 @@ BROKEN = {
     " sum_h(operator_norm(W[l,h], p)*b*tanh(form_norm(W_QK[l,h], p)*b**2/(4.01*sqrt(d_qk))))))",
     "own:diameter-cubic": "all_p(diameter(X[L], p) <= (omega/(4*sqrt(d_qk)))**((3**L - 1)/2)"
     "*diameter(X[0], p)**(3**L + 1))",
-    "own:residual-inf": "residual(X[L], inf) <= (0.99*omega/sqrt(d_qk))**((3**L - 1)/2)"
-    "*residual(X[0], inf)**(3**L)",
+    "own:residual-inf": "residual(X[L], inf) <= (0.99*omega/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0], inf)**(3**L)",
     "own:skip-lower": "diameter(X[L], 2) >= diameter(X[0], 2)"
     "/sqrt(1 + 0.99*(2 - theta)/(1 - theta)**2*kappa*diameter(X[0], 2)**2*L)",
     "own:lambda-skip-upper": "diameter(X[L], 2) <= 0.999*diameter(X[0], 2)*prod_l(abs(skip) + sum_h(norm(W[l,h], 2)"
@@ -156,8 +151,7 @@ BROKEN = {
     "wu2024:1": "mu(X[L]) <= 0.999*sqrt(n/2)*product_norm(2)*mu(X[0])*(1 - least**r)**floor(L/r)",
     "wu2024:1-doeblin": "mu(X[L]) <= 0.999*sqrt(n/2)*product_norm(2)*mu(X[0])*prod_k(contraction(k))",
     "wu2024:cor1-step": "diameter(X[r], 2)**2 <= 0.999*(1 - least**(2*r))*diameter(X[0], 2)**2",
-    "wu2024:anisotropy": "spectral_gap(w) <= 0.999*((shift_tokens(w) - shift_rank(w) + 1)**2"
-    " + shift_rank(w) - 2)/w**2",
+    "wu2024:anisotropy": "spectral_gap(w) <= 0.999*((shift_tokens(w) - shift_rank(w) + 1)**2 + shift_rank(w) - 2)/w**2",
     "own:hemisphere": "section(X[L]) <= 0.999*(1 - height()*least**r)**floor(L/r)*section(X[0])",
     "own:gamma-free-one-head": "residual(X[1], composite) <= 0.76*sqrt(2*expc(delta)*tanhc(delta/4)"
     "*q_max(P[0,0], composite)/d_qk)*norm(W_QK[0,0], 1)*norm(W[0,0], composite)*residual(X[0], composite)**3",
@@ -206,9 +200,7 @@ BROKEN = {
 @pytest.mark.parametrize("key", BROKEN)
 def test_a_claim_made_a_little_stronger_is_refuted_by_its_own_battery(key: str) -> None:
     # Not "open": no certificate of what is found is asked for, which for a large network takes long.
-    entry = replace(
-        statement(key), key="broken", formula=BROKEN[key], status="refuted", certificate=None, compare=None
-    )
+    entry = replace(statement(key), key="broken", formula=BROKEN[key], status="refuted", certificate=None, compare=None)
     battery = verify_statement(entry, instances=int(300 * entry.share), certify=4, search=0, seconds=0)
     assert battery.outcome == "REFUTED"
     assert battery.violations
@@ -243,14 +235,7 @@ def test_the_search_climbs() -> None:
 def test_batches_and_single_instances_agree() -> None:
     """One draw of 16 networks, evaluated at once and one by one: the same numbers."""
     plain = ("own:diameter", "own:skip-lower", "own:order", "dong2021:3.3", "wu2024:1", "own:hemisphere")
-    near = (
-        "own:zero-grad",
-        "own:flow-step",
-        "own:lipschitz",
-        "barbero2024:4.2",
-        "own:influence",
-        "own:l2-lipschitz",
-    )
+    near = ("own:zero-grad", "own:flow-step", "own:lipschitz", "barbero2024:4.2", "own:influence", "own:l2-lipschitz")
     for key in (*plain, *near, "own:layernorm", "own:lambda-skip-sphere"):
         entry = statement(key)
         batch = entry.draws[0](np.random.default_rng(5), 16)
@@ -318,10 +303,7 @@ def test_bad_input_is_refused_by_name(call: Any, named: str) -> None:
 @pytest.mark.parametrize(
     ("key", "net"),
     [
-        *(
-            (key, rm.Network.from_arrays(ONES, 1e-3 * ONES, skip=True))
-            for key in ("own:diameter", "own:residual-inf")
-        ),
+        *((key, rm.Network.from_arrays(ONES, 1e-3 * ONES, skip=True)) for key in ("own:diameter", "own:residual-inf")),
         *((key, rm.Network.from_arrays(ONES, 1e-3 * ONES, skip=True)) for key in ("dong2021:2.2", "dong2021:2.3")),
         *((key, rm.Network.from_arrays(ONES, ONES, mask="causal")) for key in ("own:diameter", "dong2021:3.2")),
         *((key, rm.Network.from_arrays(ONES, ONES, norm="column")) for key in ("own:diameter", "own:gamma-free")),

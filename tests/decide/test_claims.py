@@ -33,11 +33,7 @@ ONE = rm.Network.from_arrays([[[[1.0]]]], [[[[1.0]]]], 1.0)
         ("any_h(norm(W[0,h], 2) > h + 2)", "max_h(norm(W[0, h], 2) - (h + 2)) > 0", {1: False, 2: False, 3: True}),
         ("any_h(norm(W[0,h], 2) == 3)", "min_h(abs(norm(W[0, h], 2) - 3)) <= 0", {1: False, 2: True, 3: True}),
         ("any_h(2 < norm(W[0,h], 2))", "2 < max_h(norm(W[0, h], 2))", {1: False, 2: True, 3: True}),
-        (
-            "any_l(all_h(norm(W[l,h], 2) <= 2))",
-            "min_l(max_h(norm(W[l, h], 2))) <= 2",
-            {1: True, 2: False, 3: False},
-        ),
+        ("any_l(all_h(norm(W[l,h], 2) <= 2))", "min_l(max_h(norm(W[l, h], 2))) <= 2", {1: True, 2: False, 3: False}),
     ],
 )
 def test_any_is_true_where_some_head_has_it(some: str, spelled: str, values: dict[int, bool]) -> None:
@@ -56,9 +52,7 @@ def test_any_of_what_is_no_relation_is_refused(text: str) -> None:
         read_formula(text)
 
 
-def test_a_witness_is_handed_over_and_its_certificate_holds(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_witness_is_handed_over_and_its_certificate_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = ("--given", "heads == 1, norm(W[0,0], 2) <= 4", "--seconds", "5", "--instances", "5")
     claims = ("--claim", "exists diameter(X[1], 2) >= 3*diameter(X[0], 2)", "--claim", "diameter(X[1], 2) <= 1/9")
     done = CliRunner().invoke(main, ["verify", *claims, *given, "--output", str(tmp_path), "--json"])
@@ -168,9 +162,7 @@ def test_closed_forms_lie_above_what_was_seen() -> None:
 
 def test_sharpening_that_is_interrupted_keeps_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
     found = NetworkInstance(ONE, np.array([[-1.0], [1.0]]))
-    monkeypatch.setattr(
-        conjecture, "search", lambda *rest, **more: Found(found, 0.0, None, 1, 0.0, interrupted=True)
-    )
+    monkeypatch.setattr(conjecture, "search", lambda *rest, **more: Found(found, 0.0, None, 1, 0.0, interrupted=True))
     claim = Statement("mine:x", "diameter(X[1], 2) <= c*diameter(X[0], 2)", "H == 1", where={"c": "1"})
     answer = sharpen(claim, "c", seconds=60)
     assert answer.battery.interrupted

@@ -83,9 +83,7 @@ def test_a_lemma_about_networks_holds_from_one_token_on(name: str) -> None:
             text = re.sub(r"\[l\+1\]", "[1]", re.sub(r"\[l\]", "[0]", text))
             if "_l(" not in text and "_h(" not in text:
                 text = (
-                    text.replace("[l, h]", f"[{at['l']}, {at['h']}]")
-                    .replace("(l)", "(0)")
-                    .replace("[l, 0]", "[0, 0]")
+                    text.replace("[l, h]", f"[{at['l']}, {at['h']}]").replace("(l)", "(0)").replace("[l, 0]", "[0, 0]")
                 )
             elif "_l(" not in text:
                 text = text.replace("[l, h]", "[0, h]")
@@ -131,9 +129,7 @@ def test_only_statements_that_are_registered_as_proved_are_used() -> None:
 def test_every_lemma_is_a_relation_of_the_language() -> None:
     for name, lemma in lemma_table().items():
         assert read_tree(lemma.text)[0] == "rel", name
-        called = {
-            node[1] for text in (lemma.text, *lemma.given) for node in nodes(read_tree(text)) if node[0] == "let"
-        }
+        called = {node[1] for text in (lemma.text, *lemma.given) for node in nodes(read_tree(text)) if node[0] == "let"}
         assert called <= set("tlhkxyzfgndHLr") | {
             *("d_qk", "skip", "x_star", "in_degree", "K", "mask", "layernorm", "mlp", "bias", "query_bias"),
             *("none", "any", "causal", "padding", "sphere", "before", *UNPRINTED),

@@ -26,25 +26,16 @@ ONE = ("heads == 1",)
 TRUE = {
     "a lemma as it stands": ("diameter(X[0], 1) <= 2*residual(X[0], inf)", ()),
     "by Dobrushin": ("diameter(X[1], 2) <= norm(W[0,0], 2)*diameter(X[0], 2)", ONE),
-    "cubic": (
-        "diameter(X[1], 2) <= norm(W[0,0], 2)*norm(W_QK[0,0], 2)*diameter(X[0], 2)**3/(4*sqrt(d_qk))",
-        ONE,
-    ),
+    "cubic": ("diameter(X[1], 2) <= norm(W[0,0], 2)*norm(W_QK[0,0], 2)*diameter(X[0], 2)**3/(4*sqrt(d_qk))", ONE),
     "a root of n - 1, also for one token": ("mu(X[1]) <= sqrt(n - 1)*norm(W[0,0], 2)*mu(X[0])", ONE),
     "true for one token because both sides are 0": ("mu(X[0]) <= sqrt(n - 1)*mu(X[0])", ()),
     "two layers": ("diameter(X[2], 1) <= norm(W[0,0], inf)*norm(W[1,0], inf)*diameter(X[0], 1)", ONE),
     "all heads by the largest": ("diameter(X[1], 1) <= H*max_h(norm(W[0,h], inf))*diameter(X[0], 1)", ()),
     "two heads": ("diameter(X[1], 2) <= (norm(W[0,0], 2) + norm(W[0,1], 2))*diameter(X[0], 2)", ("heads == 2",)),
     "all layers": ("diameter(X[L], 1) <= prod_l(norm(W[l,0], inf))*diameter(X[0], 1)", ONE),
-    "a hypothesis of every layer": (
-        "diameter(X[L], 2) <= diameter(X[0], 2)",
-        (*ONE, "all_l(norm(W[l,0], 2) <= 1)"),
-    ),
+    "a hypothesis of every layer": ("diameter(X[L], 2) <= diameter(X[0], 2)", (*ONE, "all_l(norm(W[l,0], 2) <= 1)")),
     "causal": ("diameter(X[1], 2) <= 2*norm(W[0,0], 2)*longest(X[0])", (*ONE, "mask == causal")),
-    "tanh grows": (
-        "dobrushin(P[0,0]) <= tanh(norm(W_QK[0,0], frobenius)*diameter(X[0], 2)**2/(4*sqrt(d_qk)))",
-        ONE,
-    ),
+    "tanh grows": ("dobrushin(P[0,0]) <= tanh(norm(W_QK[0,0], frobenius)*diameter(X[0], 2)**2/(4*sqrt(d_qk)))", ONE),
     "entropy": ("log(n) - logit_range(P[0,0])**2/8 <= entropy(P[0,0])", ONE),
     "a skip from below": (
         "diameter(X[1], 2) >= (1 - norm(W[0,0], 2))*diameter(X[0], 2)",
@@ -60,10 +51,7 @@ TRUE = {
     "ranks": ("stable_rank(X[1]) <= min(n, rank(X[0]))", (*ONE, "bias == none")),
     "an exponential that falls": ("second_modulus(P[0,0]) <= exp(-n*epsilon(P[0,0]))", ONE),
     "a sign that is unknown": ("definiteness(W[0,0]) <= sqrt(d)*norm(W[0,0], inf)", ONE),
-    "two heads, other norms": (
-        "diameter(X[1], inf) <= sum_h(norm(W[0,h], frobenius))*diameter(X[0], 2)",
-        ("H == 2",),
-    ),
+    "two heads, other norms": ("diameter(X[1], inf) <= sum_h(norm(W[0,h], frobenius))*diameter(X[0], 2)", ("H == 2",)),
 }
 FALSE = {
     "half of it": ("diameter(X[1], 1) <= norm(W[0,0], inf)*diameter(X[0], 1)/2", ONE),

@@ -49,11 +49,7 @@ FALSE = {
     "entropy": ("entropy(P[0,0]) >= log(n)/2", ["heads == 1"], 2),
     "sphere": ("cosine(X[1]) >= cosine(X[0])", ["heads == 1", "layernorm == sphere"], 2),
     "steep positions": ("entropy(P0[0,0]) >= log(n)/2", ["positions == relative"], 2),
-    "grouped heads": (
-        "diameter(X[1], 2) <= norm(W[0,0], 2)*diameter(X[0], 2)",
-        ["heads == 2", "kv_heads == 1"],
-        2,
-    ),
+    "grouped heads": ("diameter(X[1], 2) <= norm(W[0,0], 2)*diameter(X[0], 2)", ["heads == 2", "kv_heads == 1"], 2),
 }
 TRUE = {
     "own:diameter": (
@@ -113,19 +109,10 @@ HARD = {
         "cosine(X[1]) >= cosine(X[0])",
         ["layernorm == sphere", "heads == 1", "orthogonal_values()", "bias == none", "n == 3", "d == 2"],
     ),
-    "a bias in one layer": (
-        "norm(X[1], max) <= norm(W[0,0], 1)*norm(X[0], max)",
-        ["heads == 1", "n == 2", "d == 1"],
-    ),
+    "a bias in one layer": ("norm(X[1], max) <= norm(W[0,0], 1)*norm(X[0], max)", ["heads == 1", "n == 2", "d == 1"]),
     "a size that is named": ("mu(X[0]) <= diameter(X[0], 2)*sqrt(1.19)", ["n == 5", "d == 1"]),
-    "equality in a hypothesis": (
-        "diameter(X[1], 1) <= 0.99*diameter(X[0], 1)",
-        ["norm(W[0,0], inf) == 1", "H == 1"],
-    ),
-    "d_qk": (
-        "logit_range(P[0,0]) <= norm(W_QK[0,0], 2)*norm(X[0], 2)*diameter(X[0], 2)/d_qk",
-        ["query_bias == none"],
-    ),
+    "equality in a hypothesis": ("diameter(X[1], 1) <= 0.99*diameter(X[0], 1)", ["norm(W[0,0], inf) == 1", "H == 1"]),
+    "d_qk": ("logit_range(P[0,0]) <= norm(W_QK[0,0], 2)*norm(X[0], 2)*diameter(X[0], 2)/d_qk", ["query_bias == none"]),
 }
 
 
@@ -359,9 +346,7 @@ def test_claims_about_no_network_are_refused(claim: str, given: str, says: str) 
 
 
 def test_rooms_obey_the_hypotheses() -> None:
-    entry = Statement(
-        "mine:claim", "mu(X[2]) <= 1", ["heads == 2", "n >= 3", "mask == causal", "skip == 1", "d == 2"]
-    )
+    entry = Statement("mine:claim", "mu(X[2]) <= 1", ["heads == 2", "n >= 3", "mask == causal", "skip == 1", "d == 2"])
     found = rooms(entry)
     assert found
     for room in found:
@@ -505,9 +490,7 @@ def test_every_simplification_is_tried_and_changes_one_thing() -> None:
     W_QK, W = rng.normal(size=(2, L, H, d, d))
     key, bias, X = rng.normal(size=(L, H, d)), rng.normal(size=(L, d)), rng.normal(size=(n, d))
     parts = {"W_QK": W_QK, "W": W, "key_bias": key, "bias": bias, "X": X, "mask": allowed, "d_qk": 3.0}
-    found = list(
-        _smaller(NetworkInstance(rm.Network.from_arrays(W_QK, W, 3.0, key, bias, mask=rm.Mask(allowed)), X))
-    )
+    found = list(_smaller(NetworkInstance(rm.Network.from_arrays(W_QK, W, 3.0, key, bias, mask=rm.Mask(allowed)), X)))
 
     def part(small: NetworkInstance, name: str) -> Any:
         mask = small.net.mask
@@ -530,9 +513,7 @@ def test_every_simplification_is_tried_and_changes_one_thing() -> None:
     rounded = found[len(expected) :]
     for bits in (1, 2, 3, 4, 6, 8, 11, 15, 20, 26):
         # The largest number has so many bits, and the others end where it does.
-        units = {
-            x: 2.0 ** (np.frexp(np.abs(parts[x]).max())[1] - bits) for x in ("X", "W", "W_QK", "key_bias", "bias")
-        }
+        units = {x: 2.0 ** (np.frexp(np.abs(parts[x]).max())[1] - bits) for x in ("X", "W", "W_QK", "key_bias", "bias")}
         short = {x: np.round(parts[x] / unit) * unit for x, unit in units.items()}
         assert any(all(np.array_equal(part(small, x), short[x]) for x in short) for small in rounded)
     for d_qk in (1.0, 2.0):  # 1 stays, and 2 becomes 1
@@ -556,9 +537,7 @@ def test_layers_and_dimensions_of_a_network_with_an_mlp_stay() -> None:
 def test_sharpening_finds_the_constant_of_own_diameter() -> None:
     """Among c in Δ₁ ≤ c‖W‖_∞‖W_QK‖_max Δ³/√d_qk the best is 1/4."""
     claim = "diameter(X[1], 1) <= c*norm(W[0,0], inf)*norm(W_QK[0,0], max)*diameter(X[0], 1)**3/sqrt(d_qk)"
-    answer = sharpen(
-        Statement("mine:claim", claim, "heads == 1", where={"c": "1"}), "c", seconds=600, evaluations=600
-    )
+    answer = sharpen(Statement("mine:claim", claim, "heads == 1", where={"c": "1"}), "c", seconds=600, evaluations=600)
     assert 0.24 <= answer.constant <= 0.25 * (1 + 1e-9)
     assert answer.factor == "1/4"  # from the other side: what is proved
     assert answer.proof is not None

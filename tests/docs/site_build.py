@@ -19,9 +19,7 @@ class Site:
     said: str
 
 
-def build(
-    source: Path, pages: Path, *options: str, package: Path | None = None
-) -> subprocess.CompletedProcess[str]:
+def build(source: Path, pages: Path, *options: str, package: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Warnings are errors, every reference must be found; with the rankmath at hand, or with `package`."""
     command = [sys.executable, "-m", "sphinx", "-W", "-n", "-q", "-b", "html", *options, str(source), str(pages)]
     environment = dict(os.environ) | ({} if package is None else {"PYTHONPATH": str(package.parent)})

@@ -148,8 +148,7 @@ ALL = [unit for page in PAGES for unit in units(page)]
 def excepted(unit: Unit) -> str:
     start = " ".join(unit.text.split())
     return next(
-        (reason for (page, begins), reason in EXCEPTIONS.items() if page == unit.page and start.startswith(begins)),
-        "",
+        (reason for (page, begins), reason in EXCEPTIONS.items() if page == unit.page and start.startswith(begins)), ""
     )
 
 

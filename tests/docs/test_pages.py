@@ -66,8 +66,7 @@ def test_the_code_of_a_page_prints_what_the_page_says(page: Path, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    "page",
-    [pytest.param(page, marks=pytest.mark.needs(*needs(page)), id=page.name) for page in PAGES if needs(page)],
+    "page", [pytest.param(page, marks=pytest.mark.needs(*needs(page)), id=page.name) for page in PAGES if needs(page)]
 )
 def test_a_page_that_needs_programs_runs_with_them(page: Path, tmp_path: Path) -> None:
     assert {block.needs for block in run_page(page, tmp_path)} == {""}
@@ -118,9 +117,7 @@ def test_blocks_share_a_folder_and_a_namespace_and_ellipses_stand_for_anything(t
     assert str(Block("a.md", 3, "sh", "")) == "a.md:3 (sh)"
 
 
-@pytest.mark.parametrize(
-    "name", ["mathml", "typeset", "plain_docstrings", "proof_text", "generated", "coq_statements"]
-)
+@pytest.mark.parametrize("name", ["mathml", "typeset", "plain_docstrings", "proof_text", "generated", "coq_statements"])
 def test_the_examples_of_the_sites_own_modules(name: str) -> None:
     found = doctest.testmod(importlib.import_module(name))
     assert found.attempted > 0

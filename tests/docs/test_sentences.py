@@ -411,9 +411,7 @@ def took_longer() -> bool:
 
 
 def hull_has_another_best() -> bool:
-    cells = re.search(
-        r"\| convex hull, terms \|([^\n]*)", (ROOT / "docs/experiments.md").read_text(encoding="utf-8")
-    )
+    cells = re.search(r"\| convex hull, terms \|([^\n]*)", (ROOT / "docs/experiments.md").read_text(encoding="utf-8"))
     assert cells is not None
     by_length = [float(x) for x in cells[1].split("|")[2:-1]]
     return by_length[1] < max(by_length)
@@ -427,10 +425,7 @@ def definitions_are_shared() -> bool:
 
 
 def thousands_of_lines() -> bool:
-    return (
-        sum(path.read_text(encoding="utf-8").count("\n") for path in (ROOT / "rankmath/checker").glob("*.py"))
-        > 2000
-    )
+    return sum(path.read_text(encoding="utf-8").count("\n") for path in (ROOT / "rankmath/checker").glob("*.py")) > 2000
 
 
 def some_have_no_proposition() -> bool:
@@ -545,9 +540,7 @@ def stays_apart() -> bool:
 def certified_with_gelu() -> bool:
     net = rm.Network.random(tokens=3, dim=2, layers=1, seed=0, mlp="gelu")
     claim = "diameter(X[1], 2) <= 100*diameter(X[0], 2)"
-    return (
-        certify_claim("mine:gelu", claim, ["mlp == gelu", "H == 1"], net, net.random_input(seed=1)).check().accepted
-    )
+    return certify_claim("mine:gelu", claim, ["mlp == gelu", "H == 1"], net, net.random_input(seed=1)).check().accepted
 
 
 def sink_of_uniform_attention() -> bool:
@@ -842,9 +835,7 @@ def test_what_is_false_is_not_said(name: str, sentence: str, shown: Callable[[],
 
 
 def test_the_rates_of_the_flow_are_those_that_are_printed() -> None:
-    row = next(
-        line for line in (ROOT / "docs/findings.md").read_text(encoding="utf-8").splitlines() if "κ²" in line
-    )
+    row = next(line for line in (ROOT / "docs/findings.md").read_text(encoding="utf-8").splitlines() if "κ²" in line)
     said = re.search(r"n = 3, α = ½, β = 4: ([\d.]+)\)", row)
     assert said is not None
     two_and_one, bound = rate(clusters(2, 1, 0.5), 4.0, "own:flow-step-odd")
@@ -998,11 +989,7 @@ def test_what_is_trusted_is_counted_by_a_command_and_by_no_number() -> None:
     assert not re.search(r"\d+ lines", page("ARCHITECTURE.md"))
     command = re.search(r"ls (\S+) (\S+) \| grep -vE '/\((\S+)\)\.py'", page("docs/referee.md"))
     assert command is not None
-    assert command.groups() == (
-        "rankmath/checker/*.py",
-        "rankmath/definitions/*.py",
-        "advice|words|export|__init__",
-    )
+    assert command.groups() == ("rankmath/checker/*.py", "rankmath/definitions/*.py", "advice|words|export|__init__")
     for name in ("advice", "words", "export"):
         assert (ROOT / "rankmath" / "checker" / f"{name}.py").is_file()
     # What stands alone imports nothing else of the package.

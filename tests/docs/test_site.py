@@ -52,9 +52,7 @@ def test_every_page_shows_its_own_picture_and_says_it_in_words(site: Site, key: 
     page = (site.pages / "gallery" / f"{slug(key)}.html").read_text(encoding="utf-8")
     (image,) = re.findall(r"<img [^>]*class=\"picture[^>]*>", page)
     source = re.search(r'src="\.\./(_images/[^"]*)"', image)[1]
-    assert (site.pages / source).read_bytes() == (
-        site.source / "gallery/pictures" / f"{slug(key)}.svg"
-    ).read_bytes()
+    assert (site.pages / source).read_bytes() == (site.source / "gallery/pictures" / f"{slug(key)}.svg").read_bytes()
     words = html.unescape(re.search(r'alt="([^"]*)"', image)[1])
     assert words.startswith((f"{key}: ", f"{key} "))
     assert re.search(r"\d+ instances?", words)
@@ -90,9 +88,7 @@ def test_every_public_name_says_what_it_is(name: str) -> None:
     if inspect.isclass(thing):
         assert vars(thing)["__doc__"], "its own words, not those of a class it inherits from"
         for member, value in vars(thing).items():
-            if not member.startswith("_") and (
-                inspect.isfunction(value) or isinstance(value, property | classmethod)
-            ):
+            if not member.startswith("_") and (inspect.isfunction(value) or isinstance(value, property | classmethod)):
                 assert inspect.getdoc(getattr(thing, member, value)), f"{name}.{member}"
 
 

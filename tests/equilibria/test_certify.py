@@ -15,14 +15,7 @@ from hypothesis import strategies as st
 from rankmath.arithmetic.balls import precision
 from rankmath.certificates.certificate import exact
 from rankmath.equilibria import certify
-from rankmath.equilibria.balls import (
-    BallMap,
-    box,
-    exact_matrix,
-    is_positive_definite,
-    middle_floats,
-    spectral_norm,
-)
+from rankmath.equilibria.balls import BallMap, box, exact_matrix, is_positive_definite, middle_floats, spectral_norm
 from rankmath.equilibria.certify import certify_equilibrium
 from rankmath.equilibria.constructions import all_ranks, layernorm_equilibrium, sibling
 from rankmath.equilibria.designs import causal_design, path_design
@@ -81,10 +74,7 @@ def test_balls_contain_the_map_and_its_derivative_on_a_box(norm, seed, n, d):
         wide = box(exact_matrix(X), [arb(0.001)] * X.size)
         # At an exact point the balls are the truth to 20 digits: they must lie in those of the box.
         point = exact_matrix(inside)
-        for tight, loose in [
-            (F.layer(point), F.layer(wide)),
-            (F.jacobian(point), F.jacobian(wide)),
-        ]:
+        for tight, loose in [(F.layer(point), F.layer(wide)), (F.jacobian(point), F.jacobian(wide))]:
             assert all(big.contains(small) for big, small in zip(loose.entries(), tight.entries(), strict=True))
         assert np.allclose(middle_floats(F.layer(point)), layer(inside, W_V, W, weights, norm), atol=1e-9)
         J = jacobian(inside, W_V, W, weights, norm)

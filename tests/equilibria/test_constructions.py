@@ -22,12 +22,7 @@ from rankmath.equilibria.constructions import (
     sibling,
 )
 from rankmath.equilibria.map import design, layer, normalise, power_sum
-from rankmath.equilibria.search import (
-    cluster_weights,
-    log_lyapunov_trace,
-    log_modulus_mean,
-    stable_search,
-)
+from rankmath.equilibria.search import cluster_weights, log_lyapunov_trace, log_modulus_mean, stable_search
 from rankmath.equilibria.stored import stored_design
 from rankmath.equilibria.wu2024 import shift_equilibrium
 from rankmath.linalg.masks import Mask
@@ -107,14 +102,7 @@ def test_all_ranks_share_their_weights(mask, n, d):
 
 @pytest.mark.parametrize(
     ("n", "d", "mask"),
-    [
-        (1, 1, "complete"),
-        (2, 3, "complete"),
-        (5, 5, "complete"),
-        (6, 4, "complete"),
-        (4, 4, "star"),
-        (4, 5, "causal"),
-    ],
+    [(1, 1, "complete"), (2, 3, "complete"), (5, 5, "complete"), (6, 4, "complete"), (4, 4, "star"), (4, 5, "causal")],
 )
 def test_isolated_equilibria_of_every_rank_share_their_weights_and_are_proved(n, d, mask):
     family = isolated_ranks(n, d, mask)
@@ -405,13 +393,7 @@ def test_other_arguments_are_named():
         equilibrium.iterate(np.ones((2, 3)), 1)
     with pytest.raises(ValueError, match=r"^W_V: "):
         replace(equilibrium, W_V=np.ones((3, 3)))
-    for name, value in [
-        ("mask", "causal"),
-        ("norm", "column"),
-        ("rank", 1.5),
-        ("d_qk", 0),
-        ("X", [[1.0], [2.0, 3.0]]),
-    ]:
+    for name, value in [("mask", "causal"), ("norm", "column"), ("rank", 1.5), ("d_qk", 0), ("X", [[1.0], [2.0, 3.0]])]:
         with pytest.raises(ValueError, match=rf"^{name}: "):
             replace(equilibrium, **{name: value})
     with pytest.raises(ValueError, match=r"^samples: "):

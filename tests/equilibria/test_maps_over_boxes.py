@@ -53,9 +53,7 @@ def slopes(f: Any, X: Floats) -> Floats:
 
 def held(M: arb_mat, values: Floats, slack: float) -> bool:
     flat = zip(M.entries(), values.ravel().tolist(), strict=True)
-    return all(
-        float(x.mid()) - float(x.rad()) - slack <= v <= float(x.mid()) + float(x.rad()) + slack for x, v in flat
-    )
+    return all(float(x.mid()) - float(x.rad()) - slack <= v <= float(x.mid()) + float(x.rad()) + slack for x, v in flat)
 
 
 def members(X: Floats, width: float) -> list[Floats]:

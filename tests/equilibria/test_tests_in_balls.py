@@ -243,15 +243,7 @@ def test_the_box_of_an_equilibrium_is_as_wide_as_proved() -> None:
     ("centre", "radius", "W_V", "norm", "rank", "at_most", "least"),
     [
         ([[2.0, 1.0], [1.0, 2.0]], Fraction(1, 4), np.eye(2), "sphere", 2, 2, 1.5),  # 1.75² - 1.25²
-        (
-            [[2.0, 1.0], [1.0, 2.0]],
-            Fraction(3, 4),
-            np.eye(2),
-            "sphere",
-            1,
-            2,
-            1.25,
-        ),  # (1.5 1.5) twice is in the box
+        ([[2.0, 1.0], [1.0, 2.0]], Fraction(3, 4), np.eye(2), "sphere", 1, 2, 1.25),  # (1.5 1.5) twice is in the box
         ([[2.0, 1.0], [1.0, 2.0]], Fraction(9, 4), np.eye(2), "sphere", 0, 2, 0),
         ([[2.0, 1.0], [1.0, 2.0]], Fraction(1, 4), [[1, 1], [1, 1]], "sphere", 1, 1, 1.75),
         ([[2.0, 1.0], [1.0, 2.0]], Fraction(1, 4), np.eye(2), "standard", 1, 1, 1.75),

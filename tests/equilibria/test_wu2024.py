@@ -75,11 +75,7 @@ def test_two_tokens_need_w_above_one(w):
 # -- W3
 
 
-@given(
-    st.integers(1, 5),
-    st.integers(1, 5),
-    st.data(),
-)
+@given(st.integers(1, 5), st.integers(1, 5), st.data())
 def test_shift_family_is_exact_at_every_rank_and_sign(n, d, data):
     k = data.draw(st.integers(1, min(n, d)))
     w = data.draw(st.fractions(n - Fraction(6, 7), 3 * n + 1, max_denominator=7))
@@ -117,9 +113,7 @@ def test_each_condition_of_an_equilibrium_is_asked_for():
             assert not replace(good, W_V=sp.ImmutableMatrix(sp.diag(*scales)), scales=scales).is_equilibrium()
         X = sp.diag(*(two if i == turned else one for i in range(2)))
         assert not replace(good, X=sp.ImmutableMatrix(X)).is_equilibrium()  # D X = A X W_V still
-        assert not replace(
-            good, scales=tuple(x + (i == turned) for i, x in enumerate(good.scales))
-        ).is_equilibrium()
+        assert not replace(good, scales=tuple(x + (i == turned) for i, x in enumerate(good.scales))).is_equilibrium()
         W_QK = sp.zeros(2, 2)
         W_QK[turned, 1] = 1
         with pytest.raises(ValueError, match=r"^W_QK: "):

@@ -242,11 +242,7 @@ def test_numbers_of_many_kinds_are_read_exactly():
         ("own:tv", {"E": 1}, r"E: no letter of own:tv; its letters are osc"),
         ("own:diameter-cubic", {"L": -1}, r"L: -1 given; a whole number of at least 0"),
         ("own:diameter-cubic", {"L": 2.0}, r"L: 2.0 given; a whole number"),
-        (
-            "own:diameter-cubic",
-            {"L": 10**7},
-            r"L: 10000000 given; a whole number of at least 0 and at most 1000000",
-        ),
+        ("own:diameter-cubic", {"L": 10**7}, r"L: 10000000 given; a whole number of at least 0 and at most 1000000"),
         ("own:diameter-cubic", {"L": 10**5000}, r"L: .* given; a whole number"),
         ("own:diameter-cubic", {"d_qk": 0}, r"d_qk: 0 given; a number in \(0, inf\)"),
         ("own:diameter-cubic", {"omega": -0.5}, r"omega: -0.5 given; a number in \[0, inf\)"),
@@ -262,9 +258,7 @@ def test_bad_values_are_refused_by_name(key, changes, message):
 
 
 def test_missing_values_are_named_with_their_meaning():
-    with pytest.raises(
-        ValueError, match=r"own:diameter-cubic: no value given for L \(number of layers\); diameter \("
-    ):
+    with pytest.raises(ValueError, match=r"own:diameter-cubic: no value given for L \(number of layers\); diameter \("):
         bound("own:diameter").evaluate(omega=1, d_qk=1)
 
 

@@ -167,9 +167,7 @@ def test_degrees_and_signs_of_the_entries_are_those_of_their_text() -> None:
             if entry.name == "normalised_norm":
                 continue
             more = [Fraction(word) if word.isdigit() else word] if word else []
-            values = [
-                number(text.apply(entry.name, [[[c * x for x in row] for row in M], *more])) for c in (1.0, 8.0)
-            ]
+            values = [number(text.apply(entry.name, [[[c * x for x in row] for row in M], *more])) for c in (1.0, 8.0)]
             assert entry.sign != "+" or values[0] >= 0, entry.name
             if entry.degree is not None:
                 assert values[1] == pytest.approx(8.0**entry.degree * values[0], rel=1e-9), entry.name

@@ -46,8 +46,7 @@ def test_doubly_exponential_bounds_follow_from_one_layer_and_have_a_threshold(ke
     assert "the bound falls if" in said
     # The threshold that is printed is where the bound stays, at every depth.
     threshold = sp.sympify(
-        said.partition("f leaves ")[2].partition(" where it is")[0],
-        {name: sp.Symbol(name) for name in found.symbols},
+        said.partition("f leaves ")[2].partition(" where it is")[0], {name: sp.Symbol(name) for name in found.symbols}
     )
     values = {name: 1.7 for name in found.symbols if name not in ("L", "d_qk", found.start)}
     at = float(threshold.subs({sp.Symbol(name): value for name, value in {**values, "d_qk": 3}.items()}))
@@ -61,8 +60,7 @@ def test_a_letter_scales_the_bound_or_moves_it_one_way() -> None:
     said = reasons(derivation("mine", c**2 * sp.sqrt(a) / (1 + c), None))
     assert said == "s times a makes it s**(1/2) times as large | it grows with c"
     assert (
-        reasons(derivation("mine", c / (a + 1), None))
-        == "it falls with a | s times c makes it s**(1) times as large"
+        reasons(derivation("mine", c / (a + 1), None)) == "it falls with a | s times c makes it s**(1) times as large"
     )
     # Of c(1 − c) nothing is said: it grows, then falls.
     assert derivation("mine", c * (1 - c), None) is None

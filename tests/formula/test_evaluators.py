@@ -245,9 +245,7 @@ def test_all_exponents_are_taken_and_places_that_a_network_does_not_have_are_ref
 numbers = st.one_of(st.just(0.0), st.floats(1e-6, 1e6), st.floats(-1e6, -1e-6))
 
 
-@pytest.mark.parametrize(
-    "claim", ["all_p(diameter(X[1], p) <= operator_norm(W[0,0], p))", "all_p(norm(X[0], p) <= 9)"]
-)
+@pytest.mark.parametrize("claim", ["all_p(diameter(X[1], p) <= operator_norm(W[0,0], p))", "all_p(norm(X[0], p) <= 9)"])
 @pytest.mark.parametrize("system", ["float64", "balls"])
 def test_on_a_line_every_exponent_is_still_a_side(claim: str, system: str) -> None:
     net, X = rm.Network.random(tokens=3, dim=1, layers=1, seed=2), np.array([[1.0], [2.0], [4.5]])

@@ -150,9 +150,7 @@ def test_names_and_words_of_arguments_are_interchangeable() -> None:
     assert one == (diameter(X[1], p=1) <= norm(W[0, 0], "inf") * diameter(X[0], 1) / 2)
     assert one == read_formula('diameter(X = X[1], p = 1) <= norm(W[0, 0], "inf")*diameter(X[0], p="1")/2')
     assert read_formula("heads == 1") == read_formula("H == 1")
-    assert read_formula("residual(X[1], 1) <= norm(X[1], one)") == read_formula(
-        "residual(X[1], one) <= norm(X[1], 1)"
-    )
+    assert read_formula("residual(X[1], 1) <= norm(X[1], one)") == read_formula("residual(X[1], one) <= norm(X[1], 1)")
 
 
 @pytest.mark.parametrize("place", ["before", "after"])

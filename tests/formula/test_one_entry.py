@@ -142,9 +142,7 @@ OWN: dict[str, tuple[Any, dict[str, Any], str, str]] = {
 def own_layer(kind: str, name: str) -> list[Sublayer]:
     I, W_QK = np.eye(2)[None], np.array([[[2.0, 1.0], [0.0, -1.0]]])
     capped = {"softcap": 0.5, "cap": name} if kind == "cap" else {}
-    first = Sublayer(
-        Attention.from_arrays(W_QK, I, 2.0, **capped), after=LayerNorm(name) if kind == "norm" else None
-    )
+    first = Sublayer(Attention.from_arrays(W_QK, I, 2.0, **capped), after=LayerNorm(name) if kind == "norm" else None)
     return [first, Sublayer(MLP(I[0], I[0], activation=name))] if kind == "activation" else [first]
 
 

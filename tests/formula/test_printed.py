@@ -458,8 +458,7 @@ def _rank(M: Any) -> int:
             rows.insert(found, pivot)
             found += 1
             rows[found:] = [
-                [x - row[column] / pivot[column] * y for x, y in zip(row, pivot, strict=True)]
-                for row in rows[found:]
+                [x - row[column] / pivot[column] * y for x, y in zip(row, pivot, strict=True)] for row in rows[found:]
             ]
     return found
 

@@ -266,9 +266,7 @@ def form(W: Any, p: float) -> float:
     """Largest |uWvᵀ| over the unit ball: at its corners for 1 and ∞."""
     if p == 2:
         return spectral(W)
-    ends = (
-        np.vstack([np.eye(len(W)), -np.eye(len(W))]) if p == 1 else list(itertools.product((-1, 1), repeat=len(W)))
-    )
+    ends = np.vstack([np.eye(len(W)), -np.eye(len(W))]) if p == 1 else list(itertools.product((-1, 1), repeat=len(W)))
     return max(abs(float(np.asarray(u) @ W @ np.asarray(v))) for u in ends for v in ends)
 
 
@@ -489,8 +487,7 @@ SIGNS: dict[str, tuple[str, Callable[..., Any]]] = dict(
         lambda w, l: residual(w, l, "rows")[0],
     ),
     f"{_RES}{_SQUARES}": (r"\|\mathrm{res}(<X>)\|_{1,\infty}", lambda w, l: residual(w, l, "composite")[0]),
-    "‖·‖_{1,∞} of the tokens about their mean: root of largest column sum times largest row sum of absolute"
-    " values": (
+    "‖·‖_{1,∞} of the tokens about their mean: root of largest column sum times largest row sum of absolute values": (
         r"\|<X>-\tfrac1n\mathbf1\mathbf1^{\mathsf T}<X>\|_{1,\infty}",
         lambda w, l, _: composite(w.X_[l] - w.X_[l].mean(axis=0)),
     ),
@@ -515,14 +512,8 @@ SIGNS: dict[str, tuple[str, Callable[..., Any]]] = dict(
         r"\|<X>-X^0\|_{\max}",
         lambda w, l: float(abs(w.X_[l] - w.X_[0]).max()),
     ),
-    "largest ℓ₂ norm of a token": (
-        r"\max_j\|<X>_j\|_2",
-        lambda w, l: float(np.linalg.norm(w.X_[l], axis=1).max()),
-    ),
-    "(1ᵀ(XXᵀ)⁻¹1)^{−1/2}, positive for tokens of full row rank": (
-        r"\gamma(<X>)",
-        lambda w, l: gram_height(w.X_[l]),
-    ),
+    "largest ℓ₂ norm of a token": (r"\max_j\|<X>_j\|_2", lambda w, l: float(np.linalg.norm(w.X_[l], axis=1).max())),
+    "(1ᵀ(XXᵀ)⁻¹1)^{−1/2}, positive for tokens of full row rank": (r"\gamma(<X>)", lambda w, l: gram_height(w.X_[l])),
     "largest ℓ₂ distance of a token from the first one": (
         r"\max_i\|<X>_i-<X>_0\|_2",
         lambda w, l, _: max(frobenius(x - w.X_[l][0]) for x in w.X_[l]),
@@ -555,10 +546,7 @@ SIGNS: dict[str, tuple[str, Callable[..., Any]]] = dict(
     ),
     "least (ρ_l − ρ_0)/l of layers l = 1, …, L − 1, ρ_l the least √(‖x‖₂²/d + ε) of a token x that layer l norms"
     " before its attention, ε that of the RMSNorm": ("c", lambda w: root_growth(w)),
-    "ℓ₂ distance of the first two tokens": (
-        r"\|<X>_1-<X>_0\|_2",
-        lambda w, l, _: frobenius(w.X_[l][1] - w.X_[l][0]),
-    ),
+    "ℓ₂ distance of the first two tokens": (r"\|<X>_1-<X>_0\|_2", lambda w, l, _: frobenius(w.X_[l][1] - w.X_[l][0])),
     "norm of the map v ↦ vW of row vectors in ℓ_p; it is the largest row sum of |W| for p = 1, the largest column"
     " sum for p = ∞, the spectral norm for p = 2": (r"\|<W>\|_{\ell_{<p>}}", lambda w, W, p: of_vectors(W, p)),
     "norm of the map v ↦ vWS⁻¹ of row vectors in ℓ_p, S the diagonal of the deviations (root mean squares about the"
@@ -588,10 +576,7 @@ SIGNS: dict[str, tuple[str, Callable[..., Any]]] = dict(
     f"{_D}{_MEAN}": (r"\bar{\delta}(<P>)", lambda w, l, h: float(D(w, l, h, "mean").max())),
     "√(Σ_i D_ii · max_j q_j / max_i D_ii), 0 where all D_ii are 0; D_ii = max_j E_ij − min_j E_ij, E = R W_QK"
     " Rᵀ/√d_qk, q the softmax of (x W_QK + kᵀ)Rᵀ/√d_qk, k = W_K b_Qᵀ, R the tokens less a row x that"
-    " minimises ‖R‖_{1,∞}": (
-        r"\gamma(<P>)",
-        gamma,
-    ),
+    " minimises ‖R‖_{1,∞}": (r"\gamma(<P>)", gamma),
     f"largest {_SHARE}{_ONE}": (r"\|q(<P>)\|_\infty", lambda w, l, h: float(q(w, l, h, "composite").max())),
     f"largest {_SHARE}{_MEAN}": (r"\|\bar{q}(<P>)\|_\infty", lambda w, l, h: float(q(w, l, h, "mean").max())),
     f"least {_SHARE}{_ONE}": (r"\min_j q_j(<P>)", lambda w, l, h: float(q(w, l, h, "composite").min())),
@@ -607,8 +592,7 @@ SIGNS: dict[str, tuple[str, Callable[..., Any]]] = dict(
     ),
     "p_1(1 − p_1 + p_2) of the two largest entries p_1 ≥ p_2 of a row of the attention, the largest over the rows;"
     " 0 where there is one token": (r"\max_ip_1(1-p_1+p_2)(<M>)", lambda w, P: top_two(P)),
-    "1 − Σ_c min_i (B_k)_ic, B_k = P^{m,0} ⋯ P^{rk,0}, m the lesser of rk + r − 1 and L − 1: Doeblin's"
-    " contraction": (
+    "1 − Σ_c min_i (B_k)_ic, B_k = P^{m,0} ⋯ P^{rk,0}, m the lesser of rk + r − 1 and L − 1: Doeblin's contraction": (
         r"\Bigl(1-\sum_c\min_i(B_{<i>})_{ic}\Bigr)",
         contraction,
     ),
@@ -649,10 +633,7 @@ SIGNS: dict[str, tuple[str, Callable[..., Any]]] = dict(
         lambda w: float((w.X_[0] @ pole(w, 0)).min()),
     ),
     "largest ℓ₂ distance of two of y_i = X^l_i/⟨X^l_i, vW^{0,0} ⋯ W^{l−1,0}⟩, v the direction of the mean of the"
-    " tokens X^0_i": (
-        r"\operatorname{diam}\,y(<X>)",
-        lambda w, l: diameter(over_heights(w.X_[l], pole(w, l)), 2),
-    ),
+    " tokens X^0_i": (r"\operatorname{diam}\,y(<X>)", lambda w, l: diameter(over_heights(w.X_[l], pole(w, l)), 2)),
     "number of centers of the mask: of tokens that all others see, directly or through others": (
         "c",
         lambda w: len(centers(w)),
@@ -734,9 +715,7 @@ TRUTHS: dict[str, Callable[..., bool]] = {
     ),
     r"\operatorname{sym}W^{0,0}\text{ is definite}": lambda w: definiteness(w.W(0)) > 0,
     r"W^{0,0}\text{ is invertible}": lambda w: least(w.W(0)) > 1e-12,
-    r"\operatorname{sym}W_{QK}^{l,0}\text{ is definite}\quad\text{for all }l": lambda w: (
-        definiteness(w.W_QK(0)) > 0
-    ),
+    r"\operatorname{sym}W_{QK}^{l,0}\text{ is definite}\quad\text{for all }l": lambda w: definiteness(w.W_QK(0)) > 0,
     r"W^{l,0}\text{ is invertible}\quad\text{for all }l": lambda w: least(w.W(0)) > 1e-12,
 }
 
@@ -993,9 +972,7 @@ def bilinear(statement: Statement, w: Written) -> bool:
 def meets_words(statement: Statement, w: Written) -> bool:
     """Whether it is what the premises in words say."""
     parts = [premise.strip("$") for premise in statement.premises]
-    return bilinear(statement, w) and all(
-        said[part](w) for said in (WORDS, TRUTHS) for part in parts if part in said
-    )
+    return bilinear(statement, w) and all(said[part](w) for said in (WORDS, TRUTHS) for part in parts if part in said)
 
 
 def outcome(statement: Statement, w: Written) -> str:
@@ -1072,9 +1049,7 @@ def networks() -> Iterator[tuple[str, Written]]:
             *(("any", 0.0), ("any", 1.0), ("any", -0.7), ("orthogonal", 0.0)),
             *(("one", 0.0), ("zero", 1.0), ("zero", 0.0), ("small", 2.0)),
         ):
-            heads, layers = (
-                (2, 1) if values == "any" and kind is None else (1, 1 if n == 1 or values == "one" else 2)
-            )
+            heads, layers = (2, 1) if values == "any" and kind is None else (1, 1 if n == 1 or values == "one" else 2)
             W, X = weights(heads, d, values), rng.integers(1, 17, (n, d)) / 8.0
             name = f"{n} {d} {mask} {kind} {values} {skip}"
             yield name, Written(X, W, layers, skip, sees(n), kind)
@@ -1252,10 +1227,7 @@ CALLS = [
     (name, f"{name}({', '.join(arguments)})", entry.truth)
     for name, entry in ENTRIES_OF_LANGUAGE.items()
     for arguments in itertools.product(
-        *(
-            p.words or ("2" if name == "modulus_of" and p.name == "k" else _ARGUMENTS[p.kind],)
-            for p in entry.parameters
-        )
+        *(p.words or ("2" if name == "modulus_of" and p.name == "k" else _ARGUMENTS[p.kind],) for p in entry.parameters)
     )
 ]
 

@@ -91,9 +91,7 @@ def test_plain_pass_attention_and_paths_agree_and_stay_on_the_device(kind: dict[
 
 
 @pytest.mark.parametrize("skip", [False, True, -0.5])
-@pytest.mark.parametrize(
-    ("n", "d", "heads", "layers"), [(1, 1, 1, 1), (3, 2, 2, 12), (70, 20, 5, 4), (300, 8, 3, 5)]
-)
+@pytest.mark.parametrize(("n", "d", "heads", "layers"), [(1, 1, 1, 1), (3, 2, 2, 12), (70, 20, 5, 4), (300, 8, 3, 5)])
 @pytest.mark.parametrize("memory", [None, 24, 10**5])
 def test_path_sums_on_a_gpu_are_those_of_the_cpu(
     n: int, d: int, heads: int, layers: int, skip: float, memory: int | None
@@ -408,9 +406,7 @@ def test_traces_on_the_device_are_within_what_balls_prove(seed: int) -> None:
         (40, 16, 2, 6, {"skip": True}, 8.0),  # saturated layers between others
     ],
 )
-def test_all_layers_with_one_wait(
-    n: int, d: int, heads: int, layers: int, kind: dict[str, Any], scale: float
-) -> None:
+def test_all_layers_with_one_wait(n: int, d: int, heads: int, layers: int, kind: dict[str, Any], scale: float) -> None:
     net = rm.Network.random(n, d, heads, layers, seed=n, **kind)
     X = net.random_input(seed=1, scale=scale)
     host, there = rm.trace(net, X), both(net, X)

@@ -217,9 +217,7 @@ BELOW_ROUNDING = [
 
 @pytest.mark.usefixtures("always")
 @pytest.mark.parametrize(("n", "d", "heads", "size", "more"), BELOW_ROUNDING)
-def test_layers_below_rounding_agree_with_balls_on_all_registers(
-    kernel, n, d, heads, size, more, calls, monkeypatch
-):
+def test_layers_below_rounding_agree_with_balls_on_all_registers(kernel, n, d, heads, size, more, calls, monkeypatch):
     net = rm.Network.random(n, d, heads, 5, seed=n, **more)
     X = net.random_input(seed=d, scale=size) + (size > 1e-13)  # a mean of size one would swallow smaller ones
     balls = rm.trace(net, X, arithmetic="balls")

@@ -153,9 +153,7 @@ def test_one_block_takes_the_mean_off_all_rows(library: Any, monkeypatch: Any) -
     assert_same(*layers(library, monkeypatch, net, net.random_input(seed=1)))
 
 
-@pytest.mark.parametrize(
-    ("n", "d", "options"), [(3, 65, {}), (200, 72, {"skip": True}), (67, 133, {"biases": True})]
-)
+@pytest.mark.parametrize(("n", "d", "options"), [(3, 65, {}), (200, 72, {"skip": True}), (67, 133, {"biases": True})])
 @pytest.mark.parametrize("large", [False, True])
 @pytest.mark.parametrize("long", [False, True])
 def test_wide_tokens_take_rows_at_a_time(
@@ -188,18 +186,14 @@ def test_many_blocks_take_rows_that_fill_the_processors() -> None:
     assert [cuda_layer.fills(k) for k in (0, 128, 237, 238, 256, 264, 288, 512, 1100)] == [
         *(False, False, False, True, True, True, False, True, False)
     ]
-    sizes = {
-        key: cuda_layer.sizes_of(*key) for key in ((2048, 256, 4), (1024, 192, 12), (512, 256, 8), (2048, 64, 64))
-    }
+    sizes = {key: cuda_layer.sizes_of(*key) for key in ((2048, 256, 4), (1024, 192, 12), (512, 256, 8), (2048, 64, 64))}
     assert [(s["long"], s["key_parts"]) for s in sizes.values()] == [(True, 1), (False, 1), (False, 1), (False, 1)]
     longest = cuda_layer.sizes_of(8192, 128, 2)  # 32 blocks of rows, 2 of columns, 2 heads, 2 parts of the keys
     assert (longest["long"], longest["key_parts"]) == (True, 2)
 
 
 @pytest.mark.parametrize(("n", "d", "sigma"), [(200, 7, -30.0), (200, 7, -1e6), (300, 70, -30.0)])
-def test_below_rounding_thin_products_take_over(
-    library: Any, monkeypatch: Any, n: int, d: int, sigma: float
-) -> None:
+def test_below_rounding_thin_products_take_over(library: Any, monkeypatch: Any, n: int, d: int, sigma: float) -> None:
     net = rm.Network.random(n, d, 2, 1, seed=3)
     X = net.random_input(seed=4)
     tokens = centre(Float64(X), X)
@@ -229,9 +223,7 @@ def test_the_report_sends_saturated_and_cancelling_layers_to_the_arrays(library:
     assert layers(library, monkeypatch, net, X, replace(tokens, residual=broken))[0] is None
 
 
-def test_logits_beyond_the_exponential_stop_though_the_center_attends_evenly(
-    library: Any, monkeypatch: Any
-) -> None:
+def test_logits_beyond_the_exponential_stop_though_the_center_attends_evenly(library: Any, monkeypatch: Any) -> None:
     rng = np.random.default_rng(0)
     W_QK, X = rng.standard_normal((1, 1, 8, 8)), rng.standard_normal((20, 8))
     W_QK[..., 0, :], X[:, 0] = 0.0, 0.0
@@ -243,9 +235,7 @@ def test_logits_beyond_the_exponential_stop_though_the_center_attends_evenly(
 
 
 @pytest.mark.parametrize(("d", "shift"), [(8, 1.0), (72, 3.0)])
-def test_uneven_attention_counts_what_it_may_have_lost(
-    library: Any, monkeypatch: Any, d: int, shift: float
-) -> None:
+def test_uneven_attention_counts_what_it_may_have_lost(library: Any, monkeypatch: Any, d: int, shift: float) -> None:
     # Relative to any other token than the pivot the sum over all keys would cancel here.
     net = rm.Network.random(30, d, 2, 1, seed=7)
     found = [layers(library, monkeypatch, net, s * (net.random_input(seed=8) + shift)) for s in (2.0, 3.0, 5.0)]
@@ -284,12 +274,7 @@ def test_sizes_of_a_layer(library: Any, monkeypatch: Any, n: int, d: int, most: 
     [
         (9, 4, {"heads": 2, "layers": 9}, 1.0),
         (40, 8, {"heads": 1, "layers": 3, "skip": 0.5, "biases": True}, 0.5),
-        (
-            20,
-            6,
-            {"heads": 2, "layers": 5, "skip": True},
-            6.0,
-        ),  # saturated: layers of arrays between those of kernels
+        (20, 6, {"heads": 2, "layers": 5, "skip": True}, 6.0),  # saturated: layers of arrays between those of kernels
         (5, 70, {"heads": 1, "layers": 5}, 1.0),
     ],
 )
@@ -385,12 +370,7 @@ def test_a_batch_stops_as_one(library: Any, monkeypatch: Any) -> None:
 
 @pytest.mark.parametrize(
     ("options", "plain"),
-    [
-        ({}, True),
-        ({"biases": True}, True),
-        ({"head_dim": 3}, False),
-        ({"head_dim": 3, "biases": True}, False),
-    ],
+    [({}, True), ({"biases": True}, True), ({"head_dim": 3}, False), ({"head_dim": 3, "biases": True}, False)],
 )
 def test_the_kernels_take_full_matrices_alone(options: dict[str, Any], plain: bool) -> None:
     net = rm.Network.random(5, 6, 2, 1, seed=0, **options)

@@ -73,12 +73,7 @@ def test_damaged_files_are_made_anew(kept: Path, monkeypatch: Any, damage: str) 
     made = averaged(fresh())
     for path in kept.glob("*.o"):
         raw = path.read_bytes()
-        broken = {
-            "cut": raw[:-1],
-            "changed": raw[:-1] + bytes([raw[-1] ^ 1]),
-            "empty": b"",
-            "digest": raw[:32],
-        }[damage]
+        broken = {"cut": raw[:-1], "changed": raw[:-1] + bytes([raw[-1] ^ 1]), "empty": b"", "digest": raw[:32]}[damage]
         path.write_bytes(broken)
     assert (averaged(fresh()) == made).all()
     makes_no_code(monkeypatch)  # whole again

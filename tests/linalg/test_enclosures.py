@@ -36,10 +36,7 @@ SIZES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], float]]] = {
     "inf": (lambda M: norms.norm_inf(M, A), lambda M: np.linalg.norm(M, np.inf)),
     "max": (lambda M: norms.norm_max(M, A), lambda M: abs(M).max()),
     "frobenius": (lambda M: norms.frobenius(M, A), np.linalg.norm),
-    "composite": (
-        lambda M: norms.composite(M, A),
-        lambda M: (np.linalg.norm(M, 1) * np.linalg.norm(M, np.inf)) ** 0.5,
-    ),
+    "composite": (lambda M: norms.composite(M, A), lambda M: (np.linalg.norm(M, 1) * np.linalg.norm(M, np.inf)) ** 0.5),
     "spectral": (lambda M: norms.spectral(M, A), lambda M: np.linalg.norm(M, 2)),
     "form": (lambda M: norms.bilinear_norm(M, np.inf, A).value, lambda M: norms.bilinear_norm(M, np.inf).value),
     "least eigenvalue": (
@@ -121,11 +118,7 @@ def test_directions_are_only_guessed(scale: float, monkeypatch: pytest.MonkeyPat
     values = np.linalg.eigvalsh(M)
     with precision(80):
         low, high = norms.symmetric_extremes(A.asarray(M), A)
-        for found, true in (
-            (norms.spectral(A.asarray(M), A), abs(values).max()),
-            (low, values[0]),
-            (high, values[-1]),
-        ):
+        for found, true in ((norms.spectral(A.asarray(M), A), abs(values).max()), (low, values[0]), (high, values[-1])):
             assert abs(float(found.mid()) - true) <= float(found.rad()) + 1e-12
             assert float(found.rad()) < 2
 

@@ -13,12 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from rankmath.linalg.exact_residuals import (
-    ExactWeights,
-    exact_lower_bound,
-    exact_residual_bounds,
-    exact_upper_bound,
-)
+from rankmath.linalg.exact_residuals import ExactWeights, exact_lower_bound, exact_residual_bounds, exact_upper_bound
 from rankmath.linalg.frontier import least_product
 from rankmath.linalg.residuals import RESIDUAL_NORMS, residual
 
@@ -146,14 +141,8 @@ def test_least_product_is_below_every_feasible_point_and_attained(cuts, data):
         (lambda: exact_upper_bound([[1, 2]], (Fraction(1),), "one"), "center: length 1 given; it must be 2"),
         (lambda: exact_upper_bound([[1]], (math.inf,), "one"), r"center: entry \(0, 0\) is inf"),
         (lambda: exact_lower_bound([[1]], (ExactWeights((1,), (-1,)),), "composite"), "dual: a negative weight"),
-        (
-            lambda: exact_lower_bound([[1]], (ExactWeights((1, 1), (1,)),), "composite"),
-            "dual.columns: length 2 given",
-        ),
-        (
-            lambda: exact_lower_bound([[1]], (ExactWeights((1,), ()),), "composite"),
-            "dual.rows: shape .* no axis empty",
-        ),
+        (lambda: exact_lower_bound([[1]], (ExactWeights((1, 1), (1,)),), "composite"), "dual.columns: length 2 given"),
+        (lambda: exact_lower_bound([[1]], (ExactWeights((1,), ()),), "composite"), "dual.rows: shape .* no axis empty"),
         (lambda: exact_lower_bound([[1]], (ExactWeights((1,), (1,)),), "one"), "dual: .* weights on columns alone"),
         (lambda: exact_lower_bound([[1]], (ExactWeights((1,), (1,)),), "inf"), "dual: .* weights on rows alone"),
         (lambda: exact_lower_bound([[1]], ((Fraction(1),),), "inf"), "dual: a tuple given; .* needs ExactWeights"),

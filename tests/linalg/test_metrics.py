@@ -66,9 +66,7 @@ def test_equal_singular_values_are_enclosed_too() -> None:
 
 def test_exact_values() -> None:
     assert float(m.stable_rank(np.diag([3.0, 4.0]))) == pytest.approx(25 / 16, rel=1e-15)
-    assert float(m.participation_ratio(np.diag([1.0, 1.0, 2.0]), centred=False)) == pytest.approx(
-        36 / 18, rel=1e-15
-    )
+    assert float(m.participation_ratio(np.diag([1.0, 1.0, 2.0]), centred=False)) == pytest.approx(36 / 18, rel=1e-15)
     assert float(m.effective_rank(np.eye(5))) == pytest.approx(5, rel=1e-14)
     assert float(m.isometry_gap(np.diag([1.0, 4.0]))) == pytest.approx(np.log(17 / 2) - np.log(4), rel=1e-14)
     P = np.array([[0.25, 0.75], [0.5, 0.5]])

@@ -55,9 +55,7 @@ def test_homogeneous_and_definite_at_every_scale(norm, A, exponent):
     assert (norm(A) == 0) == (not A.any())
 
 
-@given(
-    st.integers(1, 4).flatmap(lambda k: st.tuples(arrays(float, (3, k), elements=entries), st.just(k))), st.data()
-)
+@given(st.integers(1, 4).flatmap(lambda k: st.tuples(arrays(float, (3, k), elements=entries), st.just(k))), st.data())
 def test_the_composite_value_is_submultiplicative(first, data):
     A, k = first
     B = data.draw(arrays(float, (k, 4), elements=entries))
@@ -136,9 +134,7 @@ def test_beyond_the_limit_the_sum_of_entries_bounds_and_says_so():
     # A long thin matrix is exact: the signs of its short side are tried.
     thin = bilinear_norm(W[:, :, :3], math.inf)
     assert thin.exact
-    np.testing.assert_allclose(
-        thin.value, bilinear_norm(np.swapaxes(W[:, :, :3], 1, 2), math.inf).value, rtol=1e-15
-    )
+    np.testing.assert_allclose(thin.value, bilinear_norm(np.swapaxes(W[:, :, :3], 1, 2), math.inf).value, rtol=1e-15)
 
 
 @settings(max_examples=20)

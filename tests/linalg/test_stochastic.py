@@ -188,10 +188,7 @@ def test_exact_matrix_keeps_every_float(double, single):
     [
         (lambda: is_row_stochastic([[0.5, math.nan]]), r"P: entry \(0, 1\) is nan"),
         (lambda: is_row_stochastic([]), "P: "),
-        (
-            lambda: is_row_stochastic([[Fraction(1)], [Fraction(1, 2), Fraction(1, 2)]]),
-            r"P: rows of different lengths",
-        ),
+        (lambda: is_row_stochastic([[Fraction(1)], [Fraction(1, 2), Fraction(1, 2)]]), r"P: rows of different lengths"),
         (lambda: is_row_stochastic([[1]], tolerance=-1), "tolerance: -1"),
         (lambda: is_row_stochastic([[1]], tolerance=math.nan), "tolerance: nan"),
         (lambda: exact_product(), "matrices: none given"),

@@ -54,17 +54,9 @@ MODELS: dict[str, tuple[str, str, dict[str, Any]]] = {
         "Llama",
         {**_SIZES, "rope_parameters": {"rope_type": "linear", "factor": 4.0, "rope_theta": 10000.0}},
     ),
-    "smollm": (
-        "llama",
-        "Llama",
-        {**_GROUPED, "tie_word_embeddings": True, "rope_theta": 1e5, "rms_norm_eps": 1e-5},
-    ),
+    "smollm": ("llama", "Llama", {**_GROUPED, "tie_word_embeddings": True, "rope_theta": 1e5, "rms_norm_eps": 1e-5}),
     "mistral": ("mistral", "Mistral", {**_GROUPED, "sliding_window": 3}),
-    "qwen2": (
-        "qwen2",
-        "Qwen2",
-        {**_GROUPED, "use_sliding_window": True, "sliding_window": 3, "max_window_layers": 1},
-    ),
+    "qwen2": ("qwen2", "Qwen2", {**_GROUPED, "use_sliding_window": True, "sliding_window": 3, "max_window_layers": 1}),
     "qwen3": ("qwen3", "Qwen3", {**_GROUPED, "head_dim": 6}),
     "gemma2": (
         "gemma2",

@@ -124,9 +124,7 @@ def test_a_batch_is_its_sequences(tmp_path: Path) -> None:
     batch = [[1, 2, 3], [4, 5, 6]]
     X = model.embed(batch)
     assert X.shape == (2, 3, model.dim)
-    assert np.allclose(
-        rm.forward(model.network, X)[1], rm.forward(model.network, model.embed(batch[1])), rtol=1e-13
-    )
+    assert np.allclose(rm.forward(model.network, X)[1], rm.forward(model.network, model.embed(batch[1])), rtol=1e-13)
     alone, traced = (rm.trace(model.variant("san").network, tokens).log_residual for tokens in (X[1], X))
     assert np.allclose(traced[:, 1], alone, rtol=1e-12)
 
@@ -232,17 +230,13 @@ def test_missing_and_damaged_folders(tmp_path: Path) -> None:
 
 
 def test_unknown_architectures_and_settings(tmp_path: Path) -> None:
-    refused(
-        changed(tmp_path / "a", model_type="mamba"), "model_type 'mamba' in config.json; allowed are bert, .*llama"
-    )
+    refused(changed(tmp_path / "a", model_type="mamba"), "model_type 'mamba' in config.json; allowed are bert, .*llama")
     whisper = checkpoint(tmp_path / "b", "whisper")
     (whisper / "config.json").write_text("{}", encoding="utf-8")
     refused(whisper, "no model_type")
     refused(changed(tmp_path / "c", position_embedding_type="relative_key"), "only 'absolute' is read")
     refused(changed(tmp_path / "w", hidden_size=24), "hidden_size 24 in config.json, but the weights have width 12")
-    refused(
-        changed(tmp_path / "l", num_hidden_layers=1), "num_hidden_layers 1 in config.json, but the weights have 3"
-    )
+    refused(changed(tmp_path / "l", num_hidden_layers=1), "num_hidden_layers 1 in config.json, but the weights have 3")
     for name, there in (("intermediate_size", 20), ("vocab_size", 23)):
         refused(changed(tmp_path / name, **{name: 21}), f"{name} 21 in config.json, but the weights have {there}")
     refused(changed(tmp_path / "d", hidden_act="mish"), "hidden_act 'mish' in config.json; allowed are gelu")
@@ -308,13 +302,9 @@ def test_mpnet_has_its_own_padding_and_buckets(tmp_path: Path) -> None:
     config = CONFIGS["mpnet"] | {"pad_token_id": 7, "relative_attention_num_buckets": 40}
     (place / "config.json").write_text(json.dumps(config), encoding="utf-8")
     name = "encoder.relative_attention_bias.weight"
-    save_file(
-        arrays | {name: np.pad(arrays[name], ((0, 8), (0, 0)), constant_values=9)}, place / "model.safetensors"
-    )
+    save_file(arrays | {name: np.pad(arrays[name], ((0, 8), (0, 0)), constant_values=9)}, place / "model.safetensors")
     model = rm.load_model(place)
-    for state, digits in zip(
-        hidden_states(model.network, model.embed(given("mpnet"))), DIGITS["mpnet"], strict=True
-    ):
+    for state, digits in zip(hidden_states(model.network, model.embed(given("mpnet"))), DIGITS["mpnet"], strict=True):
         assert np.abs(state - np.asarray(digits)).max() < 1e-12
     save_file(arrays | {name: arrays[name][:16]}, place / "model.safetensors")
     refused(place, "16 buckets in 'encoder.relative_attention_bias'; MPNet looks up 32")
@@ -334,9 +324,7 @@ def test_numbers_of_any_width_in_several_files(tmp_path: Path, dtype: str) -> No
         arrays = {name: array.astype(dtype) for name, array in arrays.items()}
         for part, names in enumerate(np.array_split(sorted(arrays), 3)):
             save_file({str(name): arrays[str(name)] for name in names}, place / f"part-{part}.safetensors")
-    home = {
-        str(name): f"part-{k}.safetensors" for k, g in enumerate(np.array_split(sorted(arrays), 3)) for name in g
-    }
+    home = {str(name): f"part-{k}.safetensors" for k, g in enumerate(np.array_split(sorted(arrays), 3)) for name in g}
     (place / "model.safetensors").unlink()
     (place / "model.safetensors.index.json").write_text(json.dumps({"weight_map": home}), encoding="utf-8")
     model = rm.load_model(place)
@@ -516,9 +504,7 @@ def test_an_index_may_not_leave_its_folder(tmp_path: Path) -> None:
     place = checkpoint(tmp_path, "bert")
     (place / "model.safetensors").rename(place / "part.safetensors")
     index = place / "model.safetensors.index.json"
-    index.write_text(
-        json.dumps({"weight_map": dict.fromkeys(tensors("bert"), "part.safetensors")}), encoding="utf-8"
-    )
+    index.write_text(json.dumps({"weight_map": dict.fromkeys(tensors("bert"), "part.safetensors")}), encoding="utf-8")
     assert rm.load_model(place).network.layers == 3
     for name, words in (("../part.safetensors", "no file of this folder"), ("other.safetensors", "is missing")):
         index.write_text(json.dumps({"weight_map": {"a": name}}), encoding="utf-8")

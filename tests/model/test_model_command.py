@@ -23,9 +23,7 @@ def typed(*words: str) -> str:
 def test_the_table_is_the_trace(tmp_path: Path) -> None:
     place = checkpoint(tmp_path, "bert")
     asked = ("model", str(place), "--ids", "5,0,22,7", "--variant", "san,full", "--json")
-    found = json.loads(
-        typed(*asked, "--metric", "relative-residual,effective-rank", "--plot", str(tmp_path / "a.png"))
-    )
+    found = json.loads(typed(*asked, "--metric", "relative-residual,effective-rank", "--plot", str(tmp_path / "a.png")))
     model = rm.load_model(place)
     X = model.embed([5, 0, 22, 7])
     for entry in found["variants"]:
@@ -34,9 +32,7 @@ def test_the_table_is_the_trace(tmp_path: Path) -> None:
         assert logs == pytest.approx(rm.trace(net, X).log_residual.tolist())
         columns = rm.measure(net, X, ["relative-residual", "effective-rank"])
         assert [row["effective-rank"] for row in entry["layers"]] == columns.values["effective-rank"].tolist()
-        assert [row["log relative-residual"] for row in entry["layers"]] == columns.logs[
-            "relative-residual"
-        ].tolist()
+        assert [row["log relative-residual"] for row in entry["layers"]] == columns.logs["relative-residual"].tolist()
     assert (tmp_path / "a.png").stat().st_size > 1000
 
 
@@ -56,25 +52,14 @@ def test_a_picture_has_a_name_of_its_own(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_balls_and_bounds(tmp_path: Path) -> None:
     place = checkpoint(tmp_path, "distilbert")
-    asked = (
-        "model",
-        str(place),
-        "--ids",
-        "5,0,22",
-        "--metric",
-        "effective-rank",
-        "--arithmetic",
-        "balls",
-        "--bounds",
-    )
+    asked = ("model", str(place), "--ids", "5,0,22", "--metric", "effective-rank", "--arithmetic", "balls", "--bounds")
     found = json.loads(typed(*asked, "--json"))["variants"][0]
     for row in found["layers"]:
         assert row["log_residual_lower"] <= row["log_residual"] <= row["log_residual_upper"]
         assert row["effective-rank enclosure"].startswith("[")
     sizes = [(bound["key"], bound["size"]) for bound in found["bounds"]]
     assert (
-        sizes
-        == [("own:diameter", f"diameter(X[L], {p})") for p in ("1", "2", "inf")] + [("wu2024:1", "mu(X[L])")] * 2
+        sizes == [("own:diameter", f"diameter(X[L], {p})") for p in ("1", "2", "inf")] + [("wu2024:1", "mu(X[L])")] * 2
     )
     assert "own:diameter says of the fall of log diameter(X[L], 2)" in typed(*asked)
     # Two heads: wu2024:1 speaks of one.

@@ -225,9 +225,7 @@ def test_gemma_in_a_gguf_file_is_the_same_model_with_its_gains_whole(tmp_path: P
 
 def test_gguf_files_of_other_architectures_are_refused(tmp_path: Path) -> None:
     write_gguf(tmp_path / "tiny.gguf", "smollm", "rwkv6")
-    with pytest.raises(
-        rm.InvalidArgument, match=r"general\.architecture 'rwkv6' in 'tiny\.gguf'; allowed are llama"
-    ):
+    with pytest.raises(rm.InvalidArgument, match=r"general\.architecture 'rwkv6' in 'tiny\.gguf'; allowed are llama"):
         rm.load_model(tmp_path / "tiny.gguf")
     (tmp_path / "no.gguf").write_bytes(b"GGUF")
     with pytest.raises(rm.InvalidArgument, match="not a GGUF file"):

@@ -64,8 +64,7 @@ def test_random_networks_repeat_and_differ_by_seed(init):
 def test_initialisations_have_their_law():
     d = 64
     gaussian, xavier, orthogonal = (
-        Network.random(2, d, heads=4, layers=4, seed=0, init=init).W
-        for init in ("gaussian", "xavier", "orthogonal")
+        Network.random(2, d, heads=4, layers=4, seed=0, init=init).W for init in ("gaussian", "xavier", "orthogonal")
     )
     # 65 536 entries: the sample deviation is within 1 % of the law's with room to spare.
     assert gaussian.std() == pytest.approx(1 / math.sqrt(d), rel=0.01)
@@ -88,13 +87,7 @@ def test_is_pure_means_attention_alone():
 
 def test_masks_by_name_matrix_graph():
     graph = networkx.path_graph(4)
-    for mask in (
-        "window:1",
-        Mask.window(4, 1),
-        Mask.window(4, 1).allowed,
-        Mask.window(4, 1).allowed.tolist(),
-        graph,
-    ):
+    for mask in ("window:1", Mask.window(4, 1), Mask.window(4, 1).allowed, Mask.window(4, 1).allowed.tolist(), graph):
         assert Network.random(4, 2, mask=mask).mask_for(4) == Mask.window(4, 1)
     assert Network.random(4, 2, mask="complete").mask_for(4) is None
     assert Network.from_arrays(EYE, EYE, mask="causal").mask_for(7) == Mask.causal(7)
@@ -113,8 +106,7 @@ def test_lipschitz_constants_of_activations(activation):
         "tanh": lambda: 1,
         "gelu": lambda: mpmath.ncdf(mpmath.sqrt(2)) + mpmath.sqrt(2) * mpmath.npdf(mpmath.sqrt(2)),
         "gelu_tanh": lambda: largest_slope(
-            lambda x: x / 2 * (1 + mpmath.tanh(mpmath.sqrt(2 / mpmath.pi) * (x + mpmath.mpf("0.044715") * x**3))),
-            1.4,
+            lambda x: x / 2 * (1 + mpmath.tanh(mpmath.sqrt(2 / mpmath.pi) * (x + mpmath.mpf("0.044715") * x**3))), 1.4
         ),
         "silu": lambda: largest_slope(lambda x: x / (1 + mpmath.exp(-x)), 2.4),
         "quick_gelu": lambda: largest_slope(lambda x: x / (1 + mpmath.exp(-mpmath.mpf("1.702") * x)), 1.4),
@@ -128,9 +120,7 @@ def test_mlp_stretches_no_more_than_its_lipschitz_constant(seed, activation, ski
     from rankmath.attention.plain import forward
 
     rng = np.random.default_rng(seed)
-    f = MLP(
-        rng.standard_normal((3, 5)), rng.standard_normal((5, 3)), rng.standard_normal(5), None, activation, skip
-    )
+    f = MLP(rng.standard_normal((3, 5)), rng.standard_normal((5, 3)), rng.standard_normal(5), None, activation, skip)
     zero = np.zeros((1, 1, 3, 3))
     net = Network.from_arrays(zero, zero, skip=True, mlp=f)
     X = rng.standard_normal((2, 3)) * 10.0 ** rng.uniform(-2, 2)
@@ -178,9 +168,7 @@ def assert_same(one: Network, other: Network) -> None:
     ],
 )
 def test_files_bring_back_every_bit(tmp_path, head_dim, mlp, norm, mask):
-    net = Network.random(
-        5, 3, 2, 2, seed=7, head_dim=head_dim, mlp=mlp, norm=norm, mask=mask, biases=True, skip=1 / 3
-    )
+    net = Network.random(5, 3, 2, 2, seed=7, head_dim=head_dim, mlp=mlp, norm=norm, mask=mask, biases=True, skip=1 / 3)
     net.save(tmp_path / "net.npz")
     assert_same(Network.load(tmp_path / "net.npz"), net)
     assert [p.name for p in tmp_path.iterdir()] == ["net.npz"]
@@ -239,10 +227,7 @@ def edited(tmp_path, change):
         (lambda a, h: h["layers"][0][0].update(map=3), "map: a int given"),
         (lambda a, h: h.update(tokens=0), "tokens: 0 given"),
         (lambda a, h: h.update(tokens=7), r"masks or positions for \[3, 7\] tokens given"),
-        (
-            lambda a, h: h["layers"][0][0].update(after={"part": "LayerNorm", "kind": "batch"}),
-            "norm: 'batch' given",
-        ),
+        (lambda a, h: h["layers"][0][0].update(after={"part": "LayerNorm", "kind": "batch"}), "norm: 'batch' given"),
         (lambda a, h: h["layers"][0][0].update(after={"part": "LayerNorm", "kind": "rms", "eps": -1}), "eps: -1.0"),
         (lambda a, h: h["layers"][0][1]["map"].update(activation="sin"), "activation: 'sin' given"),
         (lambda a, h: a["layer0.0.map.query"].fill(math.nan), "query: entry"),

@@ -32,9 +32,7 @@ def test_buckets_are_those_of_the_definition(buckets, max_distance, bidirectiona
     table = np.arange(2.0 * buckets).reshape(buckets, 2)
     n = 200
     term = RelativeBuckets(table, max_distance, bidirectional)
-    expected = np.asarray(
-        [[bucket(j - i, buckets, max_distance, bidirectional) for j in range(n)] for i in range(n)]
-    )
+    expected = np.asarray([[bucket(j - i, buckets, max_distance, bidirectional) for j in range(n)] for i in range(n)])
     for h in (0, 1):
         assert (term.block(h, 0, n, n) == table[expected, h]).all()
     assert (term.block(slice(None), 7, 9, n) == np.moveaxis(table[expected[7:9]], -1, 0)).all()
@@ -42,11 +40,7 @@ def test_buckets_are_those_of_the_definition(buckets, max_distance, bidirectiona
 
 def test_blocks_are_rows_of_the_whole():
     rng = np.random.default_rng(0)
-    terms = [
-        ALiBi([0.5, 0.25]),
-        RelativeBuckets(rng.standard_normal((8, 2)), 16),
-        PositionTable(rng.random((2, 6, 6))),
-    ]
+    terms = [ALiBi([0.5, 0.25]), RelativeBuckets(rng.standard_normal((8, 2)), 16), PositionTable(rng.random((2, 6, 6)))]
     for term in terms:
         whole = term.block(slice(None), 0, 6, 6)
         assert whole.shape == (2, 6, 6)

@@ -105,10 +105,7 @@ def _norm(name: str, d: int = D) -> Shapes:
 
 
 def _words(prefix: str, d: int = D, types: bool = True) -> Shapes:
-    found: Shapes = {
-        f"{prefix}word_embeddings.weight": (WORDS, d),
-        f"{prefix}position_embeddings.weight": (PLACES, d),
-    }
+    found: Shapes = {f"{prefix}word_embeddings.weight": (WORDS, d), f"{prefix}position_embeddings.weight": (PLACES, d)}
     if types:
         found[f"{prefix}token_type_embeddings.weight"] = (2, d)
     return found | _norm(f"{prefix}LayerNorm", d)

@@ -132,9 +132,7 @@ def test_a_statement_of_the_users_own_is_told_as_text(report: Report, accepted: 
 
 
 @pytest.mark.needs("pdflatex")
-def test_pdflatex_compiles_it_without_a_missing_reference(
-    report: Report, accepted: Accepted, tmp_path: Path
-) -> None:
+def test_pdflatex_compiles_it_without_a_missing_reference(report: Report, accepted: Accepted, tmp_path: Path) -> None:
     path = appendix(report, accepted=accepted).save(tmp_path)
     assert path == tmp_path / "appendix.tex"
 

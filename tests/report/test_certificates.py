@@ -24,9 +24,7 @@ FILES = sorted((proofs_folder() / "certificates").glob("*.json"))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_the_checker_accepts_it_and_it_bears_its_own_name(
-    path: Path, checked: dict[str, checker.CheckResult]
-) -> None:
+def test_the_checker_accepts_it_and_it_bears_its_own_name(path: Path, checked: dict[str, checker.CheckResult]) -> None:
     result = checked[path.name]
     assert result.accepted, result.reason
     assert path.name == certificate_file(Certificate.load(path))
@@ -81,12 +79,7 @@ def test_an_instance_keeps_its_leading_bits_and_its_shape() -> None:
     instance = network_instance(net, net.random_input(seed=1))
     cut = shortened(instance, bits=8)
     assert isinstance(cut, NetworkInstance)
-    for whole, part in (
-        (instance.X, cut.X),
-        (net.W, cut.net.W),
-        (net.bias, cut.net.bias),
-        (net.W_QK, cut.net.W_QK),
-    ):
+    for whole, part in ((instance.X, cut.X), (net.W, cut.net.W), (net.bias, cut.net.bias), (net.W_QK, cut.net.W_QK)):
         assert np.abs(part - whole).max() <= 2.0**-8 * np.abs(whole).max()
         assert part.shape == whole.shape
         mantissa, _ = np.frexp(part)

@@ -18,16 +18,9 @@ from rankmath.version import __version__
 CFF = Path(__file__).parents[2] / "CITATION.cff"
 
 
-def test_what_is_printed_of_rankmath_is_read_from_citation_cff(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_printed_of_rankmath_is_read_from_citation_cff(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert publication()["version"] == __version__
-    for part in (
-        publication()["author"],
-        __version__,
-        publication()["license"],
-        publication()["date-released"][:4],
-    ):
+    for part in (publication()["author"], __version__, publication()["license"], publication()["date-released"][:4]):
         assert part in software_entry()
     assert "doi" not in software_entry(), "there is none yet"
     # A copy with an address: every entry and the words have it.

@@ -109,9 +109,7 @@ def test_what_is_not_found_is_said_and_not_an_error(tmp_path: Path, monkeypatch:
     assert (shown.proved, shown.words) == (False, ("no stable equilibrium found in 60 restarts",))
 
 
-def test_what_is_not_proved_has_no_certificate_and_says_why(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_not_proved_has_no_certificate_and_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # An equilibrium of rank two, claimed to have rank one.
     found = replace(layernorm_equilibrium(2, 2, 2), rank=1)
     monkeypatch.setattr(constructions, "layernorm_equilibrium", lambda *sizes, **options: found)

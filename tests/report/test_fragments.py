@@ -72,9 +72,7 @@ def proofs() -> list[rm.Certificate]:
     causal = ("mask == causal", "layernorm == none", "mlp == none")
     return [
         rm.Certificate("mine:skip", "derivation", {"lines": SKIP_LINES}, claim=SKIP, given=causal),
-        rm.Certificate(
-            "mine:rank", "derivation", {"lines": RANK_LINES}, claim="rank(X[0]) <= min(n, d)", given=causal
-        ),
+        rm.Certificate("mine:rank", "derivation", {"lines": RANK_LINES}, claim="rank(X[0]) <= min(n, d)", given=causal),
     ]
 
 
@@ -196,9 +194,7 @@ def test_an_instance_without_a_certificate_has_its_claim_and_says_so() -> None:
 
 
 def test_what_the_checker_decided_is_told_with_its_numbers() -> None:
-    line = (
-        "claim: mu(X[L]) <= 3: [0, 1.6228e-33] against [1.77156, 1.77157], so it holds (in intervals of 128 bits)"
-    )
+    line = "claim: mu(X[L]) <= 3: [0, 1.6228e-33] against [1.77156, 1.77157], so it holds (in intervals of 128 bits)"
     (said,) = findings(["hypotheses: H == 1", line])
     assert r"lies in $[0, 1.6228\cdot10^{-33}]$" in said
     assert "$[1.77156, 1.77157]$, so the claim holds" in said

@@ -49,9 +49,7 @@ class Page(HTMLParser):
             self._open.append(element)
 
     def handle_startendtag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        self.elements.append(
-            {"tag": tag, "text": "", "within": [], "parents": list(self._open), **dict(attributes)}
-        )
+        self.elements.append({"tag": tag, "text": "", "within": [], "parents": list(self._open), **dict(attributes)})
 
     def handle_endtag(self, tag: str) -> None:
         closed = self._open.pop()
@@ -117,9 +115,7 @@ def test_every_result_has_its_line_with_the_numbers_of_the_report(run_folder: Pa
         assert cells[12].split()[0] == str(len(result["certificates"]))
 
 
-def test_the_command_that_checks_again_names_files_that_are_there(
-    written: Path, ledger: Path, tmp_path: Path
-) -> None:
+def test_the_command_that_checks_again_names_files_that_are_there(written: Path, ledger: Path, tmp_path: Path) -> None:
     assert rankmath("report", ledger, "--output", tmp_path).exit_code == 0
     for folder, patterns in (
         (written, ["certificates/*.json", "certificates/proofs/*.json"]),
@@ -224,9 +220,7 @@ def test_a_certificate_that_fails_is_said_so(
 def test_another_certificate_under_the_name_of_one_is_rejected(report: Report, tmp_path: Path) -> None:
     folder = report.save(tmp_path)
     first, second = [name for result in report.results for name in result.certificates][:2]
-    (folder / "certificates" / f"{first}.json").write_bytes(
-        (folder / "certificates" / f"{second}.json").read_bytes()
-    )
+    (folder / "certificates" / f"{first}.json").write_bytes((folder / "certificates" / f"{second}.json").read_bytes())
     check = next(check for check in subject(folder).checks if check.id == first)
     assert check.status == f"REJECTED: the file holds another certificate, {second}"
 
@@ -338,9 +332,7 @@ def test_the_page_of_a_ledger_has_its_counts(ledger: Path, tmp_path: Path) -> No
     assert Path(json.loads(done.output)["page"]) == tmp_path / "index.html"
     read = Page((tmp_path / "index.html").read_text(encoding="utf-8"))
     with sqlite3.connect(f"file:{ledger}?mode=ro", uri=True) as book:
-        command = (
-            "SELECT statement, SUM(instances + extra), SUM(holds), SUM(certified) FROM chunks GROUP BY statement"
-        )
+        command = "SELECT statement, SUM(instances + extra), SUM(holds), SUM(certified) FROM chunks GROUP BY statement"
         counts = {row[0]: row[1:] for row in book.execute(command)}
         histograms = dict(book.execute("SELECT statement, histogram FROM chunks WHERE seed = 0 AND chunk = 0"))
     book.close()

@@ -36,18 +36,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(ROOT / name, source)
     for name in ("rankmath", "proofs"):
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        "-q",
-        "--no-deps",
-        "--no-build-isolation",
-        "-w",
-        str(folder),
-        ".",
-    ]
+    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(folder), "."]
     built = subprocess.run(command, cwd=source, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stdout + built.stderr
     (wheel,) = folder.glob("*.whl")

@@ -105,11 +105,7 @@ def test_only_figures_whose_statements_took_part_are_drawn(run: Subject, tmp_pat
     pytest.importorskip("matplotlib", reason="the extra `report` is not installed")
     figures, omitted = figures_of(run)
     assert [figure.name for figure in figures] == ["ranked", "decay", "tightness"]
-    assert [figure.panels[0].alt.split()[0] for figure in figures] == [
-        f"{len(run.histograms)}",
-        "Line",
-        "Histogram",
-    ]
+    assert [figure.panels[0].alt.split()[0] for figure in figures] == [f"{len(run.histograms)}", "Line", "Histogram"]
     assert all(f" {histogram.key}: " in figures[2].panels[0].alt for histogram in run.histograms)
     assert any("needs own:diameter with own:skip-lower" in sentence for sentence in omitted)
     paths = save_for_print(figures[2], tmp_path)

@@ -66,9 +66,7 @@ def test_what_the_run_has_checked_is_checked_again_only_where_its_file_is_anothe
     monkeypatch.setattr(subject.checker, "check_text", check_text)
     folder = report.save(tmp_path)
     texts = {
-        name: text
-        for result in report.results
-        for name, text in zip(result.certificates, result.texts, strict=True)
+        name: text for result in report.results for name, text in zip(result.certificates, result.texts, strict=True)
     }
     checks = {check.id: check for check in subject.subject_of_run(report, folder).checks}
     assert not set(asked) & set(texts.values())

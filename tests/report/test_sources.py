@@ -9,15 +9,7 @@ from flint import arb
 
 from rankmath.claims import statements
 from rankmath.files import proofs_folder
-from rankmath.report.sources import (
-    ORDER,
-    bibliography,
-    cited_by,
-    field,
-    label_of,
-    preamble,
-    proof_texts,
-)
+from rankmath.report.sources import ORDER, bibliography, cited_by, field, label_of, preamble, proof_texts
 from rankmath.verification.papers import FIELD
 from rankmath.verification.statement import Statement
 
@@ -49,9 +41,7 @@ def test_labels_are_unique_and_every_reference_has_one() -> None:
 
 def test_every_citation_has_an_entry_with_author_and_title() -> None:
     cited = {
-        key
-        for keys in re.findall(r"\\cite\{([^}]*)\}", "\n".join(proof_texts().values()))
-        for key in keys.split(",")
+        key for keys in re.findall(r"\\cite\{([^}]*)\}", "\n".join(proof_texts().values())) for key in keys.split(",")
     }
     assert cited <= set(bibliography())
     for entry in bibliography().values():

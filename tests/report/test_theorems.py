@@ -135,9 +135,7 @@ def test_a_matrix_of_more_than_ten_columns_needs_no_counter_of_amsmath() -> None
 
 def test_fractions_of_an_equilibrium_stand_apart() -> None:
     """Every display of matrices has rows that are further apart than a fraction is high."""
-    text = fragment(
-        [rm.layernorm_equilibrium(3, 3, 2, mask="causal", stable=True).certify(stable=True).certificate()]
-    )
+    text = fragment([rm.layernorm_equilibrium(3, 3, 2, mask="causal", stable=True).certify(stable=True).certificate()])
     displays = text.split(r"\begin{align*}")
     assert len(displays) > 1
     assert all(before.rstrip().endswith(r"\renewcommand{\arraystretch}{1.35}%") for before in displays[:-1])

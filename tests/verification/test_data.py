@@ -25,8 +25,7 @@ def test_drawn_data_are_as_declared(key: str) -> None:
         arrays = {name: np.asarray(instance[name]) for name in entry.arrays}
         plain = {name for name, text in entry.arrays.items() if not text.startswith("mask")}
         numbers = {
-            name: (array + 0 if array.dtype == bool and name in plain else array)[()]
-            for name, array in arrays.items()
+            name: (array + 0 if array.dtype == bool and name in plain else array)[()] for name, array in arrays.items()
         }
         found = Declared(entry.arrays, entry.exact)(**numbers)
         assert all((np.asarray(found[name]) == numbers[name]).all() for name in numbers)
@@ -43,12 +42,7 @@ def test_drawn_data_are_as_declared(key: str) -> None:
         ("n, <= 1", [1, 0], [0, 2], "2 given; <= 1 is needed"),
         (", whole", 3, Fraction(1, 2), "1/2 given; whole is needed"),
         (", even", 4, 3, "3 given; even is needed"),
-        (
-            "n n, stochastic",
-            [[Fraction(1, 3), Fraction(2, 3)], [1, 0]],
-            [[0.1, 0.9], [1, 0]],
-            "stochastic is needed",
-        ),
+        ("n n, stochastic", [[Fraction(1, 3), Fraction(2, 3)], [1, 0]], [[0.1, 0.9], [1, 0]], "stochastic is needed"),
         ("n n, stochastic", [[1]], [[2, -1], [0, 1]], "-1 given; stochastic is needed"),
         ("n d, no zero row", [[0, 1]], [[1, 1], [0, 0]], "a zero row given"),
     ],

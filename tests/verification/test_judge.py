@@ -79,9 +79,7 @@ def test_members_of_a_batch_are_judged_one_by_one() -> None:
     sizes = np.array([1.0, 3.0, 5.0, 9.0])
     X = np.stack([np.zeros_like(sizes), sizes], axis=1)[:, :, None]
     batch = NetworkInstance(NET, X)
-    statement = Statement(
-        "mine:claim", "diameter(X[0], 2) <= 4 and diameter(X[0], 2) >= 2", "diameter(X[0], 2) <= 8"
-    )
+    statement = Statement("mine:claim", "diameter(X[0], 2) <= 4 and diameter(X[0], 2) >= 2", "diameter(X[0], 2) <= 8")
     found = verdicts(statement, Float64(np.zeros(1)), batch, 4, "float64")
     assert [v.outcome for v in found] == ["VIOLATED", "HOLDS", "VIOLATED", "NOT_APPLICABLE"]
     assert [math.exp(v.log_lhs) for v in list(found)[:3]] == pytest.approx([2, 3, 5], rel=1e-9)

@@ -44,9 +44,7 @@ def _sentences(model: Model, X: Floats) -> list[str]:
     lines.append(_sinks(full, X))
     names = ["san", "san+norm", "san+skip+norm", "full"] if model.order == "pre" else ["san", "san+skip", "full"]
     for name in names:
-        lines.append(
-            f"{name}{_LEFT_OUT.get(name, '') if model.order == 'pre' else ''}: {_collapse(model, name, X)}"
-        )
+        lines.append(f"{name}{_LEFT_OUT.get(name, '') if model.order == 'pre' else ''}: {_collapse(model, name, X)}")
     return lines
 
 
@@ -130,8 +128,6 @@ def second_moduli(net: Network, X: Floats) -> Floats:
 
     Equal tokens stay equal through attention, LayerNorms and MLPs, so one pass gives all of them.
 
-    Examples
-    --------
     >>> net = Network.random(tokens=5, dim=2, layers=2, mask="causal")
     >>> second_moduli(net, net.random_input(seed=1)).round(12).tolist()
     [[0.5], [0.5]]

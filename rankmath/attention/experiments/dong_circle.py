@@ -42,9 +42,7 @@ def step(p: dict[str, Var] | Parameters, X: Floats | Var, *, skip: bool, mlp: bo
     return out + X if skip else out
 
 
-def trained_step(
-    width: int, seed: int, *, points: int, steps: int, skip: bool, mlp: bool
-) -> tuple[Parameters, float]:
+def trained_step(width: int, seed: int, *, points: int, steps: int, skip: bool, mlp: bool) -> tuple[Parameters, float]:
     """Weights after training, and the mean squared error they leave."""
     rng = np.random.default_rng(seed)
     p = initial_layers(rng, dim=width, layers=1, mlp=mlp)

@@ -80,10 +80,7 @@ def trained_task(
         p |= {"points": rng.standard_normal((2, dim)), "points_bias": np.zeros(dim)}
     p |= {"classifier": rng.standard_normal((dim, labels)) / math.sqrt(dim), "classifier_bias": np.zeros(labels)}
     found, loss = train(
-        lambda q: cross_entropy(logits(q, data, layers=layers, heads=heads), target),
-        p,
-        steps=steps,
-        progress=progress,
+        lambda q: cross_entropy(logits(q, data, layers=layers, heads=heads), target), p, steps=steps, progress=progress
     )
     return found, loss, data, target
 

@@ -94,14 +94,7 @@ def dong_paths(
         "share of paths of each length": ("path length / L", "share", "linear", "linear"),
     }
     settings: dict[str, Json] = {"model": whole.kind if is_trained else None, "text": text is not None}
-    settings |= {
-        "tokens": tokens,
-        "seed": seed,
-        "samples": samples,
-        "layers": L,
-        "heads": net.heads,
-        "dim": net.dim,
-    }
+    settings |= {"tokens": tokens, "seed": seed, "samples": samples, "layers": L, "heads": net.heads, "dim": net.dim}
     return Findings.of("dong-paths", settings, axes, parts(), progress)
 
 
@@ -109,10 +102,7 @@ def _sampled(P: Floats, samples: int, seed: int) -> dict[str, list[float]]:
     """Medians over sampled paths of ‖M − rank one‖_{1,∞}/‖M‖_{1,∞}, M the product of its attention matrices."""
     L, H, n, _ = P.shape
     rng = np.random.default_rng(seed)
-    found: dict[str, list[float]] = {
-        "last layer leftmost (Theorem 2.1)": [],
-        "first layer leftmost (their code)": [],
-    }
+    found: dict[str, list[float]] = {"last layer leftmost (Theorem 2.1)": [], "first layer leftmost (their code)": []}
     for k in range(1, L + 1):
         ratios: dict[str, list[float]] = {label: [] for label in found}
         for _ in range(samples):

@@ -80,8 +80,6 @@ class Findings:
     ) -> Findings:
         """Run the parts one after another; Ctrl-C keeps those that are finished, if there is one.
 
-        Examples
-        --------
         >>> def parts():
         ...     yield Part("first", (Curve.of("a", "line", [0, 1], [2, 3]),), ("it rises",))
         ...     raise KeyboardInterrupt

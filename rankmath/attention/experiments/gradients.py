@@ -54,9 +54,7 @@ class Var:
                 return _flat(self.value).T @ _flat(g)
             return np.swapaxes(self.value, -1, -2) @ g
 
-        return Var(
-            _times(self.value, b.value), ((self, lambda g: _times(g, np.swapaxes(b.value, -1, -2))), (b, right))
-        )
+        return Var(_times(self.value, b.value), ((self, lambda g: _times(g, np.swapaxes(b.value, -1, -2))), (b, right)))
 
     def split(self, heads: int) -> Var:
         """(..., n, H·k) -> (..., H, n, k)."""

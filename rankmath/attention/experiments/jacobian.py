@@ -24,8 +24,6 @@ def jacobian_norms(net: Network, X: ArrayLike, *, seed: int = 0) -> Floats:
 
     Products with it are complex steps, products with its transpose our gradients; Lanczos does the rest. Float64.
 
-    Examples
-    --------
     >>> net = Network.random(tokens=2, dim=1, layers=1, seed=0)
     >>> W = float(net.W[0, 0, 0, 0])
     >>> found = float(jacobian_norms(net, [[0.0], [0.0]])[0])      # at X = 0 attention averages: J = W·11ᵀ/2
@@ -35,9 +33,7 @@ def jacobian_norms(net: Network, X: ArrayLike, *, seed: int = 0) -> Floats:
     X = check_one_sequence(net, X, "jacobian_norms")
     masks = net.masks_for(len(X))
     states = hidden_states(net, X)[:-1]
-    return np.asarray(
-        [_norm(layer, state, masks, seed) for layer, state in zip(net.sublayers, states, strict=True)]
-    )
+    return np.asarray([_norm(layer, state, masks, seed) for layer, state in zip(net.sublayers, states, strict=True)])
 
 
 def _norm(layer: tuple[Sublayer, ...], X: Floats, masks: dict[int, Mask | None], seed: int) -> float:

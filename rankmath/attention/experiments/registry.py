@@ -41,8 +41,6 @@ EXPERIMENTS = {
 def run(name: str, changes: Sequence[str] = (), *, progress: Step = silent, **options: Setting) -> Findings:
     """One experiment; `changes` are sizes as typed, "layers=12".
 
-    Examples
-    --------
     >>> run("wu-fig2", ["layers=3", "tokens=4", "dim=8"]).settings["layers"]
     3
     """

@@ -17,8 +17,6 @@ _TEMPLATES = Path(__file__).parent / "templates"
 def page(post_to: str | None = None) -> str:
     """The whole page; with `post_to`, an address of this machine, its button certifies there.
 
-    Examples
-    --------
     >>> text = page()
     >>> "<script src" in text or "http://" in text.replace("http://www.w3.org/2000/svg", "")
     False

@@ -92,8 +92,6 @@ class Chunk:
     def entropy(self) -> int:
         """128 bits from (seed, key, index) alone.
 
-        Examples
-        --------
         >>> recipe = Recipe("own:tv", None, chunk=10, batch=5, certify=0.0, search=0, keep=1)
         >>> Chunk(recipe, 0, 3, 10).entropy == Chunk(replace(recipe, batch=7), 0, 3, 8).entropy
         True
@@ -171,8 +169,6 @@ def file_digest(path: str | Path) -> str:
 def run_chunk(chunk: Chunk) -> Findings:
     """Draw the chunk's instances, look at all in float64, decide in balls what needs it.
 
-    Examples
-    --------
     >>> recipe = Recipe("own:tv", None, chunk=200, batch=50, certify=0.05, search=0, keep=5)
     >>> found = run_chunk(Chunk(recipe, seed=0, index=0, size=200))
     >>> found.holds, found.certified >= 10, found.log_tightest <= 0
@@ -224,9 +220,7 @@ def _batches(chunk: Chunk, draws: Sequence[Draw]) -> Iterator[tuple[int, Instanc
         turn = first + number
         batch = draws[turn % len(draws)](chunk.generator(number), min(recipe.batch, chunk.size - done))
         if not 0 < len(batch) <= chunk.size - done:
-            raise InvalidArgument(
-                f"draws: {chunk.key} drew {len(batch)} instances where {chunk.size - done} were left"
-            )
+            raise InvalidArgument(f"draws: {chunk.key} drew {len(batch)} instances where {chunk.size - done} were left")
         if recipe.scales and isinstance(batch, NetworkInstance):
             scale = recipe.scales[turn // len(draws) % len(recipe.scales)]
             batch = replace(batch, X=scale * batch.X)

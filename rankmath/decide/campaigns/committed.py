@@ -109,8 +109,6 @@ def _members(batch: Instance) -> Iterator[Instance]:
 def shortened(instance: Instance, bits: int = _BITS) -> Instance:
     """The instance with every float cut to `bits` significant bits; exact numbers and masks stay.
 
-    Examples
-    --------
     >>> shortened(ArrayInstance({"c": np.asarray([0.1, -3.0])}), bits=4)["c"].tolist()
     [0.1015625, -3.0]
     """

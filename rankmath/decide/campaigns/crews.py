@@ -275,9 +275,7 @@ def dask_cluster(chunks: Iterator[Work], *, cluster: Dask, attempts: int) -> Cre
     try:
         from distributed import CancelledError, Client, KilledWorker, as_completed
     except ImportError:
-        raise InvalidArgument(
-            "dask: given, but distributed is not installed; pip install 'rankmath[scale]'"
-        ) from None
+        raise InvalidArgument("dask: given, but distributed is not installed; pip install 'rankmath[scale]'") from None
 
     client = cluster if isinstance(cluster, Client) else _client(cluster)
     jobs = _Jobs(chunks, attempts)

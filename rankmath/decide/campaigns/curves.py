@@ -35,8 +35,6 @@ class Curve:
 def first_layers(net: Network, count: int) -> Network:
     """The network of the first `count` layers.
 
-    Examples
-    --------
     >>> first_layers(Network.random(tokens=3, dim=2, layers=5), 2).layers
     2
     """
@@ -48,8 +46,6 @@ def first_layers(net: Network, count: int) -> Network:
 def sides_by_depth(key: str, net: Network, X: ArrayLike, depths: Iterable[int], *, side: int = 0) -> Curve:
     """Both sides of one inequality of a statement on the first l layers, for each depth l; in float64.
 
-    Examples
-    --------
     >>> net = Network.random(tokens=4, dim=3, layers=3)
     >>> curve = sides_by_depth("own:diameter", net, net.random_input(seed=1), (1, 2, 3))
     >>> bool((curve.log_lhs < curve.log_rhs).all())
@@ -77,8 +73,6 @@ def sides_by_depth(key: str, net: Network, X: ArrayLike, depths: Iterable[int], 
 def log_minus_log(logs: ArrayLike) -> Floats:
     """log(−log x) from log x: a line of slope log 3 where x decays with order three; nan where x ≥ 1.
 
-    Examples
-    --------
     >>> log_minus_log([-1.0, 0.5]).tolist()
     [0.0, nan]
     """
@@ -120,8 +114,6 @@ class PathCurve:
 def path_curve(scale: float) -> PathCurve:
     """Sixteen tokens of size about `scale`, two heads, eight layers, skips; the exact sums of dong2021:2.1-skip.
 
-    Examples
-    --------
     >>> curve = path_curve(0.01)
     >>> sum(curve.counts) == 3**8, bool(curve.log_residual[0] > curve.log_residual[8])
     (True, True)
@@ -163,8 +155,6 @@ def mask_rates(mask: Mask, temperature: float = 1.0) -> Rates:
     The bound is (1 − ε^r)^{1/r} of wu2024:1 with the least attention weight as ε, the computed contraction that of
     wu2024:1-doeblin; geometric means over the layers and over ten networks of one head with W_V = I.
 
-    Examples
-    --------
     >>> at = mask_rates(Mask.causal(6))
     >>> at.measured < at.computed < at.bound < 0
     True
@@ -186,8 +176,6 @@ def mask_rates(mask: Mask, temperature: float = 1.0) -> Rates:
 def limit_rate(mask: Mask) -> float:
     """The rate in the end: tokens that have nearly met attend uniformly, and |λ₂| of that matrix remains.
 
-    Examples
-    --------
     >>> round(limit_rate(Mask.causal(6)), 6)
     0.5
     """

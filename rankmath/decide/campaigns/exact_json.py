@@ -19,8 +19,6 @@ Decoded: TypeAlias = Any
 def encode(value: object) -> str:
     """`value` (numbers, arrays, tuples, dicts and dataclasses of them) as JSON; dicts keep their order.
 
-    Examples
-    --------
     >>> encode({"x": np.asarray([0.1, 2.0])})
     '{"dict":{"x":{"shape":[2],"dtype":"float64","entries":["0x1.999999999999ap-4","0x1.0000000000000p+1"]}}}'
     """
@@ -30,8 +28,6 @@ def encode(value: object) -> str:
 def decode(text: str) -> Decoded:
     """What `encode` wrote; classes come from this library only, anything else is refused.
 
-    Examples
-    --------
     >>> decode(encode((0.1, Fraction(1, 3), None)))
     (0.1, Fraction(1, 3), None)
     """

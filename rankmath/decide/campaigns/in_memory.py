@@ -64,9 +64,7 @@ class Result:
     @property
     def drawn(self) -> str:
         """How many instances there were, and where they come from."""
-        more = (
-            f" ({self.instances - self.extra} drawn, {self.extra} near-extremal or searched)" if self.extra else ""
-        )
+        more = f" ({self.instances - self.extra} drawn, {self.extra} near-extremal or searched)" if self.extra else ""
         return f"{self.instances} instances{more}"
 
     @property

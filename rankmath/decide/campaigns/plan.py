@@ -46,8 +46,6 @@ class Task:
 class Plan:
     """A checked campaign.
 
-    Examples
-    --------
     >>> plan = Plan.of({"statements": ["own:tv"], "instances": 12_000, "chunk": 5000})
     >>> [(chunk.index, chunk.size) for chunk in plan.chunks()]
     [(0, 5000), (1, 5000), (2, 2000)]

@@ -18,8 +18,6 @@ class Remaining:
     What an instance costs is measured; of a statement that has not had its turn it is the registered cost, in the
     unit that the measured ones give.
 
-    Examples
-    --------
     >>> left = Remaining({"cheap": 100, "dear": 100}, {}, {"cheap": 1.0, "dear": 50.0})
     >>> left.took("cheap", 50, 0.5)  # 10 ms each: 0.5 s for the rest, and half a second each for the dear ones
     >>> left.seconds(workers=1)

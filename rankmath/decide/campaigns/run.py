@@ -10,14 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rankmath.decide.campaigns.chunks import Chunk
-from rankmath.decide.campaigns.crews import (
-    Crew,
-    Dask,
-    dask_cluster,
-    in_this_process,
-    joblib_backend,
-    local_processes,
-)
+from rankmath.decide.campaigns.crews import Crew, Dask, dask_cluster, in_this_process, joblib_backend, local_processes
 from rankmath.decide.campaigns.ledger import Ledger, LedgerError, Standing
 from rankmath.decide.campaigns.plan import Plan
 from rankmath.decide.campaigns.work import Attempt
@@ -154,9 +147,7 @@ def _plan(given: object, **instead: object) -> Plan:
     elif isinstance(given, (str, os.PathLike)):
         plan = Plan.read(given)
     else:
-        raise InvalidArgument(
-            f"plan: a {type(given).__name__} given; a TOML file or a mapping of settings is needed"
-        )
+        raise InvalidArgument(f"plan: a {type(given).__name__} given; a TOML file or a mapping of settings is needed")
     options = Plan.options({name: value for name, value in instead.items() if value is not None})
     return replace(plan, **options)
 

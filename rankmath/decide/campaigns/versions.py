@@ -27,8 +27,6 @@ def source_digest() -> str:
 def versions() -> dict[str, str]:
     """By name, ready for JSON.
 
-    Examples
-    --------
     >>> sorted(versions())
     ['mpmath', 'numpy', 'platform', 'python', 'python-flint', 'rankmath', 'scipy', 'source']
     """

@@ -29,8 +29,6 @@ def combination(
 ) -> dict[int, Fraction] | None:
     """Non-negative multipliers with Σ x_j columns_j = goal: of least cost, or the shortest within `at_most`.
 
-    Examples
-    --------
     >>> half = Fraction(1, 2)
     >>> combination([{"a": Fraction(2), "b": Fraction(-1)}, {"b": half}], [0.0, 1.0], {"a": Fraction(1)})
     {0: Fraction(1, 2), 1: Fraction(1, 1)}

@@ -44,8 +44,6 @@ def prove(
     `given` are all hypotheses, also those that are meant where nothing is said (`Statement.given_texts`). `seconds`
     counts this thread's own; `without` names lemmas and statements that are not to be used.
 
-    Examples
-    --------
     >>> alone = ("H == 1", "mask == none", "layernorm == none", "mlp == none", "skip == 0")
     >>> proof = prove("diameter(X[1], 2) <= norm(W[0, 0], 2)*diameter(X[0], 2)", alone)
     >>> proof.certificate().check().accepted, sorted(proof.lemmas)
@@ -82,8 +80,6 @@ def weaker(claim: str, given: Sequence[str], *, seconds: float = 10.0) -> tuple[
 
     Of claims of one relation; a factor below 1 says how much stronger the claim may be.
 
-    Examples
-    --------
     >>> found = weaker("diameter(X[0], 2) <= mu(X[0])", ("mask == none", "layernorm == none"))
     >>> found[0]
     'sqrt(2)'

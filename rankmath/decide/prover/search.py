@@ -285,12 +285,7 @@ class Search:
         base = FoundLine(self._moved(line), "hypothesis")
         yield base
         letters = {
-            x
-            for side in (line.left, line.right)
-            for m in side
-            for b, _ in m
-            if isinstance(b, Atom)
-            for x in b.letters
+            x for side in (line.left, line.right) for m in side for b, _ in m if isinstance(b, Atom) for x in b.letters
         }
         ranges = [(x, r) for x, r in (("l", layers), ("h", heads)) if x in letters]
         for values in product(*(r for _, r in ranges)) if ranges else ():
@@ -696,10 +691,7 @@ class Search:
                 base = FoundLine(Line(rational(1), rational(p)), "sum")
                 out.append(
                     FoundLine(
-                        Line(rational(1), power_of(rational(p), power)),
-                        "power",
-                        of=[(base, "")],
-                        how=poly_text(power),
+                        Line(rational(1), power_of(rational(p), power)), "power", of=[(base, "")], how=poly_text(power)
                     )
                 )
         return out
@@ -717,9 +709,7 @@ class Search:
         letter = {x: normal(read_tree(x), {}) for x in ("l", "l + 1", "0")}
         named = [of_atom(x) for x in sorted(goal, key=str) if x.kind == "quantity" and ("X[L]" in x.text)]
         first = [
-            at_time(of_atom(x), of_atom(Atom("letter", "L")))
-            for x in goal
-            if "X[0]" in x.text and x.kind == "quantity"
+            at_time(of_atom(x), of_atom(Atom("letter", "L"))) for x in goal if "X[0]" in x.text and x.kind == "quantity"
         ]
         sizes = [*named, *first, *(normal(read_tree(text), self.work.fixed) for text in _SIZES)]
         for size in {freeze(x): x for x in sizes}.values():
@@ -1043,9 +1033,7 @@ class Search:
         for theta in (simple, best[0]):
             found = self._assigned(cells, table, left, right, theta) if theta > 0 else None
             if found is not None:
-                of: list[tuple[FoundLine, Fraction | str]] = [
-                    (table[cells[k]][0], str(x)) for k, x in found.items()
-                ]
+                of: list[tuple[FoundLine, Fraction | str]] = [(table[cells[k]][0], str(x)) for k, x in found.items()]
                 made = FoundLine(Line(left, times(rational(theta), right)), "sum", of=of)
                 if self._checked(made) is not None:
                     return made
@@ -1216,9 +1204,7 @@ class Search:
                 for base, e in mono:
                     if isinstance(base, Atom) and base.kind == "sum" and e < 0 and self.work.positive(base):
                         part = raised(of_atom(base), -e)
-                        factor = (
-                            part if factor == rational(1) else times(factor, part) if part != factor else factor
-                        )
+                        factor = part if factor == rational(1) else times(factor, part) if part != factor else factor
         if factor == rational(1):
             return None
 
@@ -1333,9 +1319,7 @@ class Search:
                     continue
                 tried += 1
                 power = mine[atom] / e
-                up, down = (
-                    (step.line.right, step.line.left) if side == "left" else (step.line.left, step.line.right)
-                )
+                up, down = (step.line.right, step.line.left) if side == "left" else (step.line.left, step.line.right)
                 swap = times(raised(up, power), raised(down, -power))
                 sides = (times(left, swap), right) if side == "left" else (left, times(right, swap))
                 rest = self.le(*sides, depth + 1)
@@ -1394,9 +1378,7 @@ class Search:
     def suppose(self, goal: Line, pairs: Iterable[tuple[Atom, Atom, int, float]]) -> list[FoundLine]:
         """Those of the lines a <= c·b by which, with facts, the goal would be proved; the lightest first."""
         supposed = [
-            FoundLine(
-                Line(of_atom(a), times(rational(c), of_atom(b))), "supposed", a.text, how=repr(w), body=b.text
-            )
+            FoundLine(Line(of_atom(a), times(rational(c), of_atom(b))), "supposed", a.text, how=repr(w), body=b.text)
             for a, b, c, w in pairs
         ]
         where = self.places([goal.left, goal.right])

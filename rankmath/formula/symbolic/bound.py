@@ -30,8 +30,6 @@ _DEEPEST_WRITTEN = 12
 class Bound(Shows):
     """A bound: `expression`, what its letters mean, under which hypothesis it holds.
 
-    Examples
-    --------
     >>> from rankmath.claims import bound
     >>> b = bound("dong2021v1:2.2")
     >>> b.expression
@@ -82,8 +80,6 @@ class Bound(Shows):
     def subs(self, **values: Number) -> Expr:
         """The expression with some letters replaced: by numbers (taken exactly) or by sympy expressions.
 
-        Examples
-        --------
         >>> from rankmath.claims import bound
         >>> bound("own:tv").subs(osc=2)
         tanh(1/2)
@@ -118,8 +114,6 @@ class Bound(Shows):
         the values themselves may be balls. Values are otherwise exact: integers, fractions, doubles, mpf. A bound
         that is zero has the logarithm -inf.
 
-        Examples
-        --------
         >>> from rankmath.claims import bound
         >>> bound("own:tv").evaluate(osc=2, log=False)
         0.46211715726000974

@@ -30,8 +30,6 @@ _LONG = 14
 def derivation(claim: str, expression: Expr, start: Expr | None) -> Proof | None:
     """All that follows from the expression; None where nothing does. `start`: the letter of the input's quantity.
 
-    Examples
-    --------
     >>> a, c = sp.symbols("a c", positive=True)
     >>> proof = derivation("a doubly exponential bound", c ** ((3**L - 1) / 2) * a ** (3**L), a)
     >>> for step in proof.steps[:2]: print(step)

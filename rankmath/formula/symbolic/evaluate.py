@@ -193,8 +193,6 @@ def enclose(e: Expr, values: Values, *, bits: int, log: bool = True) -> tuple[in
     With log=False the accuracy is absolute, so that exp of the ball is accurate. Balls among the values may
     make the accuracy unreachable: then the tightest ball is returned. Zero: (0, None, bits).
 
-    Examples
-    --------
     >>> L = sp.Symbol("L", integer=True)
     >>> enclose(sp.Rational(1, 2) ** (3**L), {L: Fraction(2)}, bits=30)[1]
     [-6.23832462503951 +/- 2.22e-15]

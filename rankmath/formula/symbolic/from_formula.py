@@ -18,18 +18,7 @@ from rankmath.formula.printing import latex, text, words
 from rankmath.formula.symbolic.bound import Bound
 from rankmath.formula.symbolic.proof import Expr
 from rankmath.formula.symbolic.quantities import AT_LEAST_ONE, NONNEGATIVE, POSITIVE, Quantity
-from rankmath.formula.terms import (
-    Call,
-    Formula,
-    Item,
-    Letter,
-    Number,
-    Operation,
-    Term,
-    relations,
-    replaced,
-    walk,
-)
+from rankmath.formula.terms import Call, Formula, Item, Letter, Number, Operation, Term, relations, replaced, walk
 from rankmath.validation import InvalidArgument
 
 _WHOLE = {"L": NONNEGATIVE, "n": AT_LEAST_ONE, "d": AT_LEAST_ONE, "H": AT_LEAST_ONE, "r": AT_LEAST_ONE}
@@ -64,9 +53,7 @@ def bound_of(statement: Stated, part: int = 0) -> Bound:
     assert not isinstance(formula, str)
     found = relations(formula)
     if not 0 <= part < len(found) or found[part].operator == "==":
-        raise InvalidArgument(
-            f"key: {statement.key!r} given; part {part} of it is no inequality, so it has no bound"
-        )
+        raise InvalidArgument(f"key: {statement.key!r} given; part {part} of it is no inequality, so it has no bound")
     relation = found[part]
     expression = to_sympy(relation.right)
     quantities = _quantities(relation.right, statement.where)
@@ -81,8 +68,6 @@ def bound_of(statement: Stated, part: int = 0) -> Bound:
 def to_sympy(term: Term) -> Expr:
     """The term as a sympy expression.
 
-    Examples
-    --------
     >>> from rankmath.formula import read_term
     >>> to_sympy(read_term("sqrt(n/2)*mu(X[0])*3**L"))
     sqrt(2)*3**L*mu*sqrt(n)/2
@@ -130,16 +115,12 @@ def symbol(name: str) -> Expr:
         )
     if name == "d_qk":
         return sp.Symbol(name, integer=True, positive=True)
-    return (
-        sp.Symbol(name, nonnegative=True) if name in ("delta", "phi", "theta") else sp.Symbol(name, positive=True)
-    )
+    return sp.Symbol(name, nonnegative=True) if name in ("delta", "phi", "theta") else sp.Symbol(name, positive=True)
 
 
 def quantity_name(term: Call) -> str:
     """A short name of a measured quantity: residual(X[0], inf) is "residual", norm(W[0, h], 1) "norm_W_1".
 
-    Examples
-    --------
     >>> from rankmath.formula import read_term
     >>> quantity_name(read_term("norm(W_QK[0, 0], 1)")), quantity_name(read_term("mu(X[0])"))
     ('norm_W_QK_1', 'mu')
@@ -152,9 +133,7 @@ def quantity_name(term: Call) -> str:
         elif isinstance(part, Item) and part.array == "X" and text(part.index[0]) != "0":
             parts.append(text(part.index[0]).replace(" ", ""))
         elif (
-            parameter.kind == "word"
-            and part != Letter("p")
-            and term.function in ("norm", "operator_norm", "form_norm")
+            parameter.kind == "word" and part != Letter("p") and term.function in ("norm", "operator_norm", "form_norm")
         ):
             parts.append(text(part))
     return "_".join(parts)
@@ -174,9 +153,7 @@ def _quantities(term: Term, where: Mapping[str, Term | str]) -> tuple[Quantity, 
             case Letter(name=name) if name in LETTERS and name != "x_star":
                 domain = _WHOLE.get(name, POSITIVE)
                 whole = name in _WHOLE
-                found.setdefault(
-                    name, Quantity(symbol(name), LETTERS[name], latex_letter(name), domain, integer=whole)
-                )
+                found.setdefault(name, Quantity(symbol(name), LETTERS[name], latex_letter(name), domain, integer=whole))
             case Letter(name=name) if name not in ("h", "l", "p", "x_star"):
                 found.setdefault(name, Quantity(symbol(name), f"the number {name}", latex_letter(name), POSITIVE))
             case Call(function="sum_h", terms=(body,)):

@@ -16,8 +16,6 @@ h = sp.Symbol("h", integer=True, positive=True)
 def with_heads(expression: sp.Expr, heads: int) -> sp.Expr:
     """`expression` with its sums over heads written out for `heads` of them.
 
-    Examples
-    --------
     >>> with_heads(sp.Sum(sp.IndexedBase("q")[h], (h, 1, H)), 2)
     q[1] + q[2]
     """

@@ -36,8 +36,6 @@ class Step:
     Derivatives, integrals and limits may stand unevaluated: they are carried out when the step is run.
     `where` holds definitions and changes of variables, substituted in the order given.
 
-    Examples
-    --------
     >>> v = sp.Symbol("v", positive=True)
     >>> Step("below one", v, "<", sp.Integer(1), where={v: 1 / (1 + sp.Symbol("s", positive=True))}).holds()
     True
@@ -75,8 +73,6 @@ class Step:
 class Proof:
     """A claim, what it rests on, and the steps that sympy runs.
 
-    Examples
-    --------
     >>> x = sp.Symbol("x", real=True)
     >>> square = Proof("a square is its own absolute value", (), (Step("a square", 0, "<=", x**2),))
     >>> square.proved

@@ -23,8 +23,6 @@ DEEPEST = 1_000_000
 class Domain:
     """The numbers from a whole one on, itself among them unless `open`.
 
-    Examples
-    --------
     >>> print(Domain(0, open=True))
     (0, inf)
     """
@@ -51,8 +49,6 @@ POSITIVE = Domain(0, open=True)
 class Quantity:
     """A symbol, its meaning in words, its LaTeX, and the values it takes (`integer`: only whole numbers of them).
 
-    Examples
-    --------
     >>> u = sp.Symbol("u")
     >>> Quantity(u, "a number", "u").read(0.5)
     {u: Fraction(1, 2)}
@@ -86,9 +82,7 @@ class Quantity:
         if not self.per_head:
             return {self.symbol: read_number(self.name, value, self.domain)}
         if not isinstance(value, (list, tuple, np.ndarray)) or np.ndim(value) != 1 or not len(value):
-            raise InvalidArgument(
-                f"{self.name}: {_show(value)} given; a list with a number for each head is needed"
-            )
+            raise InvalidArgument(f"{self.name}: {_show(value)} given; a list with a number for each head is needed")
         numbered = enumerate(value, start=1)
         return {self.symbol[k]: read_number(f"{self.name}[{k}]", v, self.domain) for k, v in numbered}
 
@@ -96,8 +90,6 @@ class Quantity:
 def read_number(name: str, value: Number, domain: Domain = POSITIVE) -> Value:
     """A real number as the Fraction it is, a ball as it is; refused unless certainly in `domain`.
 
-    Examples
-    --------
     >>> read_number("tolerance", 0.25)
     Fraction(1, 4)
     """

@@ -149,11 +149,7 @@ def test_search_never_loosens_the_tightest_ratio() -> None:
     assert plain.log_tightest <= searched.log_tightest <= 0
 
 
-@given(
-    share=st.decimals(0, 1, places=4).map(float),
-    chunk=st.integers(1, 60),
-    total=st.integers(1, 200),
-)
+@given(share=st.decimals(0, 1, places=4).map(float), chunk=st.integers(1, 60), total=st.integers(1, 200))
 def test_exactly_the_share_asked_for_is_certified(share: float, chunk: int, total: int) -> None:
     recipe = replace(DIAMETER, chunk=chunk, certify=share)
     chosen = 0

@@ -84,11 +84,7 @@ def test_show_hands_out_instances_that_can_be_verified_again(undisturbed_ledger:
     for row in rows:
         instance = decode(json.dumps(row["data"]))
         verdict = verify("own:diameter", instance.net, instance.X, arithmetic="balls")
-        assert (verdict.log_lhs, verdict.log_rhs, verdict.outcome) == (
-            row["log_lhs"],
-            row["log_rhs"],
-            row["outcome"],
-        )
+        assert (verdict.log_lhs, verdict.log_rhs, verdict.outcome) == (row["log_lhs"], row["log_rhs"], row["outcome"])
     text = typed("show", undisturbed_ledger, "example:always-halves", "--why", "violated").output
     assert "VIOLATED" in text
     assert "balls at 128 bits" in text
@@ -152,10 +148,7 @@ def test_export_of_one_statement(undisturbed_ledger: Path, tmp_path: Path) -> No
     [
         (("export", "LEDGER", "out.txt"), "its ending must be one of .csv, .json, .parquet"),
         (("export", "LEDGER", "out.csv", "--table", "sqlite_master"), "table: 'sqlite_master' given; allowed are"),
-        (
-            ("export", "LEDGER", "out.csv", "--table", "runs", "--key", "own:tv"),
-            "the table runs is not by statement",
-        ),
+        (("export", "LEDGER", "out.csv", "--table", "runs", "--key", "own:tv"), "the table runs is not by statement"),
         (("export", "LEDGER", "nowhere/out.csv"), "there is no folder nowhere"),
         (("show", "LEDGER", "own:nonsense"), "key: 'own:nonsense' given; the ledger holds"),
         (("show", "LEDGER", "--why", "fun"), "--why: 'fun' given; allowed are"),
@@ -192,9 +185,7 @@ def test_an_interrupt_ends_cleanly(how: signal.Signals, command: list[str], tmp_
     plan, ledger = tmp_path / "long.toml", tmp_path / "a.db"
     plan.write_text('statements = ["own:diameter"]\ninstances = 1_000_000\nchunk = 50\n')
     run = [*command, "run", str(plan), "--ledger", str(ledger), "--workers", "2", "--resume", "--quiet"]
-    process = psutil.Popen(
-        run, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=_heed_interrupts
-    )
+    process = psutil.Popen(run, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=_heed_interrupts)
     deadline = time.monotonic() + 60
     while not (ledger.exists() and rows_so_far(ledger)) and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -225,9 +216,7 @@ def test_the_bars_on_a_terminal_show_rate_time_and_tightest_ratio(command: list[
     plan.write_text('statements = ["own:tv"]\ninstances = 40\nchunk = 10\nworkers = 1\n')
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "160"}
-    process = subprocess.Popen(
-        [*command, "run", str(plan)], stderr=theirs, stdout=subprocess.DEVNULL, env=environment
-    )
+    process = subprocess.Popen([*command, "run", str(plan)], stderr=theirs, stdout=subprocess.DEVNULL, env=environment)
     os.close(theirs)
     shown = b""
     # Reading from a terminal that is closed at the other end is an error, not an end of file.

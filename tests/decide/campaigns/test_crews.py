@@ -212,13 +212,7 @@ def test_chunks_in_threads_of_one_process_take_turns(troubled: Callable[[str], d
     """The precision of balls belongs to the process, and a Dask worker may have threads."""
     plan = troubled("pass")
     path = Path(plan["statement"][0]["file"])
-    alone = (
-        "def decide(instance):",
-        "calls.append(1)",
-        "time.sleep(0.01)",
-        "assert len(calls) == 1",
-        "calls.clear()",
-    )
+    alone = ("def decide(instance):", "calls.append(1)", "time.sleep(0.01)", "assert len(calls) == 1", "calls.clear()")
     path.write_text(path.read_text().replace(alone[0], "\n    ".join(alone)))
     came: list[Attempt] = []
     threads = [

@@ -80,12 +80,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 def test_three_worker_processes_give_the_same_ledger(
-    cluster: Cluster,
-    command: list[str],
-    plan: Path,
-    tmp_path: Path,
-    undisturbed: Rows,
-    rows_of: Callable[[Path], Rows],
+    cluster: Cluster, command: list[str], plan: Path, tmp_path: Path, undisturbed: Rows, rows_of: Callable[[Path], Rows]
 ) -> None:
     path = tmp_path / "a.db"
     run = [*command, "run", str(plan), "--ledger", str(path), "--dask", cluster.address, "--quiet"]
@@ -183,9 +178,7 @@ def test_an_unreachable_scheduler(
         assert one.standings() == other.standings()
 
 
-def test_without_distributed_the_extra_is_named(
-    plan: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_distributed_the_extra_is_named(plan: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ValueError, match=r"pip install 'rankmath\[scale\]'"):
         campaign(plan, ledger=tmp_path / "a.db", dask="tcp://127.0.0.1:8786")

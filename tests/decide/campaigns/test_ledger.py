@@ -334,8 +334,7 @@ def test_a_read_only_file_is_refused(ledger: Path) -> None:
 
 @pytest.mark.parametrize("status", ["proved", "refuted", "open"])
 @pytest.mark.parametrize(
-    ("holds", "violated", "outcome"),
-    [(10**6, 1, "REFUTED"), (0, 1, "REFUTED"), (1, 0, "HOLDS"), (0, 0, "UNDECIDED")],
+    ("holds", "violated", "outcome"), [(10**6, 1, "REFUTED"), (0, 1, "REFUTED"), (1, 0, "HOLDS"), (0, 0, "UNDECIDED")]
 )
 def test_one_violation_refutes_whatever_held(status: str, holds: int, violated: int, outcome: str) -> None:
     """And contradicts what is registered as proved, and nothing else."""

@@ -94,10 +94,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"statements": ["own:tv"], "attempts": 0}, "attempts: 0 given"),
     ({"statements": ["own:tv"], "ledger": 3}, "ledger: 3 given"),
     ({"statements": ["own:tv"], "dask": 8786}, "dask: 8786 given"),
-    (
-        {"statements": ["own:tv"], "sizes": [[3, 2, 1, 1]]},
-        "sizes: given for own:tv; only statements about networks",
-    ),
+    ({"statements": ["own:tv"], "sizes": [[3, 2, 1, 1]]}, "sizes: given for own:tv; only statements about networks"),
     ({"statements": ["own:tv"], "scales": [2]}, "scales: given for own:tv; only statements about networks"),
     ({"statements": ["wu2024:1"], "sizes": [[3, 2, 1, 1]]}, "carry a mask, a norm or an MLP"),
     ({"statements": ["own:diameter"], "sizes": [[3, 2]]}, r"sizes: \[3, 2\] given; each size is"),
@@ -107,10 +104,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"statement": [3]}, "statement: 3 given; write it as a table"),
     ({"statement": [{}]}, "key: none given"),
     ({"statement": [{"key": "own:tv", "seed": 1}]}, "seed: unknown key of a"),
-    (
-        {"statement": [{"file": str(EXAMPLE)}]},
-        "key: none given; .* defines example:never-grows, example:always-halves",
-    ),
+    ({"statement": [{"file": str(EXAMPLE)}]}, "key: none given; .* defines example:never-grows, example:always-halves"),
     ({"statement": [{"file": str(EXAMPLE), "key": "own:tv"}]}, "key: 'own:tv' given; .* defines"),
     ({"statement": [{"file": "nowhere.py"}]}, "file: 'nowhere.py' given; it cannot be read"),
     ({"statement": [{"file": __file__}]}, "test_plan.py' given; it defines no Statement"),
