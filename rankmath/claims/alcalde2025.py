@@ -1,21 +1,12 @@
 """alcalde2025:4.2: steps of hardmax attention towards a vertex; when they arrive, and how fast."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun, column
-from rankmath.formula.evaluate import Scalar, Truth
-from rankmath.formula.language import predicate, quantity
-from rankmath.formula.run import unbox
-from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_batch
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import ALCALDE, OWN
-from rankmath.verification.statement import Statement
+from rankmath.formula.arrays import ArrayRun, Scalar, Truth, column, predicate, quantity, unbox
+from rankmath.verification.claim import ALCALDE, OWN, ArrayInstance, Rng, Statement, exact_batch
 
 
 @predicate(

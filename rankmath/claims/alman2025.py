@@ -1,17 +1,21 @@
 """alman2025:one-layer: with skips and small weights a network is near one layer; the identity is as near."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
 
 from rankmath.claims.own_positions import LOGITS
 from rankmath.model.network import Network
-from rankmath.verification.draws import SMALL, Rng, clustered_tokens, moderate_tokens, networks
-from rankmath.verification.instance import NetworkInstance
-from rankmath.verification.papers import ALMAN
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import (
+    ALMAN,
+    SMALL,
+    NetworkInstance,
+    Rng,
+    Statement,
+    clustered_tokens,
+    moderate_tokens,
+    networks,
+)
 
 
 def one_token(rng: Rng) -> Iterator[NetworkInstance]:

@@ -1,24 +1,30 @@
 """barbero2024:4.2: a repeated last token comes close, explicitly; and what the last token sees of another one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 
 from rankmath.attention.softmax import softmax
-from rankmath.formula.evaluate import Scalar
+from rankmath.formula.arrays import Scalar, unbox
 from rankmath.formula.language import fast
 from rankmath.formula.numbers import Signed
-from rankmath.formula.run import Run, unbox
+from rankmath.formula.run import Run
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import Network
 from rankmath.validation import Array
-from rankmath.verification.draws import Rng, Tokens, clustered_tokens, moderate_tokens, networks, outlier_tokens
-from rankmath.verification.instance import NetworkInstance
-from rankmath.verification.papers import BARBERO, OWN
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import (
+    BARBERO,
+    OWN,
+    NetworkInstance,
+    Rng,
+    Statement,
+    Tokens,
+    clustered_tokens,
+    moderate_tokens,
+    networks,
+    outlier_tokens,
+)
 
 
 def _repeated(run: Run, layer: int) -> tuple[Array, list[Array]]:

@@ -1,21 +1,13 @@
 """bhojanapalli2020:1: which attention matrices tokens can have; and what the head size says of their rank."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import defined, predicate
+from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
 from rankmath.linalg.rationals import from_flint, to_flint
 from rankmath.validation import NumpyArray
-from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_batch
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import BHOJANAPALLI, OWN
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import BHOJANAPALLI, OWN, ArrayInstance, Rng, Statement, exact_batch
 
 
 def _reduced(M: NumpyArray) -> tuple[list[list[Fraction]], int]:

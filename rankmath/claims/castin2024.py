@@ -1,23 +1,22 @@
 """castin2024:3.3: how much attention can stretch a change of its tokens, as printed and closer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
 
 from rankmath.model.network import Network
-from rankmath.verification.draws import (
+from rankmath.verification.claim import (
+    CASTIN,
+    OWN,
+    NetworkInstance,
     Rng,
+    Statement,
     antipodal_tokens,
     clustered_tokens,
     moderate_tokens,
     networks,
     outlier_tokens,
 )
-from rankmath.verification.instance import NetworkInstance
-from rankmath.verification.papers import CASTIN, OWN
-from rankmath.verification.statement import Statement
 
 #: Shapes (n, d, H, L) of one layer whose derivative has few rows.
 LAYERS = ((2, 1, 1, 1), (3, 1, 1, 1), (3, 2, 1, 1), (4, 2, 1, 1), (2, 3, 1, 1))

@@ -1,15 +1,9 @@
 """chen2026:2.1: one layer of attention on tokens whose cosines are all alike, for every number of tokens."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
-from rankmath.formula.language import defined
-from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_batch
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import CHEN
-from rankmath.verification.statement import Statement
+from rankmath.formula.arrays import defined
+from rankmath.verification.claim import CHEN, ArrayInstance, Rng, Statement, exact_batch
 
 defined(
     "equiangular_layer(gamma: array, rho: array, m: array)",

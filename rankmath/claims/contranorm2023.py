@@ -1,21 +1,13 @@
 """contranorm2023:2: when a step of ContraNorm raises the effective rank: as we read it, and repaired."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun, column
-from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import quantity
-from rankmath.formula.run import unbox
+from rankmath.formula.arrays import ArrayRun, Scalar, column, quantity, unbox
 from rankmath.validation import Array
-from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance, Instance
-from rankmath.verification.papers import GUO, OWN
-from rankmath.verification.statement import Draw, Statement
+from rankmath.verification.claim import GUO, OWN, ArrayInstance, Draw, Instance, Rng, Statement
 
 
 def _effective_rank(run: ArrayRun, values: Array) -> Scalar:

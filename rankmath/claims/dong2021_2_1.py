@@ -1,7 +1,5 @@
 """dong2021:2.1: the output as a sum over all paths through heads and, with skips, around them."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import partial
 from itertools import product
@@ -12,17 +10,19 @@ from rankmath.attention.paths import path_counts
 from rankmath.attention.plain import attention_matrices
 from rankmath.certificates.certificate import Certificate, Data
 from rankmath.certificates.issue import issue, stochastic_rationals
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import predicate
+from rankmath.formula.arrays import ArrayRun, Truth, predicate
 from rankmath.linalg.rationals import to_flint
 from rankmath.model.network import Network
 from rankmath.validation import ArrayLike, InvalidArgument, NumpyArray, Objects
-from rankmath.verification.draws import Rng, rational_stochastic
-from rankmath.verification.instance import ArrayInstance, network_instance
-from rankmath.verification.papers import DONG
-from rankmath.verification.statement import Statement
-from rankmath.verification.verdict import Verdict
+from rankmath.verification.claim import (
+    DONG,
+    ArrayInstance,
+    Rng,
+    Statement,
+    Verdict,
+    network_instance,
+    rational_stochastic,
+)
 
 _MOST_PATHS = 4096
 _ARRAYS = {"X": "n d", "P": "L H n n, stochastic", "W": "L H d d", "bias": "L d", "skip": ""}

@@ -1,8 +1,6 @@
 """dong2021:2.2 and 2.3: doubly exponential collapse of the residual in ‖·‖_{1,∞}; also 3.2, with a map
 after each layer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
@@ -12,10 +10,17 @@ from rankmath.claims.own_gamma_free import three_keys
 from rankmath.formula.evaluate import Subject, sides
 from rankmath.model.network import LIPSCHITZ, MLP, Network
 from rankmath.validation import Number
-from rankmath.verification.draws import Rng, moderate_tokens, networks, outlier_tokens, small_tokens
-from rankmath.verification.instance import NetworkInstance
-from rankmath.verification.papers import DONG, OWN
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import (
+    DONG,
+    OWN,
+    NetworkInstance,
+    Rng,
+    Statement,
+    moderate_tokens,
+    networks,
+    outlier_tokens,
+    small_tokens,
+)
 
 SHAPES = ((2, 1, 1, 1), (3, 2, 1, 1), (5, 2, 2, 1), (6, 3, 1, 2), (4, 3, 2, 2))
 DRAWS = tuple(networks(t, shapes=SHAPES) for t in (small_tokens, moderate_tokens, outlier_tokens))

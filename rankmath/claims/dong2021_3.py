@@ -1,18 +1,13 @@
 """dong2021:3.1 and 3.3: skip connections can keep the residual; column LayerNorm is a right multiplication."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from rankmath.formula.evaluate import Scalar
+from rankmath.formula.arrays import Scalar
 from rankmath.formula.language import fast
 from rankmath.formula.numbers import Signed
 from rankmath.formula.run import Run, exponent
 from rankmath.linalg import norms
-from rankmath.verification.draws import ALL_TOKENS, Rng, moderate_tokens, networks
-from rankmath.verification.instance import NetworkInstance
-from rankmath.verification.papers import DONG
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import ALL_TOKENS, DONG, NetworkInstance, Rng, Statement, moderate_tokens, networks
 
 
 def draw_conserved_block(rng: Rng, size: int) -> NetworkInstance:

@@ -1,21 +1,13 @@
 """dong2021:A.3: the sandwich lemma for two softmaxes, under its hypothesis and (first version) without."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun, column
-from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import quantity
-from rankmath.formula.run import unbox
+from rankmath.formula.arrays import ArrayRun, Scalar, column, quantity, unbox
 from rankmath.validation import Array
-from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import DONG
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import DONG, ArrayInstance, Rng, Statement
 
 
 def _change(run: ArrayRun, c: str, E: tuple[str, int]) -> Array:

@@ -1,19 +1,12 @@
 """dong2021:norm: √(‖A‖₁‖A‖_∞) is not a norm, as the paper says itself."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import certify_arrays
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import quantity
+from rankmath.formula.arrays import ArrayRun, Scalar, quantity
 from rankmath.linalg import norms
-from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import DONG
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import DONG, ArrayInstance, Rng, Statement
 
 
 @quantity(

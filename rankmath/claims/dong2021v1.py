@@ -1,7 +1,5 @@
 """Dong et al. 2021, Theorems 2.2 and 2.3 as first printed, and readings of the revision: refuted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from rankmath.certificates.certificate import Certificate
@@ -9,12 +7,11 @@ from rankmath.certificates.issue import issue
 from rankmath.claims.dong2021_2_3 import BETA, DRAWS, GAMMA, READING, SINGLE_DRAWS, SMALL_LOGITS, antipodal_pair
 from rankmath.claims.dong2021_many_tokens import Kinds, about_the_mean, counterexample, lone_query
 from rankmath.claims.dong2021_two_heads import four_keys, two_tokens
-from rankmath.formula.evaluate import Scalar
+from rankmath.formula.arrays import Scalar
 from rankmath.formula.language import fast
 from rankmath.formula.run import Run, scalar_function
 from rankmath.linalg.norms import composite
-from rankmath.verification.papers import DONG, OWN
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import DONG, OWN, Statement
 
 
 def exhibit(key: str, make: Callable[[], Kinds]) -> Callable[[], Certificate]:

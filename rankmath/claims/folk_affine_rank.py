@@ -1,21 +1,14 @@
 """folk:affine-rank: LayerNorm of single tokens and the affine rank of the set of tokens."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import isqrt
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import predicate
+from rankmath.formula.arrays import ArrayRun, Truth, predicate
 from rankmath.linalg.rationals import to_flint
 from rankmath.validation import Array
-from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_batch
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import ArrayInstance, Rng, Statement, exact_batch
 
 
 def _centred(X: Array) -> Array:

@@ -1,19 +1,12 @@
 """folk:softmax-gradient: the norm of the derivative of softmax at a temperature, as often given, and sharp."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun, column
-from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import quantity
+from rankmath.formula.arrays import ArrayRun, Scalar, column, quantity
 from rankmath.linalg import norms
-from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance, Instance
-from rankmath.verification.papers import OWN
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import OWN, ArrayInstance, Instance, Rng, Statement
 
 #: At least two logits, and a temperature.
 LOGITS = {"c": "m, m >= 2", "T": ", > 0"}

@@ -1,23 +1,14 @@
 """folk:spectrum-real: eigenvalues of attention are not real in general; how large, and when real."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Scalar, Truth
-from rankmath.formula.language import predicate, quantity
-from rankmath.formula.run import unbox
+from rankmath.formula.arrays import ArrayRun, Scalar, Truth, predicate, quantity, unbox
 from rankmath.linalg.rationals import exact_array, to_flint
 from rankmath.validation import Array, Number
-from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_batch
-from rankmath.verification.instance import ArrayInstance, Instance
-from rankmath.verification.papers import OWN
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import OWN, ArrayInstance, Instance, Rng, Statement, exact_batch
 
 
 def _all_real(A: Array) -> Truth:

@@ -1,7 +1,5 @@
 """geshkovski2023: tokens that flow on the sphere; the sharp rate at which the least cosine grows."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from fractions import Fraction
@@ -9,16 +7,9 @@ from fractions import Fraction
 import numpy as np
 
 from rankmath.attention.softmax import softmax
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Scalar, Truth
-from rankmath.formula.language import defined, predicate, quantity
-from rankmath.formula.run import unbox
+from rankmath.formula.arrays import ArrayRun, Scalar, Truth, defined, predicate, quantity, unbox
 from rankmath.validation import Array
-from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_batch
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import GESHKOVSKI, OWN
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import GESHKOVSKI, OWN, ArrayInstance, Rng, Statement, exact_batch
 
 
 @predicate(

@@ -1,17 +1,21 @@
 """joseph2024: skips of a factor λ on the sphere: what they keep of the tokens' spread."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 
 from rankmath.model.network import Network
-from rankmath.verification.draws import Rng, clustered_tokens, moderate_tokens, networks
-from rankmath.verification.instance import NetworkInstance
-from rankmath.verification.papers import JOSEPH, OWN
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import (
+    JOSEPH,
+    OWN,
+    NetworkInstance,
+    Rng,
+    Statement,
+    clustered_tokens,
+    moderate_tokens,
+    networks,
+)
 
 
 def draw_skips(rng: Rng, size: int, *, layers: int = 3) -> NetworkInstance:

@@ -1,18 +1,10 @@
 """joudaki2023:isometry: dividing tokens by their lengths makes them more isometric; and by how much exactly."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import quantity
-from rankmath.formula.run import unbox
+from rankmath.formula.arrays import ArrayRun, Scalar, quantity, unbox
 from rankmath.validation import Array
-from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance, Instance
-from rankmath.verification.papers import JOUDAKI
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import JOUDAKI, ArrayInstance, Instance, Rng, Statement
 
 
 def _lengths(run: ArrayRun, X: str) -> Array:

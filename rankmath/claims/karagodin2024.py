@@ -1,7 +1,5 @@
 """karagodin2024: causal tokens that flow on the sphere; two conjectures on where they end, and what is true."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
@@ -9,18 +7,12 @@ from functools import partial
 import numpy as np
 
 from rankmath.certificates.certificate import Certificate
-from rankmath.formula.arrays import ArrayRun, column
-from rankmath.formula.evaluate import Scalar, Truth
-from rankmath.formula.language import defined, predicate, quantity
-from rankmath.formula.run import unbox
+from rankmath.formula.arrays import ArrayRun, Scalar, Truth, column, defined, predicate, quantity, unbox
 from rankmath.linalg import norms
 from rankmath.linalg.rationals import exact_array
 from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array
+from rankmath.verification.claim import KARAGODIN, OWN, ArrayInstance, Instance, Rng, Statement
 from rankmath.verification.data import Declared
-from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance, Instance
-from rankmath.verification.papers import KARAGODIN, OWN
-from rankmath.verification.statement import Statement
 
 _DATA = {"V": "d d", "Q": "e d", "K": "e d", "beta": ", >= 0", "X": "n d, double"}
 _SIGNATURE = "(V: array, Q: array, K: array, beta: array, X: array)"

@@ -1,23 +1,14 @@
 """karagodin2025:4.3: how fast a cluster on the sphere closes, for tokens of any speeds; explicit constants."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
 from rankmath.claims.karagodin2024 import form_size, least_value
-from rankmath.formula.arrays import ArrayRun, column, farthest
-from rankmath.formula.evaluate import Scalar, Truth
-from rankmath.formula.language import defined, predicate, quantity
-from rankmath.formula.run import unbox
+from rankmath.formula.arrays import ArrayRun, Scalar, Truth, column, defined, farthest, predicate, quantity, unbox
 from rankmath.validation import Array
-from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_batch
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import KARAGODIN_NORMS, OWN
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import KARAGODIN_NORMS, OWN, ArrayInstance, Rng, Statement, exact_batch
 
 assert {form_size.__name__, least_value.__name__}  # words of this file's formulas
 

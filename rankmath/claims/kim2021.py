@@ -1,25 +1,26 @@
 """kim2021:3.2: attention by distances is Lipschitz on all of space; the printed constant and a smaller one."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 
 import numpy as np
 
 from rankmath.attention.softmax import softmax
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import defined, quantity
+from rankmath.formula.arrays import ArrayRun, Scalar, defined, quantity, unbox
 from rankmath.formula.numbers import Signed
-from rankmath.formula.run import unbox
 from rankmath.linalg import norms
 from rankmath.validation import Array
-from rankmath.verification.draws import Rng, clustered_tokens, low_rank_tokens, moderate_tokens
-from rankmath.verification.exact import exact_batch
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import KIM, OWN
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import (
+    KIM,
+    OWN,
+    ArrayInstance,
+    Rng,
+    Statement,
+    clustered_tokens,
+    exact_batch,
+    low_rank_tokens,
+    moderate_tokens,
+)
 
 
 @quantity("inverse_phi(x: number)", text="lambert(x/exp(1))", example="inverse_phi(1) <= 1")

@@ -1,22 +1,14 @@
 """noci2022:zero-grad: attention moves with its queries and keys only as far as tokens differ; Grüss's constant."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 
 from rankmath.attention.softmax import softmax
-from rankmath.formula.arrays import ArrayRun, farthest
-from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import defined, quantity
-from rankmath.formula.run import unbox
+from rankmath.formula.arrays import ArrayRun, Scalar, defined, farthest, quantity, unbox
 from rankmath.validation import NumpyArray
-from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import NOCI, OWN
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import NOCI, OWN, ArrayInstance, Rng, Statement
 
 
 def _parts(run: ArrayRun, Z: str, M: str, G: str) -> tuple[NumpyArray, NumpyArray, NumpyArray]:

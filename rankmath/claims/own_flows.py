@@ -1,22 +1,24 @@
 """own_flows: what papers of 2024 to 2026 on tokens that flow leave to say: how long until tokens meet, how fast in
 the mean field, on which circles, beside which frozen tokens, and between which steps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from rankmath.claims.karagodin2024 import form_size
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import quantity
-from rankmath.formula.run import unbox
+from rankmath.formula.arrays import ArrayRun, Scalar, quantity, unbox
 from rankmath.validation import Array, Number
-from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import CHEN_MEAN, GESHKOVSKI_SLOW, KARAGODIN, KOUBBI, OWN, POLYANSKIY
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import (
+    CHEN_MEAN,
+    GESHKOVSKI_SLOW,
+    KARAGODIN,
+    KOUBBI,
+    OWN,
+    POLYANSKIY,
+    ArrayInstance,
+    Rng,
+    Statement,
+)
 
 _READ = "the wording from a public formalisation, fxeqxmulfx/transformer"
 

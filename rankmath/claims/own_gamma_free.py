@@ -1,17 +1,12 @@
 """own:gamma-free: a composite bound of one layer without γ, for any logits, and its sharp constant for one head."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
 
 from rankmath.claims.own_residual_inf import small_antipodal
 from rankmath.model.network import Network
-from rankmath.verification.draws import ALL_TOKENS, Rng, networks
-from rankmath.verification.instance import NetworkInstance
-from rankmath.verification.papers import OWN
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import ALL_TOKENS, OWN, NetworkInstance, Rng, Statement, networks
 
 
 def three_keys(idle: int, w: float, push: float = 40.0) -> NetworkInstance:

@@ -1,24 +1,15 @@
 """own:mask-rate: what an incomplete mask leaves of collapse: exponential at best for equal logits, and for
 symmetric ones under an undirected mask, but not for all."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Scalar, Truth
-from rankmath.formula.language import defined, predicate, quantity
-from rankmath.formula.run import unbox
+from rankmath.formula.arrays import ArrayRun, Scalar, Truth, defined, predicate, quantity, unbox
 from rankmath.validation import Array
-from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_batch
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import OWN
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import OWN, ArrayInstance, Rng, Statement, exact_batch
 
 
 def _attention(run: ArrayRun, K: str) -> Array:

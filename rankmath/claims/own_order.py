@@ -1,13 +1,8 @@
 """own:order: the collapse of one head with definite W_QK is exactly cubic, layer by layer."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from rankmath.verification.draws import Rng, networks, small_tokens
-from rankmath.verification.instance import NetworkInstance
-from rankmath.verification.papers import OWN
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import OWN, NetworkInstance, Rng, Statement, networks, small_tokens
 
 
 def draw_definite(rng: Rng, size: int) -> NetworkInstance:

@@ -1,7 +1,5 @@
 """own:transport and its kin: what positions, masks, capped logits and norms before the map leave of collapse."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -12,10 +10,7 @@ from rankmath.model.network import Network
 from rankmath.model.positions import Rotary
 from rankmath.model.sublayers import Attention, LayerNorm, NormKind, Sublayer
 from rankmath.validation import Floats
-from rankmath.verification.draws import Rng, moderate_tokens
-from rankmath.verification.instance import NetworkInstance
-from rankmath.verification.papers import OWN
-from rankmath.verification.statement import Draw, Statement
+from rankmath.verification.claim import OWN, Draw, NetworkInstance, Rng, Statement, moderate_tokens
 
 #: Any logits and any mask, as hypotheses.
 LOGITS = ("positions == any", "softcap == any", "qk_norm == any")

@@ -1,16 +1,11 @@
 """own:residual-inf: the diameter bound for the residual in the norm of largest row sums."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
 
 from rankmath.model.network import Network
-from rankmath.verification.draws import ALL_TOKENS, SMALL, Rng, networks
-from rankmath.verification.instance import NetworkInstance
-from rankmath.verification.papers import OWN
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import ALL_TOKENS, OWN, SMALL, NetworkInstance, Rng, Statement, networks
 
 
 def small_antipodal(rng: Rng) -> Iterator[NetworkInstance]:

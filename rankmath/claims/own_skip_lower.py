@@ -1,16 +1,11 @@
 """own:skip-lower: with skip connections the diameter decays no faster than 1/√L."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
 
 from rankmath.model.network import Network
-from rankmath.verification.draws import ALL_TOKENS, Rng, networks, small_tokens
-from rankmath.verification.instance import NetworkInstance
-from rankmath.verification.papers import OWN
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import ALL_TOKENS, OWN, NetworkInstance, Rng, Statement, networks, small_tokens
 
 
 def shrinking_pairs(rng: Rng) -> Iterator[NetworkInstance]:

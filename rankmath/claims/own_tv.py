@@ -1,16 +1,9 @@
 """own:tv: how far two softmaxes are apart, in terms of the oscillation of the difference of their logits."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun, column
-from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import quantity
-from rankmath.formula.run import unbox
-from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.statement import Statement
+from rankmath.formula.arrays import ArrayRun, Scalar, column, quantity, unbox
+from rankmath.verification.claim import ArrayInstance, Rng, Statement
 
 
 @quantity(

@@ -1,19 +1,12 @@
 """own:merge-time: how long two clusters on the sphere take to close, in the time of a theorem on merging."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import quantity
-from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import OWN, RIGOLLET
-from rankmath.verification.statement import Statement
+from rankmath.formula.arrays import ArrayRun, Scalar, quantity
+from rankmath.verification.claim import OWN, RIGOLLET, ArrayInstance, Rng, Statement
 
 
 @quantity(

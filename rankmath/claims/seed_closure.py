@@ -1,18 +1,13 @@
 """seed:closure: products of row-stochastic matrices are row-stochastic; what everything stands on."""
 
-from __future__ import annotations
-
 from functools import reduce
 
 import numpy as np
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import certify_arrays
-from rankmath.formula.language import defined
-from rankmath.verification.draws import Rng, rational_stochastic
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.statement import Statement
-from rankmath.verification.verdict import Verdict
+from rankmath.formula.arrays import defined
+from rankmath.verification.claim import ArrayInstance, Rng, Statement, Verdict, rational_stochastic
 
 defined(
     "row_stochastic(P: array)",

@@ -1,20 +1,12 @@
 """shi2022:layernorm: what LayerNorm does to the spread of tokens, as printed and closer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import quantity
-from rankmath.formula.run import unbox
+from rankmath.formula.arrays import ArrayRun, Scalar, quantity, unbox
 from rankmath.validation import Array
-from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import OWN, SHI
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import OWN, SHI, ArrayInstance, Rng, Statement
 
 
 def _lengths(run: ArrayRun, Y: str) -> Array:

@@ -1,20 +1,12 @@
 """own:stable-causal: an exponentially stable causal equilibrium of rank two, in closed form."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import issue
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import defined, predicate
-from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_batch
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import OWN
-from rankmath.verification.statement import Statement
+from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
+from rankmath.verification.claim import OWN, ArrayInstance, Rng, Statement, exact_batch
 
 
 @predicate(

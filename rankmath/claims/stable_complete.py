@@ -1,23 +1,16 @@
 """wu2024:conjecture and own:stable-complete: attracting equilibria of full rank without a mask;
 unstated:ln-sphere."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import lru_cache, partial
 
 import numpy as np
 
 from rankmath.certificates.certificate import Certificate
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import defined, predicate
+from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
 from rankmath.linalg.masks import Mask
 from rankmath.validation import NumpyArray, Objects
-from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import DONG, OWN, WU
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import DONG, OWN, WU, ArrayInstance, Rng, Statement
 
 _DATA = {"X": "n d, double", "W_V": "d d, double", "W_QK": "d d, double", "allowed": "mask n = complete"}
 _SIGNATURE = "(X: array, W_V: array, W_QK: array, allowed: array)"

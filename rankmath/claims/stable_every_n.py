@@ -1,8 +1,6 @@
 """Attracting equilibria for every number of tokens: Theorem A (causal), Theorem B (any mask with a Hamiltonian
 path, every rank under one weight pair), rank two in two dimensions; Theorem 3 of Wu et al.; orthogonal values."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
@@ -12,16 +10,10 @@ import numpy as np
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import issue
 from rankmath.equilibria.designs import Design, causal_design, path_design, rank_two_design, scale_factors
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import defined, predicate
+from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
 from rankmath.linalg.masks import Mask
 from rankmath.validation import Number
-from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_batch
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import OWN, WU
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import OWN, WU, ArrayInstance, Rng, Statement, exact_batch
 
 
 def _shown(key: str, design: Callable[..., Design], tokens: int, **options: int) -> Certificate:

@@ -1,19 +1,12 @@
 """own:stable-connected: an attracting equilibrium of full rank under every connected undirected mask."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import predicate
+from rankmath.formula.arrays import ArrayRun, Truth, predicate
 from rankmath.linalg.masks import Mask
-from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import OWN
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import OWN, ArrayInstance, Rng, Statement
 
 
 @predicate(

@@ -1,20 +1,12 @@
 """velickovic2024:2.2: logits of a bounded range give attention that disperses; and the sharp form."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun, column
-from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import quantity
-from rankmath.formula.run import unbox
+from rankmath.formula.arrays import ArrayRun, Scalar, column, quantity, unbox
 from rankmath.validation import Array
-from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance, Instance
-from rankmath.verification.papers import OWN, VELICKOVIC
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import OWN, VELICKOVIC, ArrayInstance, Instance, Rng, Statement
 
 
 def _shares(run: ArrayRun, c: str) -> Array:

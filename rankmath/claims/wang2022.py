@@ -1,22 +1,14 @@
 """wang2022:1: attention as a low-pass filter: as it is read, for all signals, and where it is one, with a rate."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import partial
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import defined, predicate
+from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
 from rankmath.linalg.rationals import exact_array
 from rankmath.linalg.stochastic import stationary
-from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_batch
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import OWN, WANG
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import OWN, WANG, ArrayInstance, Rng, Statement, exact_batch
 
 defined(
     "never_zero(A: array, z: array)",

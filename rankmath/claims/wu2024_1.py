@@ -1,7 +1,5 @@
 """wu2024:1: masked attention without LayerNorm collapses exponentially, in explicit form."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -12,10 +10,7 @@ from rankmath.formula.reader import read_term
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import Network
 from rankmath.validation import Number
-from rankmath.verification.draws import ALL_TOKENS, Rng, moderate_tokens, networks
-from rankmath.verification.instance import NetworkInstance
-from rankmath.verification.papers import OWN, WU
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import ALL_TOKENS, OWN, WU, NetworkInstance, Rng, Statement, moderate_tokens, networks
 
 
 def random_graph(rng: Rng, n: int) -> Mask:

@@ -1,8 +1,6 @@
 """wu2024:2, its corollary and own:hemisphere: orthogonal values under sphere LayerNorm collapse; a step
 that fails."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 
@@ -12,16 +10,13 @@ from rankmath.claims.wu2024_1 import MASKS
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import LayerNorm, Network
 from rankmath.validation import Array, Floats
-from rankmath.verification.draws import Rng, Tokens, moderate_tokens, networks
-from rankmath.verification.instance import NetworkInstance
-from rankmath.verification.papers import OWN, WU
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import OWN, WU, NetworkInstance, Rng, Statement, Tokens, moderate_tokens, networks
 
 
 class SphereInstance(NetworkInstance):
     """A network with sphere LayerNorm; an adversary turns X and W_QK and leaves the values alone."""
 
-    def select(self, index: int) -> SphereInstance:
+    def select(self, index: int) -> "SphereInstance":
         if not self.is_batch:
             return self
         return SphereInstance(self.net.member(index), self.X[index], self.label)
@@ -29,7 +24,7 @@ class SphereInstance(NetworkInstance):
     def vector(self) -> Floats:
         return np.concatenate([np.asarray(self.X).ravel(), np.asarray(self.net.W_QK).ravel()])
 
-    def at(self, vector: Floats) -> SphereInstance:
+    def at(self, vector: Floats) -> "SphereInstance":
         X, query = np.split(vector, [self.X.size])
         net = self.net.replace(query=query.reshape(self.net.W_QK.shape), key=None)
         return SphereInstance(net, X.reshape(self.X.shape), self.label)
@@ -37,7 +32,7 @@ class SphereInstance(NetworkInstance):
 
 def draw_sphere(
     tokens: Tokens, rng: Rng, size: int, *, full: bool, layers: int | None = None, kinds: Sequence[str] = tuple(MASKS)
-) -> SphereInstance:
+) -> "SphereInstance":
     """Signed permutations as values (any other orthogonal ones can be moved into W_QK), any mask; `full`: n ≤ d."""
     n, L = int(rng.integers(2, 6)), int(rng.integers(1, 9)) if layers is None else layers
     d = int(rng.integers(n, n + 3)) if full else int(rng.integers(2, 6))
@@ -86,7 +81,7 @@ def meeting_at_the_hub(rng: Rng) -> Iterator[SphereInstance]:
         yield SphereInstance(net, np.eye(3) + 2.0**-40, "star")
 
 
-def star_network(n: int, logit: float) -> SphereInstance:
+def star_network(n: int, logit: float) -> "SphereInstance":
     """Orthonormal tokens on a star: leaves give 1/(1 + e^logit) to the hub, token 0, which attends to all alike."""
     W_QK = np.diag([0.0, *[logit] * (n - 1)])[None, None]
     net = Network.from_arrays(W_QK, np.eye(n)[None, None], 1, norm="sphere", mask=Mask.star(n))

@@ -1,19 +1,11 @@
 """wu2024:3: one value matrix under the causal mask has equilibria of every rank."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import issue
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import defined, predicate
-from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_batch
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import WU
-from rankmath.verification.statement import Statement
+from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
+from rankmath.verification.claim import WU, ArrayInstance, Rng, Statement, exact_batch
 
 
 @predicate(

@@ -1,22 +1,13 @@
 """wu2024:4.3.1: two causal tokens that need not collapse: equilibria and multipliers."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import NotIssued, certify_arrays
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import predicate
+from rankmath.formula.arrays import ArrayRun, Truth, predicate
 from rankmath.validation import Array, Number
-from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_batch
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import WU
-from rankmath.verification.statement import Statement
-from rankmath.verification.verdict import Verdict
+from rankmath.verification.claim import WU, ArrayInstance, Rng, Statement, Verdict, exact_batch
 
 
 @predicate(

@@ -1,7 +1,5 @@
 """wu2024:L13: a set that is said to be invariant for the second token, as printed and repaired."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
@@ -9,15 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import defined, predicate
+from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
 from rankmath.validation import ArrayLike
-from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_batch
-from rankmath.verification.instance import ArrayInstance, Instance
-from rankmath.verification.papers import OWN, WU
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import OWN, WU, ArrayInstance, Instance, Rng, Statement, exact_batch
 
 
 def _vector(run: ArrayRun, x: str) -> list[Fraction]:

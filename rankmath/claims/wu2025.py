@@ -1,22 +1,14 @@
 """wu2025:4.1 to 4.4: where attention goes under causal, window, prefix and decay masks; and our sharper forms."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import partial
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import defined, predicate
+from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
 from rankmath.linalg.rationals import exact_array
 from rankmath.validation import Bools, Objects
-from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_batch
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import OWN, WU_BIAS
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import OWN, WU_BIAS, ArrayInstance, Rng, Statement, exact_batch
 
 # -- rollouts ----------------------------------------------------------------------------------------------
 

@@ -1,21 +1,22 @@
 """yudin2025: the derivatives of softmax and of attention, bounded by the two largest shares."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
 
 from rankmath.claims.castin2024 import LAYERS, ONE_LAYER, close_tokens
 from rankmath.claims.folk_softmax_gradient import LOGITS, draw_logits
-from rankmath.formula.arrays import ArrayRun, column
-from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import quantity
-from rankmath.formula.run import unbox
-from rankmath.verification.draws import Rng, clustered_tokens, moderate_tokens, networks
-from rankmath.verification.instance import Instance
-from rankmath.verification.papers import OWN, YUDIN
-from rankmath.verification.statement import Statement
+from rankmath.formula.arrays import ArrayRun, Scalar, column, quantity, unbox
+from rankmath.verification.claim import (
+    OWN,
+    YUDIN,
+    Instance,
+    Rng,
+    Statement,
+    clustered_tokens,
+    moderate_tokens,
+    networks,
+)
 
 
 @quantity(

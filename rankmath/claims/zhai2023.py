@@ -1,22 +1,14 @@
 """zhai2023:3.1: the least entropy that attention can have, given the norms of weights and tokens: attained."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import quantity
-from rankmath.formula.run import unbox
+from rankmath.formula.arrays import ArrayRun, Scalar, quantity, unbox
 from rankmath.linalg import norms
-from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import OWN, ZHAI
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import OWN, ZHAI, ArrayInstance, Rng, Statement
 
 
 @quantity(

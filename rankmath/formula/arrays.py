@@ -1,4 +1,5 @@
-"""A formula about named arrays: what is not about a network."""
+"""A formula about named arrays: what is not about a network. Files of claims import from here what they register."""
+# mypy: implicit-reexport
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from rankmath.arithmetic.protocol import System
 from rankmath.formula.evaluate import NUMBERS, Numbers, Scalar, Truth
-from rankmath.formula.language import FUNCTIONS, defined, quantity
+from rankmath.formula.language import FUNCTIONS, defined, predicate, quantity  # noqa: F401
 from rankmath.formula.numbers import Signed
 from rankmath.formula.rational import Own, fraction, function, rational
 from rankmath.formula.run import threshold, unbox
