@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from rankmath.formula.arrays import ArrayRun, Scalar, Truth, column, predicate, quantity, unbox
-from rankmath.verification.claim import ALCALDE, OWN, ArrayInstance, Rng, Statement, exact_batch
+from rankmath.verification.claim import ALCALDE, OWN, ArrayInstance, Rng, exact_batch, proved, refuted
 
 
 @predicate(
@@ -69,7 +69,7 @@ def small_steps(rng: Rng) -> Iterator[ArrayInstance]:
         yield ArrayInstance({"g": np.asarray([2.0**-k, 2.0 ** -(k + 1)])}, "small steps")
 
 
-alcalde2025_4_2 = Statement(
+alcalde2025_4_2 = refuted(
     "alcalde2025:4.2",
     "arrives_exponentially(a, q)",
     given=("a > 0", "a < 1", "q > 0", "q <= 1"),
@@ -79,7 +79,6 @@ alcalde2025_4_2 = Statement(
     source=f"{ALCALDE}, Theorem 4.2, its last words, for all step sizes γ^t in (0, 1), read in a public "
     "reproduction that quotes them; that they fail for γ^t = 2^(−t−1) was noticed by a public formalisation, "
     "fxeqxmulfx/transformer",
-    status="refuted",
     draws=(draw_steps,),
     share=0.02,
     notes="The formula of the theorem, in which every step multiplies x − v by 1 − γ^t, is right. With γ^t = "
@@ -87,14 +86,13 @@ alcalde2025_4_2 = Statement(
     "arrive if and only if Σγ^t = ∞, and exponentially where the steps stay above a positive number.",
 )
 
-own_hardmax_steps = Statement(
+own_hardmax_steps = proved(
     "own:hardmax-steps",
     "left_over(g) + total(g) >= 1 and left_over(g) <= exp(-total(g))",
     given="proper_steps(g)",
     arrays={"g": "t"},
     title="What hardmax steps leave of the distance to the vertex, by their sum",
     source=f"{OWN}; a classical inequality, in place of Theorem 4.2 of {ALCALDE}",
-    status="proved",
     truth="proofs/alcalde2025.tex",
     draws=(draw_left,),
     extremal=small_steps,

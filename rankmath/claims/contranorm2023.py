@@ -7,7 +7,7 @@ import numpy as np
 
 from rankmath.formula.arrays import ArrayRun, Scalar, column, quantity, unbox
 from rankmath.validation import Array
-from rankmath.verification.claim import GUO, OWN, ArrayInstance, Draw, Instance, Rng, Statement
+from rankmath.verification.claim import GUO, OWN, ArrayInstance, Draw, Instance, Rng, proved, refuted
 
 
 def _effective_rank(run: ArrayRun, values: Array) -> Scalar:
@@ -83,14 +83,13 @@ _STEP = "erank(sigma) < erank_after(sigma, s)"
 _GIVEN = ("s > 0", "bottom(sigma) > 0", "bottom(sigma) < top(sigma)")
 _NOTE = "erank and the step depend on the singular values of H alone; those that are 0 stay 0."
 
-contranorm2023_2 = Statement(
+contranorm2023_2 = refuted(
     "contranorm2023:2",
     _STEP,
     given=(*_GIVEN, "1 + (1 - top(sigma)**2)*s > 0"),
     arrays={"sigma": "m, > 0", "s": ""},
     title="A step of ContraNorm raises the effective rank, as we read it",
     source=f"{GUO}, Proposition 2, from third-party text; that the singular values are not all equal is our addition",
-    status="refuted",
     draws=(draw_spectra(1, 5),),
     extremal=nearly_killed,
     # The effective rank of diag(7/5, 1/2) falls from 1.78 to 1.26.
@@ -98,14 +97,13 @@ contranorm2023_2 = Statement(
     notes=f"{_NOTE} True with 2σ_max² in place of σ_max²: own:contranorm.",
 )
 
-own_contranorm = Statement(
+own_contranorm = proved(
     "own:contranorm",
     _STEP,
     given=(*_GIVEN, "1 + (1 - 2*top(sigma)**2)*s >= 0"),
     arrays={"sigma": "m, > 0", "s": ""},
     title="A step of ContraNorm raises the effective rank, whether or not the matrix has full rank",
     source=f"{OWN}, after Proposition 2 of {GUO}",
-    status="proved",
     draws=(draw_spectra(2, 2), draw_spectra(2, 7)),
     notes=f"{_NOTE} The condition cannot be weakened: beyond it two singular values close to each other are a "
     "counterexample.",

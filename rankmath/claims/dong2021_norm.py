@@ -6,7 +6,7 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import certify_arrays
 from rankmath.formula.arrays import ArrayRun, Scalar, quantity
 from rankmath.linalg import norms
-from rankmath.verification.claim import DONG, ArrayInstance, Rng, Statement
+from rankmath.verification.claim import DONG, ArrayInstance, Rng, proved
 
 
 @quantity(
@@ -48,15 +48,13 @@ def exhibit_not_a_norm() -> Certificate:
     return certify_arrays("dong2021:norm", {"A": A, "B": A.T}, kind="violates")
 
 
-dong2021_norm = Statement(
+dong2021_norm = proved(
     "dong2021:norm",
     "composite(A) + composite(B) < composite_sum(A, B)",
     arrays={"A": "n m", "B": "n m"},
     quantifier="some",
     title="The composite value is not a norm",
     source=f"{DONG} say so themselves; the pair is ours",
-    status="proved",
     draws=(draw_crosses,),
     exhibit=exhibit_not_a_norm,
-    exhibit_refutes=False,
 )

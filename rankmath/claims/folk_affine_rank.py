@@ -8,7 +8,7 @@ import numpy as np
 from rankmath.formula.arrays import ArrayRun, Truth, predicate
 from rankmath.linalg.rationals import to_flint
 from rankmath.validation import Array
-from rankmath.verification.claim import ArrayInstance, Rng, Statement, exact_batch
+from rankmath.verification.claim import ArrayInstance, Rng, exact_batch, refuted
 
 
 def _centred(X: Array) -> Array:
@@ -81,7 +81,7 @@ def draw_lines(rng: Rng, size: int) -> ArrayInstance:
     return exact_batch("three on a line", X=found, s=[scales(rows) for rows in found])
 
 
-folk_affine_rank = Statement(
+folk_affine_rank = refuted(
     "folk:affine-rank",
     "keeps_affine_rank(X, s)",
     given="normed_by(X, s)",
@@ -90,7 +90,6 @@ folk_affine_rank = Statement(
     title="LayerNorm preserves the affine rank of the set of tokens, as it may be read",
     source="said of late, with a definition of affine rank that we have not seen; read with the dimension of the "
     "affine hull and the LayerNorm of single tokens, without gain and bias",
-    status="refuted",
     draws=(draw_lines,),
     exhibit={"X": LINE, "s": scales(np.asarray(LINE, dtype=object))},
     share=0.05,

@@ -6,7 +6,7 @@ import numpy as np
 
 from rankmath.formula.arrays import ArrayRun, Scalar, column, quantity
 from rankmath.linalg import norms
-from rankmath.verification.claim import OWN, ArrayInstance, Instance, Rng, Statement
+from rankmath.verification.claim import OWN, ArrayInstance, Instance, Rng, proved, refuted
 
 #: At least two logits, and a temperature.
 LOGITS = {"c": "m, m >= 2", "T": ", > 0"}
@@ -45,28 +45,26 @@ def two_alike(rng: Rng) -> Iterator[Instance]:
         yield own_softmax_gradient.instance([T / 2048, 0.0, -40 * T], T)
 
 
-folk_softmax_gradient = Statement(
+folk_softmax_gradient = refuted(
     "folk:softmax-gradient",
     "softmax_slope(c, T) <= 1/(4*T) and softmax_slope(c, T) <= sqrt(2)",
     given="T > 0",
     arrays=LOGITS,
     title="The derivative of softmax is at most 1/(4T), and at most √2, as it is often given",
     source="often read, with no one source; 1/4 is the slope of one entry in its own logit",
-    status="refuted",
     draws=(draw_logits,),
     extremal=two_alike,
     exhibit={"c": [0, 0], "T": 1},
     notes="Two equal logits give 1/(2T), and that is the largest value: own:softmax-gradient.",
 )
 
-own_softmax_gradient = Statement(
+own_softmax_gradient = proved(
     "own:softmax-gradient",
     "softmax_slope(c, T) <= 1/(2*T)",
     given="T > 0",
     arrays=LOGITS,
     title="The derivative of softmax is at most 1/(2T)",
     source=f"{OWN}; well known for T = 1",
-    status="proved",
     draws=(draw_logits,),
     extremal=two_alike,
     sharp=True,

@@ -8,7 +8,7 @@ import numpy as np
 from rankmath.formula.arrays import ArrayRun, Scalar, Truth, predicate, quantity, unbox
 from rankmath.linalg.rationals import exact_array, to_flint
 from rankmath.validation import Array, Number
-from rankmath.verification.claim import OWN, ArrayInstance, Instance, Rng, Statement, exact_batch
+from rankmath.verification.claim import OWN, ArrayInstance, Instance, Rng, exact_batch, proved, refuted
 
 
 def _all_real(A: Array) -> Truth:
@@ -114,7 +114,7 @@ def nearly_two_tokens(rng: Rng) -> Iterator[Instance]:
 
 _CYCLIC = [[Fraction(k, 10) for k in row] for row in ([1, 8, 1], [1, 1, 8], [8, 1, 1])]
 
-folk_spectrum_real = Statement(
+folk_spectrum_real = refuted(
     "folk:spectrum-real",
     "real_spectrum(A)",
     given="positive_stochastic(A)",
@@ -122,7 +122,6 @@ folk_spectrum_real = Statement(
     exact=True,
     title="Attention has its eigenvalues in (−1, 1], as it is often said",
     source="often read, with no one source",
-    status="refuted",
     draws=(draw_positive,),
     # circulant(1, 8, 1)/10 has −7/20 ± 7√3/20 i; on vectors of mean 0 it satisfies A² + 7/10 A + 49/100 = 0.
     exhibit={"A": _CYCLIC, "u": [1, -1, 0], "p": Fraction(7, 10), "q": Fraction(49, 100)},
@@ -131,14 +130,13 @@ folk_spectrum_real = Statement(
     "in a disc of radius δ(A) < 1, besides 1 itself (own:spectrum).",
 )
 
-own_spectrum = Statement(
+own_spectrum = proved(
     "own:spectrum",
     "subdominant(L) <= mixing(L)",
     given="n >= 2",
     arrays={"L": "n n, n >= 2"},
     title="Every eigenvalue of attention besides 1 has modulus at most the Dobrushin coefficient",
     source=f"{OWN}; classical",
-    status="proved",
     draws=(draw_logit_matrices,),
     extremal=nearly_two_tokens,
     sharp=True,
@@ -146,7 +144,7 @@ own_spectrum = Statement(
     notes="For two tokens it is an equality.",
 )
 
-own_spectrum_symmetric = Statement(
+own_spectrum_symmetric = proved(
     "own:spectrum-symmetric",
     "real_attention(K)",
     given="symmetric(K)",
@@ -154,7 +152,6 @@ own_spectrum_symmetric = Statement(
     exact=True,
     title="Attention with symmetric logits has its eigenvalues in (−1, 1]",
     source=f"{OWN}; classical for reversible chains",
-    status="proved",
     draws=(draw_symmetric,),
     share=0.3,
     notes="W_QK symmetric, no query bias and no mask, or an undirected one with self-loops: K = e to the logits.",

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from rankmath.formula.arrays import ArrayRun, Scalar, quantity, unbox
 from rankmath.validation import Array
-from rankmath.verification.claim import JOUDAKI, ArrayInstance, Instance, Rng, Statement
+from rankmath.verification.claim import JOUDAKI, ArrayInstance, Instance, Rng, proved
 
 
 def _lengths(run: ArrayRun, X: str) -> Array:
@@ -77,14 +77,13 @@ def nearly_one_length(rng: Rng) -> Iterator[Instance]:
     yield joudaki2023_isometry.instance([[1.0, 0.0, 0.0], [0.5, 0.866, 0.0]])
 
 
-joudaki2023_isometry = Statement(
+joudaki2023_isometry = proved(
     "joudaki2023:isometry",
     "isometry(X)*length_spread(X) <= unit_isometry(X)",
     given="isometry(X) > 0",
     arrays={"X": "n d, independent rows"},
     title="Tokens divided by their lengths are more isometric, as we read it",
     source=f"{JOUDAKI}, on normalisation and isometry, from memory",
-    status="proved",
     draws=(draw_tokens,),
     extremal=nearly_one_length,
     share=0.5,

@@ -11,7 +11,7 @@ from rankmath.formula.arrays import ArrayRun, Scalar, Truth, column, defined, pr
 from rankmath.linalg import norms
 from rankmath.linalg.rationals import exact_array
 from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array
-from rankmath.verification.claim import KARAGODIN, OWN, ArrayInstance, Instance, Rng, Statement
+from rankmath.verification.claim import KARAGODIN, OWN, ArrayInstance, Instance, Rng, proved, refuted
 from rankmath.verification.data import Declared
 
 _DATA = {"V": "d d", "Q": "e d", "K": "e d", "beta": ", >= 0", "X": "n d, double"}
@@ -110,7 +110,7 @@ def exhibit_sink(key: str, *, kind: str) -> Certificate:
     return proof.certificate(key, values=[2, 1], vectors=_VECTORS[kind], **exact)
 
 
-karagodin2024_two_clusters = Statement(
+karagodin2024_two_clusters = refuted(
     "karagodin2024:two-clusters",
     "two_clusters(V, Q, K, beta, X)",
     given="distinct_positive(V, Q, K, beta, X)",
@@ -118,7 +118,6 @@ karagodin2024_two_clusters = Statement(
     exact=True,
     title="Causal tokens on the sphere end at one of two opposite points (conjectured)",
     source=f"{KARAGODIN}, section 4, conjecture for V with distinct positive eigenvalues; {_WORDING}",
-    status="refuted",
     draws=(partial(draw_sink, kind="general"), partial(draw_sink, kind="symmetric")),
     exhibit=partial(exhibit_sink, "karagodin2024:two-clusters", kind="general"),
     share=0.005,
@@ -126,7 +125,7 @@ karagodin2024_two_clusters = Statement(
     "eigenvalues −1 and −3/10. Where V is symmetric and attention not too sharp it is true: own:flow-one-cluster.",
 )
 
-karagodin2024_symmetric = Statement(
+karagodin2024_symmetric = refuted(
     "karagodin2024:two-clusters-symmetric",
     "two_clusters(V, Q, K, beta, X)",
     given=("distinct_positive(V, Q, K, beta, X)", "symmetric_values(V, Q, K, beta, X)"),
@@ -134,7 +133,6 @@ karagodin2024_symmetric = Statement(
     exact=True,
     title="Causal tokens on the sphere end at one of two opposite points, with a symmetric V",
     source=f"{KARAGODIN}, the same conjecture, read for symmetric V alone: a hypothesis that we add",
-    status="refuted",
     draws=(partial(draw_sink, kind="symmetric"),),
     exhibit=partial(exhibit_sink, "karagodin2024:two-clusters-symmetric", kind="symmetric"),
     share=0.005,
@@ -233,7 +231,7 @@ def nearly_opposite(rng: Rng) -> Iterator[Instance]:
         yield own_flow_one_cluster.instance([top, 1.0], strength * np.eye(2), [-1.0, 2.0**-13], m)
 
 
-own_flow_one_cluster = Statement(
+own_flow_one_cluster = proved(
     "own:flow-one-cluster",
     "climb(lam, B, x, m) >= off_axis(x)*(m*first_value(lam) - s*(first_value(lam) - least_value(lam)))/(m + s)",
     where={"s": "exp(2*form_size(B))"},
@@ -241,7 +239,6 @@ own_flow_one_cluster = Statement(
     arrays={"lam": "d, d >= 2", "B": "d d", "x": "d, no zero row", "m": ", whole, >= 1"},
     title="Causal tokens under a symmetric V end at one point if attention is not too sharp",
     source=f"{OWN}, after the conjecture of {KARAGODIN}",
-    status="proved",
     truth="proofs/karagodin2024.tex",
     draws=(draw_climbs,),
     extremal=nearly_opposite,
@@ -349,7 +346,7 @@ def nearly_apart(rng: Rng) -> Iterator[ArrayInstance]:
         yield pair_instance(1.0, [[0.5]], strength * np.eye(3), X)
 
 
-karagodin2024_subspace_two = Statement(
+karagodin2024_subspace_two = proved(
     "karagodin2024:subspace-two",
     "aligning(lam, M, B, X) >= lam*lead(M, X)*sine_square(M, X)/(1 + exp(2*form_size(B)))",
     given="lam > 0",
@@ -358,7 +355,6 @@ karagodin2024_subspace_two = Statement(
     "almost every start, where the first points in its eigenspace",
     source=f"{OWN}; it gives a conjecture of {KARAGODIN}, on a top eigenvalue of multiplicity two or more, for two "
     f"tokens; {_WORDING}",
-    status="proved",
     instance=pair_instance,
     draws=(draw_pairs,),
     extremal=nearly_apart,

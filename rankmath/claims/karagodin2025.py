@@ -8,7 +8,7 @@ import numpy as np
 from rankmath.claims.karagodin2024 import form_size, least_value
 from rankmath.formula.arrays import ArrayRun, Scalar, Truth, column, defined, farthest, predicate, quantity, unbox
 from rankmath.validation import Array
-from rankmath.verification.claim import KARAGODIN_NORMS, OWN, ArrayInstance, Rng, Statement, exact_batch
+from rankmath.verification.claim import KARAGODIN_NORMS, OWN, ArrayInstance, Rng, exact_batch, proved, refuted
 
 assert {form_size.__name__, least_value.__name__}  # words of this file's formulas
 
@@ -132,7 +132,7 @@ def close_cluster(rng: Rng) -> Iterator[ArrayInstance]:
         yield ArrayInstance({"B": np.eye(2), "X": X, "s": np.full(3, 2.0)}, "a close cluster")
 
 
-karagodin2025_4_3 = Statement(
+karagodin2025_4_3 = refuted(
     "karagodin2025:4.3",
     "variance_falls(beta, X)",
     given=("beta > 0", "in_printed_cone(beta, X)"),
@@ -142,14 +142,13 @@ karagodin2025_4_3 = Statement(
     source=f"{KARAGODIN_NORMS}, Theorem 4.3 (ii), −d Var/dt of the order of Var, its case of LayerNorm after "
     "the map with Q = K = I, as a public formalisation, fxeqxmulfx/transformer, quotes the hypothesis; that "
     "opposite tokens and β = 1/100 satisfy it, and rest, is that formalisation's remark",
-    status="refuted",
     draws=(draw_opposite,),
     share=0.02,
     notes="For small β the hypothesis δ < 1/(100n²β²) asks for nothing. With δ < 1/(100n²) as well, which the "
     "formalisation adds, own:cluster-speed gives the theorem, with explicit constants.",
 )
 
-own_cluster_speed = Statement(
+own_cluster_speed = proved(
     "own:cluster-speed",
     "variance_fall(B, X, s) <= 2*variance(X)*exp(w)/least_value(s)"
     " and variance_fall(B, X, s) >= 2*variance(X)*((1 - 3*delta/2)/most_value(s) - (exp(w) - 1)/least_value(s))",
@@ -158,7 +157,6 @@ own_cluster_speed = Statement(
     arrays={"B": "d d", "X": "n d, n >= 2, no zero row", "s": "n"},
     title="How fast a cluster on the sphere closes, for tokens of any speeds",
     source=f"{OWN}, after {KARAGODIN_NORMS}, Theorem 4.3 (ii)",
-    status="proved",
     truth="proofs/karagodin2025.tex",
     draws=(draw_clusters,),
     extremal=close_cluster,

@@ -10,17 +10,8 @@ from rankmath.formula.arrays import ArrayRun, Scalar, defined, quantity, unbox
 from rankmath.formula.numbers import Signed
 from rankmath.linalg import norms
 from rankmath.validation import Array
-from rankmath.verification.claim import (
-    KIM,
-    OWN,
-    ArrayInstance,
-    Rng,
-    Statement,
-    clustered_tokens,
-    exact_batch,
-    low_rank_tokens,
-    moderate_tokens,
-)
+from rankmath.verification.claim import KIM, ArrayInstance, exact_batch, ours, proved
+from rankmath.verification.draws import Rng, clustered_tokens, low_rank_tokens, moderate_tokens
 
 
 @quantity("inverse_phi(x: number)", text="lambert(x/exp(1))", example="inverse_phi(1) <= 1")
@@ -135,7 +126,7 @@ def draw_rays(rng: Rng, size: int) -> ArrayInstance:
     return ArrayInstance({"Z": Z + 1e-3 * rng.standard_normal(Z.shape)}, "rays", is_batch=True)
 
 
-kim2021_3_2 = Statement(
+kim2021_3_2 = proved(
     "kim2021:3.2",
     "distance_jacobian_norm(Z) <= sqrt(n)*(4*phi + 1)",
     where={"phi": "inverse_phi(n - 1)"},
@@ -143,33 +134,28 @@ kim2021_3_2 = Statement(
     title="Attention by distances is Lipschitz in ℓ₂",
     source=f"{KIM}, Theorem 3.2, the bound on Lip₂, wording from memory, as we read it: one head with W_Q = W_K in "
     "the tokens z = xW_Q/(D/H)^{1/4}; the linear maps before and after contribute their norms",
-    status="proved",
     draws=(draw_tokens, draw_star),
     share=0.4,
     notes="The bound on Lip_∞ is not registered: we have no wording we are sure of.",
 )
 
-own_l2_lipschitz = Statement(
+own_l2_lipschitz = ours(
     "own:l2-lipschitz",
     "distance_jacobian_norm(Z) <= n**(1/4) + 2*phi + 2*sqrt(phi*min((n - 1)*tau, sqrt(n)*log(n)/2))",
     where={"phi": "inverse_phi(n - 1)", "tau": "inverse_phi(1)"},
     arrays={"Z": "n d"},
     title="Attention by distances is Lipschitz in ℓ₂ with a constant of order n^{1/4} log n",
-    source=OWN,
-    status="proved",
     draws=(draw_tokens, draw_star),
     share=0.4,
     notes="Never more than kim2021:3.2, which grows like √n log n. No token receives more than √n "
     "of attention in all: e^{−‖z_i − z_j‖²} is a positive semidefinite kernel.",
 )
 
-own_received = Statement(
+own_received = ours(
     "own:received",
     "received(Z) <= sqrt(n)",
     arrays={"Z": "n d"},
     title="No token receives more than √n of attention by distances",
-    source=OWN,
-    status="proved",
     draws=(draw_tokens, draw_rays),
     share=0.4,
     notes="So too on the sphere where W_QK is a multiple β ≥ 0 of the identity: there logits are −β‖x_i − x_j‖²/2 "
@@ -177,15 +163,13 @@ own_received = Statement(
     "distance, receives about √n/2.",
 )
 
-own_l2_lower = Statement(
+own_l2_lower = ours(
     "own:l2-lower",
     "crowd_gain(m) >= m/16 + 4/9",
     given="m >= 4",
     arrays={"m": ", even, >= 4"},
     exact=True,
     title="Attention by distances, in enough dimensions, has a Lipschitz constant in ℓ₂ of order n^{1/4} at least",
-    source=OWN,
-    status="proved",
     draws=(draw_crowds,),
     share=0.1,
     notes="For n = m + m²/4 tokens, m even, and a dimension with a coordinate to spare: along it the derivative is "

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rankmath.formula.arrays import ArrayRun, Scalar, quantity
-from rankmath.verification.claim import OWN, ArrayInstance, Rng, Statement
+from rankmath.verification.claim import OWN, ArrayInstance, Rng, proved
 
 
 @quantity(
@@ -47,14 +47,13 @@ def at_the_mean(rng: Rng) -> Iterator[ArrayInstance]:
         yield ArrayInstance({"k": np.asarray(k), "t": np.asarray(t)}, "by hand")
 
 
-own_gaussian_length = Statement(
+own_gaussian_length = proved(
     "own:gaussian-length",
     "gaussian_tail(k, t) <= exp(-t**2/2)",
     given=("k > 0", "t >= 0"),
     arrays={"k": ", whole, >= 1", "t": ", >= 0"},
     title="A Gaussian vector is not much longer than the root of its dimension",
     source=f"{OWN}; a classical bound, with the proof by exponential moments",
-    status="proved",
     draws=(draw_tails,),
     extremal=at_the_mean,
     share=0.1,

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankmath.formula.arrays import ArrayRun, Scalar, Truth, defined, predicate, quantity, unbox
 from rankmath.validation import Array
-from rankmath.verification.claim import OWN, ArrayInstance, Rng, Statement, exact_batch
+from rankmath.verification.claim import OWN, ArrayInstance, Rng, exact_batch, ours, refuted
 
 
 def _attention(run: ArrayRun, K: str) -> Array:
@@ -173,14 +173,12 @@ def two_causal(rng: Rng) -> Iterator[ArrayInstance]:
     yield ArrayInstance({"G": np.tril(np.ones((2, 2)))})
 
 
-own_mask_rate = Statement(
+own_mask_rate = ours(
     "own:mask-rate",
     "mask_trace(G) - 1 <= (n - 1)*mask_second(G)",
     given=("n >= 2", "zero_one(G)"),
     arrays={"G": "n n, n >= 2"},
     title="Equal logits, W = I, an incomplete mask with self-loops: exponential at best, from almost every start",
-    source=OWN,
-    status="proved",
     draws=(draw_masks,),
     extremal=two_causal,
     share=0.3,
@@ -189,14 +187,12 @@ own_mask_rate = Statement(
     "for almost every start. Two causal tokens are an equality.",
 )
 
-own_mask_rate_symmetric = Statement(
+own_mask_rate_symmetric = ours(
     "own:mask-rate-symmetric",
     "returns(K) - 1 <= (n - 1)*weights_second(K)**2",
     given=("n >= 2", "symmetric_weights(K)"),
     arrays={"K": "n n"},
     title="Symmetric logits, W = I, an incomplete undirected mask: exponential at best, from almost every start",
-    source=OWN,
-    status="proved",
     truth="proofs/own_mask_rate.tex",
     draws=(draw_weights,),
     extremal=two_weights,
@@ -207,7 +203,7 @@ own_mask_rate_symmetric = Statement(
     "undirected mask with self-loops. Two tokens are an equality.",
 )
 
-unstated_mask_dichotomy = Statement(
+unstated_mask_dichotomy = refuted(
     "unstated:mask-dichotomy",
     "never_forgets(P)",
     given="incomplete_attention(P)",
@@ -215,7 +211,6 @@ unstated_mask_dichotomy = Statement(
     exact=True,
     title="Under an incomplete mask with self-loops no attention forgets in finite depth: nobody says so",
     source=f"{OWN}; nobody states it: own:mask-rate is about equal logits",
-    status="refuted",
     draws=(draw_forgetful,),
     share=0.02,
     notes="[[1/2, 1/2, 0], [1/6, 1/6, 2/3], [1/3, 1/3, 1/3]]: token 0 does not see token 2, and every start is "

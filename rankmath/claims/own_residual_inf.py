@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rankmath.model.network import Network
-from rankmath.verification.claim import ALL_TOKENS, OWN, SMALL, NetworkInstance, Rng, Statement, networks
+from rankmath.verification.claim import ALL_TOKENS, SMALL, NetworkInstance, Rng, networks, ours
 
 
 def small_antipodal(rng: Rng) -> Iterator[NetworkInstance]:
@@ -15,14 +15,12 @@ def small_antipodal(rng: Rng) -> Iterator[NetworkInstance]:
         yield NetworkInstance(Network.from_arrays(ones, ones), np.asarray([[a], [-a]]), "two tokens")
 
 
-own_residual_inf = Statement(
+own_residual_inf = ours(
     "own:residual-inf",
     "residual(X[L], inf) <= (omega/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0], inf)**(3**L)",
     where={"omega": "max_l(sum_h(norm(W_QK[l,h], max)*norm(W[l,h], inf)))"},
     given="mask == padding",
     title="Residual form of the diameter collapse",
-    source=OWN,
-    status="proved",
     draws=tuple(networks(tokens, shapes=SMALL) for tokens in ALL_TOKENS),
     extremal=small_antipodal,
     sharp=True,

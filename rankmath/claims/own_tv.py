@@ -3,7 +3,7 @@
 import numpy as np
 
 from rankmath.formula.arrays import ArrayRun, Scalar, column, quantity, unbox
-from rankmath.verification.claim import ArrayInstance, Rng, Statement
+from rankmath.verification.claim import ArrayInstance, Rng, proved
 
 
 @quantity(
@@ -44,13 +44,12 @@ def draw_two_atoms(rng: Rng, size: int) -> ArrayInstance:
     return ArrayInstance({"c": c, "g": np.stack([D, np.zeros(size)], axis=-1)}, "two atoms", is_batch=True)
 
 
-own_tv = Statement(
+own_tv = proved(
     "own:tv",
     "tv(c, g) <= tanh(osc(g)/4)",
     arrays={"c": "n", "g": "n"},
     title="Total variation of two softmaxes",
     source="this library; classical for Hilbert's metric",
-    status="proved",
     certificate="logits=c g",
     draws=(draw_tv, draw_two_atoms),
     sharp=True,

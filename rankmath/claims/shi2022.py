@@ -6,7 +6,7 @@ import numpy as np
 
 from rankmath.formula.arrays import ArrayRun, Scalar, quantity, unbox
 from rankmath.validation import Array
-from rankmath.verification.claim import OWN, SHI, ArrayInstance, Rng, Statement
+from rankmath.verification.claim import SHI, ArrayInstance, Rng, ours, proved
 
 
 def _lengths(run: ArrayRun, Y: str) -> Array:
@@ -92,7 +92,7 @@ def one_length(rng: Rng) -> Iterator[ArrayInstance]:
         yield ArrayInstance({"Y": scale[:, None] * np.stack([np.cos(angles), np.sin(angles)], axis=-1)}, "one length")
 
 
-shi2022_layernorm = Statement(
+shi2022_layernorm = proved(
     "shi2022:layernorm",
     "normed_mu(Y) <= row_mu(Y)/r_1",
     where={"r_1": "least_length(Y, 0)"},
@@ -101,22 +101,19 @@ shi2022_layernorm = Statement(
     title="LayerNorm spreads tokens by no more than one over the least length",
     source=f"{SHI}, the factor of LayerNorm, as we read it: the distance to tokens that are all equal grows by at "
     "most 1/σ, σ the least length of a token (its deviation, where LayerNorm also subtracts each token's mean)",
-    status="proved",
     draws=(draw_rows,),
     extremal=one_length,
     sharp=True,
     share=0.5,
 )
 
-own_layernorm = Statement(
+own_layernorm = ours(
     "own:layernorm",
     "normed_mu(Y)**2 <= (row_mu(Y)**2 - length_mu(Y)**2)/(r_1*r_2)",
     where={"r_1": "least_length(Y, 0)", "r_2": "least_length(Y, 1)"},
     given=("n >= 2", "r_1 > 0"),
     arrays={"Y": "n d, n >= 2, no zero row"},
     title="LayerNorm forgets how lengths differ, and spreads the rest",
-    source=OWN,
-    status="proved",
     draws=(draw_rows,),
     extremal=one_length,
     sharp=True,

@@ -6,7 +6,7 @@ from fractions import Fraction
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import issue
 from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
-from rankmath.verification.claim import OWN, ArrayInstance, Rng, Statement, exact_batch
+from rankmath.verification.claim import ArrayInstance, Rng, exact_batch, ours
 
 
 @predicate(
@@ -78,17 +78,14 @@ def exhibit_stable_causal() -> Certificate:
     return issue(replace(proof, statement="own:stable-causal", claim="", given=()))
 
 
-own_stable_causal = Statement(
+own_stable_causal = ours(
     "own:stable-causal",
     "stable_pair(parameters, dim)",
     given="stable_range(parameters)",
     arrays={"parameters": "3", "dim": ", whole, >= 2"},
     exact=True,
     title="An exponentially stable causal equilibrium of rank two",
-    source=OWN,
-    status="proved",
     draws=(draw_stable_causal,),
     exhibit=exhibit_stable_causal,
-    exhibit_refutes=False,
     share=0.03,
 )

@@ -6,7 +6,7 @@ import numpy as np
 
 from rankmath.formula.arrays import ArrayRun, Truth, predicate
 from rankmath.linalg.masks import Mask
-from rankmath.verification.claim import OWN, ArrayInstance, Rng, Statement
+from rankmath.verification.claim import ArrayInstance, Rng, ours
 
 
 @predicate(
@@ -56,15 +56,13 @@ def draw_connected(rng: Rng, size: int) -> ArrayInstance:
     )
 
 
-own_stable_connected = Statement(
+own_stable_connected = ours(
     "own:stable-connected",
     "identity_attracts(allowed, ratio)",
     given="undirected_connected(allowed, ratio)",
     arrays={"allowed": "mask n", "ratio": ", > 0, < 1"},
     exact=True,
     title="An attracting equilibrium of full rank under every connected undirected mask with self-loops",
-    source=OWN,
-    status="proved",
     draws=(draw_connected,),
     share=0.002,
     cost=3,

@@ -6,7 +6,7 @@ import numpy as np
 
 from rankmath.formula.arrays import ArrayRun, Scalar, column, quantity, unbox
 from rankmath.validation import Array
-from rankmath.verification.claim import OWN, VELICKOVIC, ArrayInstance, Instance, Rng, Statement
+from rankmath.verification.claim import OWN, VELICKOVIC, ArrayInstance, Instance, Rng, proved
 
 
 def _shares(run: ArrayRun, c: str) -> Array:
@@ -39,24 +39,22 @@ def one_apart(rng: Rng) -> Iterator[Instance]:
         yield own_dispersion.instance([delta, *np.linspace(0, np.sign(delta) * 1e-9, 7)])
 
 
-velickovic2024_2_2 = Statement(
+velickovic2024_2_2 = proved(
     "velickovic2024:2.2",
     "largest_share(c) <= exp(osc(c))/count(c) and exp(-osc(c))/count(c) <= least_share(c)",
     arrays={"c": "m, m >= 2"},
     title="Attention disperses: at most e^δ/n, as we read it",
     source=f"{VELICKOVIC}, Theorem 2.2, from memory: coefficients of order 1/n for logits of a range δ",
-    status="proved",
     draws=(draw_rows,),
 )
 
-own_dispersion = Statement(
+own_dispersion = proved(
     "own:dispersion",
     "largest_share(c) <= exp(osc(c))/(exp(osc(c)) + count(c) - 1)"
     " and 1/(1 + (count(c) - 1)*exp(osc(c))) <= least_share(c)",
     arrays={"c": "m, m >= 2"},
     title="Attention disperses: the largest and the least weight for a range of logits",
     source=f"{OWN}, after Theorem 2.2 of {VELICKOVIC}",
-    status="proved",
     draws=(draw_rows,),
     extremal=one_apart,
     sharp=True,

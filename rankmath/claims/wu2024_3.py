@@ -5,7 +5,7 @@ from fractions import Fraction
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import issue
 from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
-from rankmath.verification.claim import WU, ArrayInstance, Rng, Statement, exact_batch
+from rankmath.verification.claim import WU, ArrayInstance, Rng, exact_batch, proved
 
 
 @predicate(
@@ -58,7 +58,7 @@ def draw_shifts(rng: Rng, size: int) -> ArrayInstance:
     return exact_batch("shift", sizes=sizes[:size], w=numbers[:size])
 
 
-wu2024_3 = Statement(
+wu2024_3 = proved(
     "wu2024:3",
     "every_rank(sizes, w)",
     given="w > tokens_of(sizes) - 1",
@@ -66,10 +66,8 @@ wu2024_3 = Statement(
     exact=True,
     title="One value matrix with equilibria of every rank",
     source=f"{WU}, Theorem 3, item 1",
-    status="proved",
     draws=(draw_shifts,),
     exhibit=exhibit_every_rank,
-    exhibit_refutes=False,
     share=0.03,
     cost=2,
 )

@@ -10,7 +10,7 @@ from rankmath.formula.arrays import ArrayRun, Scalar, quantity
 from rankmath.formula.run import scalar_function
 from rankmath.linalg import norms
 from rankmath.validation import Floats, Number, as_array, as_count
-from rankmath.verification.claim import WU, ArrayInstance, Rng, Statement
+from rankmath.verification.claim import WU, ArrayInstance, Rng, proved
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,14 +105,13 @@ def barely_wide(rng: Rng) -> Iterator[ShiftInstance]:
         yield ShiftInstance({"w": np.asarray(w)}, "two tokens", tokens=2, rank=2)
 
 
-wu2024_anisotropy = Statement(
+wu2024_anisotropy = proved(
     "wu2024:anisotropy",
     "spectral_gap(w) <= ((shift_tokens(w) - shift_rank(w) + 1)**2 + shift_rank(w) - 2)/w**2",
     given="w > shift_tokens(w) - 1",
     arrays={"w": ""},
     title="The equilibria of every rank are anisotropic",
     source=f"{WU}, section 4, at full rank; the form for rank k is ours",
-    status="proved",
     instance=anisotropy_instance,
     draws=(draw_anisotropy,),
     extremal=barely_wide,

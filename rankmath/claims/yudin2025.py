@@ -7,16 +7,7 @@ import numpy as np
 from rankmath.claims.castin2024 import LAYERS, ONE_LAYER, close_tokens
 from rankmath.claims.folk_softmax_gradient import LOGITS, draw_logits
 from rankmath.formula.arrays import ArrayRun, Scalar, column, quantity, unbox
-from rankmath.verification.claim import (
-    OWN,
-    YUDIN,
-    Instance,
-    Rng,
-    Statement,
-    clustered_tokens,
-    moderate_tokens,
-    networks,
-)
+from rankmath.verification.claim import OWN, YUDIN, Instance, Rng, clustered_tokens, moderate_tokens, networks, proved
 
 
 @quantity(
@@ -43,7 +34,7 @@ def one_above(rng: Rng) -> Iterator[Instance]:
         yield yudin2025_softmax.instance([gap * T, T * 2.0**-24, 0.0, 0.0, -60 * T], T)
 
 
-yudin2025_softmax = Statement(
+yudin2025_softmax = proved(
     "yudin2025:softmax",
     "softmax_slope(c, T) <= top_share(c, T, 1)*(1 - top_share(c, T, 1) + top_share(c, T, 2))/T",
     given="T > 0",
@@ -51,7 +42,6 @@ yudin2025_softmax = Statement(
     title="The derivative of softmax by the two largest shares, as we read it",
     source=f"{YUDIN}, from public code that quotes the bound; the temperature, the proof and the case of equality "
     "are ours",
-    status="proved",
     draws=(draw_logits,),
     extremal=one_above,
     sharp=True,
@@ -67,28 +57,26 @@ _DRAWS = tuple(
 )
 _SIZE = {"a": "norm(W_QK[0,0], 2)/sqrt(d_qk)", "kappa": "top_shares(P[0,0])"}
 
-yudin2025_attention = Statement(
+yudin2025_attention = proved(
     "yudin2025:attention",
     "jacobian_norm() <= norm(W[0,0], 2)*(norm(P[0,0], 2) + 2*a*kappa*norm(X[0], 2)**2)",
     given=ONE_LAYER,
     where=_SIZE,
     title="The derivative of attention by the two largest shares of its rows",
     source=f"{YUDIN}, from public code that quotes the bound; the proof is ours",
-    status="proved",
     draws=_DRAWS,
     extremal=close_tokens,
     share=0.05,
     notes="own:attention-shares is sharper, and never more.",
 )
 
-own_attention_shares = Statement(
+own_attention_shares = proved(
     "own:attention-shares",
     "jacobian_norm() <= norm(W[0,0], 2)*(norm(P[0,0], 2) + a*kappa*c*(c + norm(X[0], 2)))",
     given=ONE_LAYER,
     where={**_SIZE, "c": "centred_norm(X[0])"},
     title="The derivative of attention by the two largest shares of its rows and the spread of the tokens",
     source=f"{OWN}, after {YUDIN}",
-    status="proved",
     draws=_DRAWS,
     extremal=close_tokens,
     sharp=True,

@@ -8,7 +8,7 @@ import numpy as np
 
 from rankmath.formula.arrays import ArrayRun, Scalar, quantity, unbox
 from rankmath.linalg import norms
-from rankmath.verification.claim import OWN, ZHAI, ArrayInstance, Rng, Statement
+from rankmath.verification.claim import OWN, ZHAI, ArrayInstance, Rng, proved, refuted
 
 
 @quantity(
@@ -78,14 +78,13 @@ def one_token_apart(rng: Rng) -> Iterator[ArrayInstance]:
         yield ArrayInstance({"X": X, "W": W}, "one token apart")
 
 
-zhai2023_3_1 = Statement(
+zhai2023_3_1 = proved(
     "zhai2023:3.1",
     "entropy_floor(n, logit_size(X, W)) <= row_entropy(X, W)",
     given="n >= 2",
     arrays={"X": "n d, n >= 2", "W": "d d"},
     title="The entropy of attention is at least a function of the norms, as we read it",
     source=f"{ZHAI}, Theorem 3.1, from third-party text",
-    status="proved",
     draws=(draw_entropies,),
     extremal=one_token_apart,
     sharp=True,
@@ -103,14 +102,13 @@ def draw_orders(rng: Rng, size: int) -> ArrayInstance:
     return ArrayInstance(arrays, "few tokens", is_batch=True)
 
 
-folk_entropy_order = Statement(
+folk_entropy_order = refuted(
     "folk:entropy-order",
     "c*T*sigma*exp(-sigma) <= entropy_floor(T, sigma)",
     given=("T >= 2", "sigma > 0", "c > 0", "c*T*sigma*exp(-sigma) <= log(T)"),
     arrays={"T": ", >= 2", "sigma": ", > 0", "c": ", > 0"},
     title="The least entropy is of the order of Tσe^(−σ), as it may be read",
     source="often read, with no one source",
-    status="refuted",
     draws=(draw_orders,),
     # Below a ten-thousand-millionth of Tσe^(−σ).
     exhibit={"T": 2, "sigma": 60, "c": Fraction(1, 10**10)},
@@ -119,7 +117,7 @@ folk_entropy_order = Statement(
     "grows with σ.",
 )
 
-own_entropy_order = Statement(
+own_entropy_order = proved(
     "own:entropy-order",
     "sigma*sqrt(T*(T - 1))*beta/(1 + (T - 1)*beta) <= entropy_floor(T, sigma)"
     " and entropy_floor(T, sigma) <= (T - 1)*beta*(1 + sigma*sqrt(T/(T - 1)))",
@@ -128,6 +126,5 @@ own_entropy_order = Statement(
     arrays={"T": ", >= 2", "sigma": ", > 0"},
     title="The order of the least entropy for a fixed number of tokens",
     source=f"{OWN}, after Theorem 3.1 of {ZHAI}",
-    status="proved",
     draws=(draw_orders,),
 )
