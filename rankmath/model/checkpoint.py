@@ -240,16 +240,9 @@ def _modern(
         embedding = _patches(weights, "embeddings.position_embeddings")
     else:
         places = [table.places for table in tables.values() if table is not None]
-        embedding = WordEmbedding(
-            weights.tensor(f"{family.words}.weight", (None, d)),
-            None,
-            None,
-            None if family.embedding_norm is None else reader.norm(family.embedding_norm),
-            None,
-            None,
-            math.sqrt(d) if kind.startswith("gemma") else 1.0,
-            min(places, default=PLACES),
-        )
+        words, scale = weights.tensor(f"{family.words}.weight", (None, d)), math.sqrt(d) if "gemma" in kind else 1.0
+        norm, most = reader.norm(family.embedding_norm), min(places, default=PLACES)
+        embedding = WordEmbedding(words, norm=norm, scale=scale, places=most)
     folder = Path(path) if Path(path).is_dir() else Path(path).parent
     key = "initializer_factor" if kind == "t5" else "initializer_range"
     spread = as_real(key, config.get(key, 0.02), positive=True)
