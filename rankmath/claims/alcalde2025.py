@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun, Scalar, Truth, column, predicate, quantity, unbox
+from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
 from rankmath.verification.claim import ALCALDE, OWN, ArrayInstance, Rng, exact_batch, proved, refuted
 
 
@@ -34,20 +34,13 @@ def draw_steps(rng: Rng, size: int) -> ArrayInstance:
     return exact_batch("geometric steps", a=[Fraction(1, 2)] * size, q=ratios)
 
 
-@quantity("left_over(g: array)", text="prod(1 - g[t] for t in range(len(g)))", example="left_over(g) <= 1")
-def left_over(run: ArrayRun, g: str) -> Scalar:
-    """the product of all 1 − g_t: what is left of the distance to the vertex after the steps g_t"""
-    rest = 1 - column(run, g)
-    found = rest[..., :1, :]
-    for t in range(1, rest.shape[-2]):
-        found = found * rest[..., t : t + 1, :]
-    return run.number(unbox(found))
-
-
-@quantity("total(g: array)", text="sum(g[t] for t in range(len(g)))", example="total(g) >= 0")
-def total(run: ArrayRun, g: str) -> Scalar:
-    """sum of the entries"""
-    return run.number(unbox(run.A.sum(column(run, g), axis=-2)))
+defined(
+    "left_over(g: array)",
+    "prod(1 - g[t] for t in range(len(g)))",
+    "the product of all 1 − g_t: what is left of the distance to the vertex after the steps g_t",
+    example="left_over(g) <= 1",
+)
+defined("total(g: array)", "sum(g[t] for t in range(len(g)))", "sum of the entries")
 
 
 @predicate("proper_steps(g: array)", text="all(0 < g[i] and g[i] < 1 for i in range(len(g)))")

@@ -5,59 +5,26 @@ from fractions import Fraction
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun, Scalar, column, quantity, unbox
-from rankmath.validation import Array
+from rankmath.formula.arrays import defined
 from rankmath.verification.claim import GUO, OWN, ArrayInstance, Draw, Instance, Rng, proved, refuted
 
-
-def _effective_rank(run: ArrayRun, values: Array) -> Scalar:
-    """exp of the entropy of values/Σ values; values (..., m, 1), positive."""
-    A = run.A
-    p = values / A.sum(values, axis=-2)
-    with np.errstate(invalid="ignore"):  # a search may leave the hypotheses: of what is negative there is no entropy
-        return run.from_log(unbox(-A.sum(p * A.log(p), axis=-2)))
-
-
-def _moved(run: ArrayRun, sigma: str, s: str) -> Array:
-    x = column(run, sigma)
-    step = run.A.asarray(np.asarray(run[s])[..., None, None])
-    return x * (1 + step - step * x * x)
-
-
-@quantity(
+defined(
     "erank(sigma: array)",
-    text="S = sum(sigma[i] for i in range(len(sigma))); exp(sum(sigma[i]/S*log(S/sigma[i]) for i in "
-    "range(len(sigma))))",
-    by_name=True,
+    "S = sum(sigma[i] for i in range(len(sigma))); exp(sum(sigma[i]/S*log(S/sigma[i]) for i in range(len(sigma))))",
+    "exp of the entropy of σ/Σσ, σ the singular values of H (Roy and Vetterli 2007)",
     example="erank(sigma) >= 1",
-)
-def erank(run: ArrayRun, sigma: str) -> Scalar:
-    """exp of the entropy of σ/Σσ, σ the singular values of H (Roy and Vetterli 2007)"""
-    return _effective_rank(run, column(run, sigma))
-
-
-@quantity(
-    "erank_after(sigma: array, s: array)",
-    text="u = [abs(sigma[i]*(1 + s - s*sigma[i]**2)) for i in range(len(sigma))]; S = sum(u[i] for i in "
-    "range(len(u))); exp(sum(u[i]/S*log(S/u[i]) for i in range(len(u))))",
     by_name=True,
-    example="erank_after(sigma, s) >= 1",
 )
-def erank_after(run: ArrayRun, sigma: str, s: str) -> Scalar:
-    """the same after the step, whose singular values are |σ(1 + s − sσ²)|"""
-    return _effective_rank(run, run.A.abs(_moved(run, sigma, s)))
-
-
-@quantity("top(v: array)", text="max(v[i] for i in range(len(v)))", example="top(sigma) >= 0")
-def top(run: ArrayRun, v: str) -> Scalar:
-    """the largest entry"""
-    return run.number(unbox(run.A.max(column(run, v), axis=-2)))
-
-
-@quantity("bottom(v: array)", text="min(v[i] for i in range(len(v)))", example="bottom(sigma) >= 0")
-def bottom(run: ArrayRun, v: str) -> Scalar:
-    """the least entry"""
-    return run.number(unbox(-run.A.max(-column(run, v), axis=-2)))
+defined(
+    "erank_after(sigma: array, s: array)",
+    "u = [abs(sigma[i]*(1 + s - s*sigma[i]**2)) for i in range(len(sigma))]; S = sum(u[i] for i in range(len(u))); "
+    "exp(sum(u[i]/S*log(S/u[i]) for i in range(len(u))))",
+    "the same after the step, whose singular values are |σ(1 + s − sσ²)|",
+    example="erank_after(sigma, s) >= 1",
+    by_name=True,
+)
+defined("top(v: array)", "max(v[i] for i in range(len(v)))", "the largest entry", example="top(sigma) >= 0")
+defined("bottom(v: array)", "min(v[i] for i in range(len(v)))", "the least entry", example="bottom(sigma) >= 0")
 
 
 def draw_spectra(factor: int, most: int) -> Draw:

@@ -4,33 +4,23 @@ import numpy as np
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import certify_arrays
-from rankmath.formula.arrays import ArrayRun, Scalar, quantity
-from rankmath.linalg import norms
+from rankmath.formula.arrays import defined
 from rankmath.verification.claim import DONG, ArrayInstance, Rng, proved
 
-
-@quantity(
+defined(
     "composite(A: array)",
-    text="sqrt(max(sum(abs(A[i][j]) for i in range(len(A))) for j in range(len(A[0])))*max(sum(abs(A[i][j]) "
-    "for j in range(len(A[0]))) for i in range(len(A))))",
+    "sqrt(max(sum(abs(A[i][j]) for i in range(len(A))) for j in range(len(A[0])))*max(sum(abs(A[i][j]) for j in "
+    "range(len(A[0]))) for i in range(len(A))))",
+    "√(‖A‖₁‖A‖_∞): the root of the largest column sum times the largest row sum of absolute values",
     by_name=True,
-    example="composite(A) >= 0",
 )
-def composite(run: ArrayRun, A: str) -> Scalar:
-    """√(‖A‖₁‖A‖_∞): the root of the largest column sum times the largest row sum of absolute values"""
-    return run.number(norms.composite(run.array(A), run.A))
-
-
-@quantity(
+defined(
     "composite_sum(A: array, B: array)",
-    text="C = A + B; sqrt(max(sum(abs(C[i][j]) for i in range(len(A))) for j in "
-    "range(len(A[0])))*max(sum(abs(C[i][j]) for j in range(len(A[0]))) for i in range(len(A))))",
+    "C = A + B; sqrt(max(sum(abs(C[i][j]) for i in range(len(A))) for j in range(len(A[0])))*max(sum(abs(C[i][j]) for "
+    "j in range(len(A[0]))) for i in range(len(A))))",
+    "the same of A + B",
     by_name=True,
-    example="composite_sum(A, B) >= 0",
 )
-def composite_sum(run: ArrayRun, A: str, B: str) -> Scalar:
-    """the same of A + B"""
-    return run.number(norms.composite(run.array(A) + run.array(B), run.A))
 
 
 def draw_crosses(rng: Rng, size: int) -> ArrayInstance:

@@ -5,7 +5,7 @@ from math import isqrt
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun, Truth, predicate
+from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
 from rankmath.linalg.rationals import to_flint
 from rankmath.validation import Array
 from rankmath.verification.claim import ArrayInstance, Rng, exact_batch, refuted
@@ -23,19 +23,15 @@ def _affine_rank(X: Array) -> int:
     return _rank(X[1:] - X[:1])
 
 
-@predicate(
+defined(
     "normed_by(X: array, s: array)",
-    text="Y = [[X[i][a] - sum(X[i][b] for b in range(len(X[0])))/len(X[0]) for a in range(len(X[0]))] for i in "
-    "range(n)]; q = [sum(Y[i][a]**2 for a in range(len(X[0]))) for i in range(n)]; all(q[i] > 0 and s[i] "
-    "> 0 and s[i]**2*q[i] == s[0]**2*q[0] for i in range(n))",
+    "Y = [[X[i][a] - sum(X[i][b] for b in range(len(X[0])))/len(X[0]) for a in range(len(X[0]))] for i in range(n)]; "
+    "q = [sum(Y[i][a]**2 for a in range(len(X[0]))) for i in range(n)]; all(q[i] > 0 and s[i] > 0 and s[i]**2*q[i] == "
+    "s[0]**2*q[0] for i in range(n))",
+    "no token is constant, and s > 0 are the factors by which LayerNorm multiplies the centred tokens, up to one "
+    "common factor: s_i² times the squared length of the centred token i is the same for all i; in exact rationals",
     by_name=True,
 )
-def normed_by(run: ArrayRun, X: str, s: str) -> Truth:
-    """no token is constant, and s > 0 are the factors by which LayerNorm multiplies the centred tokens, up to one
-    common factor: s_i² times the squared length of the centred token i is the same for all i; in exact rationals"""
-    squares = (_centred(run[X]) ** 2).sum(axis=1)
-    scaled = np.asarray(run[s]) ** 2 * squares
-    return Truth(bool((squares > 0).all() and (np.asarray(run[s]) > 0).all() and (scaled == scaled[0]).all()))
 
 
 @predicate(

@@ -2,33 +2,20 @@
 
 from collections.abc import Iterator
 
-import numpy as np
-
-from rankmath.formula.arrays import ArrayRun, Scalar, column, quantity
-from rankmath.linalg import norms
+from rankmath.formula.arrays import defined
 from rankmath.verification.claim import OWN, ArrayInstance, Instance, Rng, proved, refuted
 
 #: At least two logits, and a temperature.
 LOGITS = {"c": "m, m >= 2", "T": ", > 0"}
 
 
-@quantity(
+defined(
     "softmax_slope(c: array, T: array)",
-    text="p = softmax(c/T); spectral([[(p[i]*identity(len(c))[i][j] - p[i]*p[j])/T for j in range(len(c))] for "
-    "i in range(len(c))])",
+    "p = softmax(c/T); spectral([[(p[i]*identity(len(c))[i][j] - p[i]*p[j])/T for j in range(len(c))] for i in "
+    "range(len(c))])",
+    "spectral norm of the derivative (diag p − ppᵀ)/T of c ↦ p = softmax(c/T)",
     by_name=True,
-    example="softmax_slope(c, T) >= 0",
 )
-def softmax_slope(run: ArrayRun, c: str, T: str) -> Scalar:
-    """spectral norm of the derivative (diag p − ppᵀ)/T of c ↦ p = softmax(c/T)"""
-    A = run.A
-    heat = A.asarray(np.asarray(run[T])[..., None, None])
-    logits = column(run, c) / heat
-    e = A.exp(logits - A.row_of_largest(logits, logits))
-    p = e / A.sum(e, axis=-2)
-    eye = A.asarray(np.eye(p.shape[-2], dtype=int))
-    J = p * (eye - A.transpose(p)) / heat
-    return run.number(norms.symmetric_extremes(J, A)[1])
 
 
 def draw_logits(rng: Rng, size: int) -> ArrayInstance:

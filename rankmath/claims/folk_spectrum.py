@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun, Scalar, Truth, predicate, quantity, unbox
+from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
 from rankmath.linalg.rationals import exact_array, to_flint
 from rankmath.validation import Array, Number
 from rankmath.verification.claim import OWN, ArrayInstance, Instance, Rng, exact_batch, proved, refuted
@@ -35,52 +35,24 @@ def real_attention(run: ArrayRun, K: str) -> Truth:
     return _all_real(run[K] / run[K].sum(axis=1, keepdims=True))
 
 
-@predicate("symmetric(K: array)", text="all(K[i][j] == K[j][i] and K[i][j] > 0 for i in range(n) for j in range(n))")
-def symmetric(run: ArrayRun, K: str) -> Truth:
-    """the matrix is symmetric and its entries are positive"""
-    return Truth(bool((run[K] == run[K].T).all() and (run[K] > 0).all()))
-
-
-def _attention(run: ArrayRun, L: str) -> Array:
-    A = run.A
-    logits = A.asarray(np.asarray(run[L]))
-    e = A.exp(logits - A.max(logits, axis=-1))
-    return e / A.sum(e, axis=-1)
-
-
-@quantity("subdominant(L: array)", text="moduli(softmax(L))[1]", example="subdominant(L) <= 1")
-def subdominant(run: ArrayRun, L: str) -> Scalar:
-    """largest modulus of an eigenvalue of softmax(L), row by row, besides the simple eigenvalue 1"""
-    P = _attention(run, L)
-    if not run.A.unbounded:
-        return run.number(np.sort(np.abs(np.linalg.eigvals(P)), axis=-1)[..., -2])
-    if run.A.name == "mpmath":
-        import mpmath
-
-        return sorted(abs(x) for x in mpmath.eig(mpmath.matrix(P.tolist()), left=False, right=False))[-2]
-    from flint import acb_mat
-
-    values = acb_mat(P.tolist()).eig(multiple=True)
-    [first, *_] = [k for k, x in enumerate(values) if x.contains(1)]
-    moduli = [abs(x) for k, x in enumerate(values) if k != first]
-    largest = moduli[0]
-    for x in moduli[1:]:
-        largest = largest.max(x)
-    return largest
-
-
-@quantity(
-    "mixing(L: array)",
-    text="P = softmax(L); max(sum(abs(P[i][k] - P[j][k]) for k in range(n)) for i in range(n) for j in range(n))/2",
-    by_name=True,
-    example="mixing(L) <= 1",
+defined(
+    "symmetric(K: array)",
+    "all(K[i][j] == K[j][i] and K[i][j] > 0 for i in range(n) for j in range(n))",
+    "the matrix is symmetric and its entries are positive",
 )
-def mixing(run: ArrayRun, L: str) -> Scalar:
-    """Dobrushin's coefficient of softmax(L): the largest total variation of two rows"""
-    P, A = _attention(run, L), run.A
-    first, second = np.triu_indices(P.shape[-1], 1)
-    gaps = A.sum(A.abs(P[..., first, :] - P[..., second, :]), axis=-1) / 2
-    return run.number(unbox(A.max(gaps, axis=-2)))
+defined(
+    "subdominant(L: array)",
+    "moduli(softmax(L))[1]",
+    "largest modulus of an eigenvalue of softmax(L), row by row, besides the simple eigenvalue 1",
+    example="subdominant(L) <= 1",
+)
+defined(
+    "mixing(L: array)",
+    "P = softmax(L); max(sum(abs(P[i][k] - P[j][k]) for k in range(n)) for i in range(n) for j in range(n))/2",
+    "Dobrushin's coefficient of softmax(L): the largest total variation of two rows",
+    example="mixing(L) <= 1",
+    by_name=True,
+)
 
 
 def draw_positive(rng: Rng, size: int) -> ArrayInstance:

@@ -24,13 +24,12 @@ def cosines(run: ArrayRun, C: str) -> Truth:
     return Truth(unit & ((np.swapaxes(M, -1, -2) == M) & (abs(M) <= 1)).all(axis=(-2, -1)))
 
 
-@quantity(
-    "least_cosine(C: array)", text="min(C[i][j] for i in range(n) for j in range(n))", example="least_cosine(C) <= 1"
+defined(
+    "least_cosine(C: array)",
+    "min(C[i][j] for i in range(n) for j in range(n))",
+    "least entry",
+    example="least_cosine(C) <= 1",
 )
-def least_cosine(run: ArrayRun, C: str) -> Scalar:
-    """least entry"""
-    least = run.A.asarray(np.asarray(run[C]).min(axis=(-2, -1), keepdims=True))
-    return run.number(unbox(least))
 
 
 @quantity(

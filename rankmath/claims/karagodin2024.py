@@ -8,7 +8,6 @@ import numpy as np
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.formula.arrays import ArrayRun, Scalar, Truth, column, defined, predicate, quantity, unbox
-from rankmath.linalg import norms
 from rankmath.linalg.rationals import exact_array
 from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array
 from rankmath.verification.claim import KARAGODIN, OWN, ArrayInstance, Instance, Rng, proved, refuted
@@ -182,26 +181,7 @@ def off_axis(run: ArrayRun, x: str) -> Scalar:
     return run.number(unbox(run.A.sum(rest * rest, axis=-2)))
 
 
-@quantity("form_size(B: array)", text="spectral(B)", example="form_size(B) >= 0")
-def form_size(run: ArrayRun, B: str) -> Scalar:
-    """spectral norm of a matrix"""
-    return run.number(norms.spectral(run.array(B), run.A))
-
-
-@quantity("first_value(lam: array)", text="lam[0]", example="first_value(lam) > 0")
-def first_value(run: ArrayRun, lam: str) -> Scalar:
-    """first entry"""
-    return run.number(unbox(column(run, lam)[..., :1, :]))
-
-
-@quantity(
-    "least_value(lam: array)",
-    text="min(lam[i] for i in range(len(lam)))",
-    example="least_value(lam) <= first_value(lam)",
-)
-def least_value(run: ArrayRun, lam: str) -> Scalar:
-    """least entry"""
-    return run.number(unbox(-run.A.max(-column(run, lam), axis=-2)))
+defined("first_value(lam: array)", "lam[0]", "first entry", example="first_value(lam) > 0")
 
 
 @predicate("first_is_largest(lam: array)", text="all(lam[0] >= lam[i] for i in range(len(lam)))")
@@ -291,15 +271,13 @@ def aligning(run: ArrayRun, lam: str, M: str, B: str, X: str) -> Scalar:
     return run.number(unbox(across / lengths[..., 1:, :]))
 
 
-@quantity(
+defined(
     "lead(M: array, X: array)",
-    text="k = len(X[0]) - len(M); sqrt(sum(X[0][a]**2 for a in range(k))/sum(X[0][a]**2 for a in range(len(X[0]))))",
-    by_name=True,
+    "k = len(X[0]) - len(M); sqrt(sum(X[0][a]**2 for a in range(k))/sum(X[0][a]**2 for a in range(len(X[0]))))",
+    "length of the part p_0 of the first token in L",
     example="lead(M, X) <= 1",
+    by_name=True,
 )
-def lead(run: ArrayRun, M: str, X: str) -> Scalar:
-    """length of the part p_0 of the first token in L"""
-    return run.number(unbox(_pair(run, M, X)[3][..., :1, :]))
 
 
 @quantity(

@@ -5,12 +5,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from rankmath.claims.karagodin2024 import form_size, least_value
 from rankmath.formula.arrays import ArrayRun, Scalar, Truth, column, defined, farthest, predicate, quantity, unbox
 from rankmath.validation import Array
 from rankmath.verification.claim import KARAGODIN_NORMS, OWN, ArrayInstance, Rng, exact_batch, proved, refuted
-
-assert {form_size.__name__, least_value.__name__}  # words of this file's formulas
 
 
 def _unit_rows(run: ArrayRun, X: str) -> Array:
@@ -49,18 +46,15 @@ def variance_fall(run: ArrayRun, B: str, X: str, s: str) -> Scalar:
     return run.number(unbox(2 * A.sum(speed / column(run, s), axis=-2) / n))
 
 
-@quantity(
+defined(
     "variance(X: array)",
-    text="u = [[X[i][a]/sqrt(sum(X[i][b]**2 for b in range(len(X[0])))) for a in range(len(X[0]))] for i "
-    "in range(len(X))]; sum((u[i][a] - sum(u[j][a] for j in range(len(X)))/len(X))**2 for i in "
-    "range(len(X)) for a in range(len(X[0])))/len(X)",
-    by_name=True,
+    "u = [[X[i][a]/sqrt(sum(X[i][b]**2 for b in range(len(X[0])))) for a in range(len(X[0]))] for i in "
+    "range(len(X))]; sum((u[i][a] - sum(u[j][a] for j in range(len(X)))/len(X))**2 for i in range(len(X)) for a in "
+    "range(len(X[0])))/len(X)",
+    "Σ_j‖x_j − m‖²/n about the mean m of the n rows, divided by their lengths",
     example="variance(X) <= 1",
+    by_name=True,
 )
-def variance(run: ArrayRun, X: str) -> Scalar:
-    """Σ_j‖x_j − m‖²/n about the mean m of the n rows, divided by their lengths"""
-    centred = _centred(run, _unit_rows(run, X))
-    return run.number(unbox(run.A.sum(run.A.sum(centred * centred, axis=-1), axis=-2) / centred.shape[-2]))
 
 
 @quantity(
@@ -77,10 +71,12 @@ def cone(run: ArrayRun, X: str) -> Scalar:
     return run.number(far * far / 2)
 
 
-@quantity("most_value(s: array)", text="max(s[i] for i in range(len(s)))", example="most_value(s) >= least_value(s)")
-def most_value(run: ArrayRun, s: str) -> Scalar:
-    """largest entry"""
-    return run.number(unbox(run.A.max(column(run, s), axis=-2)))
+defined(
+    "most_value(s: array)",
+    "max(s[i] for i in range(len(s)))",
+    "largest entry",
+    example="most_value(s) >= least_value(s)",
+)
 
 
 @predicate(

@@ -1,32 +1,20 @@
 """kim2021:3.2: attention by distances is Lipschitz on all of space; the printed constant and a smaller one."""
 
-import math
-from fractions import Fraction
-
 import numpy as np
 
 from rankmath.attention.softmax import softmax
 from rankmath.formula.arrays import ArrayRun, Scalar, defined, quantity, unbox
-from rankmath.formula.numbers import Signed
 from rankmath.linalg import norms
 from rankmath.validation import Array
 from rankmath.verification.claim import KIM, ArrayInstance, exact_batch, ours, proved
 from rankmath.verification.draws import Rng, clustered_tokens, low_rank_tokens, moderate_tokens
 
-
-@quantity("inverse_phi(x: number)", text="lambert(x/exp(1))", example="inverse_phi(1) <= 1")
-def inverse_phi(run: ArrayRun, x: Fraction) -> Scalar:
-    """the y ≥ 0 with y e^{y+1} = x: Lambert's W(x/e)"""
-    if run.A.name == "balls":
-        one = run.numbers.lift(Fraction(1))
-        return (run.numbers.lift(x) / one.exp()).lambertw()
-    if run.A.name == "mpmath":
-        import mpmath
-
-        return mpmath.lambertw(run.numbers.lift(x) / mpmath.exp(1)).real
-    from scipy.special import lambertw
-
-    return Signed.of(lambertw(float(x) / math.e).real)
+defined(
+    "inverse_phi(x: number)",
+    "lambert(x/exp(1))",
+    "the y ≥ 0 with y e^{y+1} = x: Lambert's W(x/e)",
+    example="inverse_phi(1) <= 1",
+)
 
 
 def distance_jacobian(run: ArrayRun, Z: str) -> Array:

@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from rankmath.claims.karagodin2024 import form_size
-from rankmath.formula.arrays import ArrayRun, Scalar, quantity, unbox
+from rankmath.formula.arrays import ArrayRun, Scalar, defined, quantity
 from rankmath.validation import Array, Number
 from rankmath.verification.claim import ArrayInstance, Rng, Statement, proved
 from rankmath.verification.papers import CHEN_MEAN, GESHKOVSKI_SLOW, KARAGODIN, KOUBBI, OWN, POLYANSKIY
@@ -272,8 +271,6 @@ own_off_grid = proved(
     "head keeps the rate: there the angles differ by η − arctan η ≤ η³/3 a layer.",
 )
 
-assert form_size.__name__ == "form_size"  # a word of claims about flows
-
 # -- words for claims about any flow -----------------------------------------------------------------------
 
 #: x_i' = P_{x_i}Σ_j a_ij V x_j, a the softmax of x_iᵀBx_j over the j with G_ij = 1; rows of X are divided by their
@@ -281,24 +278,16 @@ assert form_size.__name__ == "form_size"  # a word of claims about flows
 FLOW = {"V": "d d", "B": "d d", "G": "n n", "X": "n d, no zero row"}
 
 
-@quantity(
+defined(
     "speed(V: array, B: array, G: array, X: array)",
-    text="u = [[X[i][a]/sqrt(sum(X[i][b]**2 for b in range(len(X[0])))) for a in range(len(X[0]))] for i in "
+    "u = [[X[i][a]/sqrt(sum(X[i][b]**2 for b in range(len(X[0])))) for a in range(len(X[0]))] for i in "
     "range(len(X))]; L = u @ B @ T(u); y = [[G[i][j]*exp(L[i][j])/sum(G[i][k]*exp(L[i][k]) for k in range(len(X))) "
-    "for j in range(len(X))] for i in range(len(X))] @ u @ T(V); max(sqrt(sum((y[i][a] - sum(y[i][b]*u[i][b] for "
-    "b in range(len(X[0])))*u[i][a])**2 for a in range(len(X[0])))) for i in range(len(X)))",
+    "for j in range(len(X))] for i in range(len(X))] @ u @ T(V); max(sqrt(sum((y[i][a] - sum(y[i][b]*u[i][b] for b in "
+    "range(len(X[0])))*u[i][a])**2 for a in range(len(X[0])))) for i in range(len(X)))",
+    "largest length of a velocity P_{x_i}Σ_j a_ij V x_j, a the softmax of x_iᵀBx_j over the j with G_ij = 1; rows of "
+    "X are divided by their lengths",
     by_name=True,
-    example="speed(V, B, G, X) >= 0",
 )
-def speed(run: ArrayRun, V: str, B: str, G: str, X: str) -> Scalar:
-    """largest length of a velocity P_{x_i}Σ_j a_ij V x_j, a the softmax of x_iᵀBx_j over the j with G_ij = 1; rows
-    of X are divided by their lengths"""
-    A, rows, seen = run.A, run.array(X), run.array(G)
-    u = rows / A.sqrt(A.sum(rows * rows, axis=-1))
-    e = seen * A.exp(A.matmul(A.matmul(u, run.array(B)), A.transpose(u)))
-    y = A.matmul(e / A.sum(e, axis=-1), A.matmul(u, A.transpose(run.array(V))))
-    across = y - A.sum(y * u, axis=-1) * u
-    return run.number(unbox(A.sqrt(A.max(A.sum(across * across, axis=-1), axis=-2))))
 
 
 @quantity(

@@ -4,23 +4,17 @@ from fractions import Fraction
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun, Truth, predicate
+from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
 from rankmath.linalg.masks import Mask
 from rankmath.verification.claim import ArrayInstance, Rng, ours
 
-
-@predicate(
+defined(
     "undirected_connected(allowed: array, ratio: array)",
-    text="n >= 2 and all(allowed[i][i] == 1 for i in range(n)) and all(allowed[i][j] == allowed[j][i] for i in "
-    "range(n) for j in range(n)) and all(mpower(allowed, n)[0][j] > 0 for j in range(n)) and 0 < ratio < 1",
+    "n >= 2 and all(allowed[i][i] == 1 for i in range(n)) and all(allowed[i][j] == allowed[j][i] for i in range(n) "
+    "for j in range(n)) and all(mpower(allowed, n)[0][j] > 0 for j in range(n)) and 0 < ratio < 1",
+    "at least two tokens, each of which sees itself, a mask that is undirected and connected, and a number g between "
+    "0 and 1",
 )
-def undirected_connected(run: ArrayRun, allowed: str, ratio: str) -> Truth:
-    """at least two tokens, each of which sees itself, a mask that is undirected and connected, and a number g
-    between 0 and 1"""
-    graph, g = np.asarray(run[allowed], dtype=bool), Fraction(np.asarray(run[ratio]).item())
-    mask = Mask(graph)
-    whole = mask.has_self_loops and bool((graph == graph.T).all()) and mask.is_quasi_strongly_connected
-    return Truth(mask.n >= 2 and whole and 0 < g < 1)
 
 
 @predicate(

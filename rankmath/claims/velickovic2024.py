@@ -4,27 +4,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun, Scalar, column, quantity, unbox
-from rankmath.validation import Array
+from rankmath.formula.arrays import defined
 from rankmath.verification.claim import OWN, VELICKOVIC, ArrayInstance, Instance, Rng, proved
 
-
-def _shares(run: ArrayRun, c: str) -> Array:
-    A, logits = run.A, column(run, c)
-    e = A.exp(logits - A.row_of_largest(logits, logits))
-    return e / A.sum(e, axis=-2)
-
-
-@quantity("largest_share(c: array)", text="max(softmax(c)[j] for j in range(len(c)))", example="largest_share(c) <= 1")
-def largest_share(run: ArrayRun, c: str) -> Scalar:
-    """the largest entry of softmax(c)"""
-    return run.number(unbox(run.A.max(_shares(run, c), axis=-2)))
-
-
-@quantity("least_share(c: array)", text="min(softmax(c)[j] for j in range(len(c)))", example="least_share(c) >= 0")
-def least_share(run: ArrayRun, c: str) -> Scalar:
-    """the least entry of softmax(c)"""
-    return run.number(-unbox(run.A.max(-_shares(run, c), axis=-2)))
+defined(
+    "largest_share(c: array)",
+    "max(softmax(c)[j] for j in range(len(c)))",
+    "the largest entry of softmax(c)",
+    example="largest_share(c) <= 1",
+)
+defined("least_share(c: array)", "min(softmax(c)[j] for j in range(len(c)))", "the least entry of softmax(c)")
 
 
 def draw_rows(rng: Rng, size: int) -> ArrayInstance:

@@ -2,30 +2,18 @@
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from rankmath.claims.castin2024 import LAYERS, ONE_LAYER, close_tokens
 from rankmath.claims.folk_softmax_gradient import LOGITS, draw_logits
-from rankmath.formula.arrays import ArrayRun, Scalar, column, quantity, unbox
+from rankmath.formula.arrays import defined
 from rankmath.verification.claim import OWN, YUDIN, Instance, Rng, clustered_tokens, moderate_tokens, networks, proved
 
-
-@quantity(
+defined(
     "top_share(c: array, T: array, k: number)",
-    text="p = softmax(c/T); ordered(p)[len(p) - k] if k <= len(p) else 0",
-    by_name=True,
+    "p = softmax(c/T); ordered(p)[len(p) - k] if k <= len(p) else 0",
+    "the k-th largest entry of p = softmax(c/T), k = 1 the largest; 0 where there are fewer entries",
     example="top_share(c, T, 1) <= 1",
+    by_name=True,
 )
-def top_share(run: ArrayRun, c: str, T: str, k: Scalar) -> Scalar:
-    """the k-th largest entry of p = softmax(c/T), k = 1 the largest; 0 where there are fewer entries"""
-    A, raw = run.A, np.asarray(run[c])
-    logits = column(run, c) / A.asarray(np.asarray(run[T])[..., None, None])
-    e = A.exp(logits - A.row_of_largest(logits, logits))
-    there = min(int(k), raw.shape[-1])
-    place = np.argsort(-raw, axis=-1, kind="stable")[..., there - 1]  # the given logits are exact
-    p = e / A.sum(e, axis=-2)
-    share = np.take_along_axis(p, place[..., None, None], axis=-2)
-    return run.number(unbox(share if there == int(k) else 0 * share))
 
 
 def one_above(rng: Rng) -> Iterator[Instance]:

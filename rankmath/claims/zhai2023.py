@@ -6,34 +6,16 @@ from fractions import Fraction
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun, Scalar, quantity, unbox
-from rankmath.linalg import norms
+from rankmath.formula.arrays import ArrayRun, Scalar, defined, quantity
 from rankmath.verification.claim import OWN, ZHAI, ArrayInstance, Rng, proved, refuted
 
-
-@quantity(
+defined(
     "row_entropy(X: array, W: array)",
-    text="P = softmax(X @ W @ T(X)); min(sum(P[i][j]*log(1/P[i][j]) for j in range(n)) for i in range(n))",
+    "P = softmax(X @ W @ T(X)); min(sum(P[i][j]*log(1/P[i][j]) for j in range(n)) for i in range(n))",
+    "least entropy of a row of softmax(XWXᵀ), in nats",
     by_name=True,
-    example="row_entropy(X, W) >= 0",
 )
-def row_entropy(run: ArrayRun, X: str, W: str) -> Scalar:
-    """least entropy of a row of softmax(XWXᵀ), in nats"""
-    A, tokens = run.A, run.array(X)
-    logits = A.matmul(A.matmul(tokens, run.array(W)), A.transpose(tokens))
-    logits = logits - A.max(logits, axis=-1)
-    e = A.exp(logits)
-    total = A.sum(e, axis=-1)
-    # log Σe − Σ e·logit/Σe has no logarithm of a small number.
-    found = A.log(total) - A.sum(e * logits, axis=-1) / total
-    return run.number(-unbox(A.max(-found, axis=-2)))
-
-
-@quantity("logit_size(X: array, W: array)", text="spectral(W)*spectral(X @ T(X))", example="logit_size(X, W) >= 0")
-def logit_size(run: ArrayRun, X: str, W: str) -> Scalar:
-    """spectral norm of W times that of XXᵀ"""
-    size = norms.spectral(run.array(X), run.A)
-    return run.number(norms.spectral(run.array(W), run.A) * size * size)
+defined("logit_size(X: array, W: array)", "spectral(W)*spectral(X @ T(X))", "spectral norm of W times that of XXᵀ")
 
 
 @quantity(

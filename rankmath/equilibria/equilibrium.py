@@ -65,17 +65,9 @@ class Equilibrium(Shows):
 
     def to_dict(self) -> dict[str, Json]:
         """Tokens, weights and what is claimed, as plain data."""
-        return {
-            "X": self.X.tolist(),
-            "W_V": self.W_V.tolist(),
-            "W_QK": self.W_QK.tolist(),
-            "mask": self.mask.allowed.astype(int).tolist(),
-            "rank": self.rank,
-            "norm": self.norm,
-            "d_qk": self.d_qk,
-            "residual": self.residual,
-            "spectral_radius": self.spectral_radius,
-        }
+        arrays = {"X": self.X, "W_V": self.W_V, "W_QK": self.W_QK, "mask": self.mask.allowed.astype(int)}
+        numbers = ("rank", "norm", "d_qk", "residual", "spectral_radius")
+        return {name: a.tolist() for name, a in arrays.items()} | {name: getattr(self, name) for name in numbers}
 
     def sheet(self) -> Sheet:
         n, d = self.X.shape
@@ -133,14 +125,8 @@ class Equilibrium(Shows):
     @cached_property
     def network(self) -> Network:
         """One layer of one head with these weights and this LayerNorm, for `limit`, `basins` and `forward`."""
-        W_QK, W_V = self.W_QK[None, None], self.W_V[None, None]
-        return Network.from_arrays(
-            W_QK,
-            W_V,
-            d_qk=self.d_qk,
-            norm=LayerNorm("standard" if self.norm == "standard" else "sphere", eps=0.0),
-            mask=self.mask,
-        )
+        W_QK, W_V, norm = self.W_QK[None, None], self.W_V[None, None], LayerNorm(self.norm, 0.0)
+        return Network.from_arrays(W_QK, W_V, self.d_qk, norm=norm, mask=self.mask)
 
     def block(
         self, gain: ArrayLike | None = None, *, rotary: Rotary | None = None, norm_at: str = "after"
@@ -169,12 +155,8 @@ class Equilibrium(Shows):
         W_QK = self.W_QK / (d * g[:, None] * g)
         added = np.zeros((d, 0 if rotary is None else rotary.width))
         queries, keys = (np.hstack([added, part])[None] for part in (W_QK, np.eye(d)))
-        attention = Attention.from_qkvo(
-            *(queries, keys, (self.W_V / g[:, None])[None], np.eye(d)[None]),
-            d_qk=self.d_qk,
-            mask=self.mask,
-            rotary=rotary,
-        )
+        factors = (queries, keys, (self.W_V / g[:, None])[None], np.eye(d)[None])
+        attention = Attention.from_qkvo(*factors, d_qk=self.d_qk, mask=self.mask, rotary=rotary)
         norm = LayerNorm("rms", 0.0, g)
         if as_choice("norm_at", norm_at, ("after", "before")) == "before":
             return Network.from_layers([[Sublayer(attention, 1.0, before=norm)]], n), self.X
@@ -233,9 +215,8 @@ class Equilibrium(Shows):
         if stable is not None:
             return proof
         if near_one:
-            return replace(
-                proof, undecided="stable or unstable; the spectral radius of the Jacobian is 1 to six digits"
-            )
+            said = "stable or unstable; the spectral radius of the Jacobian is 1 to six digits"
+            return replace(proof, undecided=said)
         refused = next((claim for claim in proof.refused if claim.name in ("stability", "instability")), None)
         if refused is None:
             return proof

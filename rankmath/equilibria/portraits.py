@@ -233,10 +233,5 @@ def _approach(equilibrium: Equilibrium, ball: float | None, seed: int, starts: i
     layers = min(400, 20 + int(np.ceil(np.log(1e-15 / radius) / np.log(rate)))) if 0 < rate < 1 else 60
     orbit = equilibrium.iterate(equilibrium.X + radii[:, None, None] * directions, layers)
     distances = [np.linalg.norm(X - equilibrium.X, axis=(1, 2)) for X in orbit]
-    return Approach(
-        ball=radius,
-        proved=ball is not None,
-        spectral_radius=rate,
-        distances=np.array(distances).T,
-        singular_values=np.linalg.svd(equilibrium.X, compute_uv=False),
-    )
+    singular_values = np.linalg.svd(equilibrium.X, compute_uv=False)
+    return Approach(radius, ball is not None, rate, np.array(distances).T, singular_values)

@@ -162,7 +162,7 @@ def log_modulus_mean(J: Floats, sharpness: float) -> tuple[float, Floats]:
     >>> np.allclose(value, np.log(3)), np.allclose(gradient, np.eye(2) / 3)
     (True, True)
     """
-    eigenvalues, left, right = _eigenpairs(J)
+    eigenvalues, left, right = map(np.asarray, scipy.linalg.eig(J, left=True, right=True))
     modulus = np.abs(eigenvalues)
     largest = float(modulus.max())
     if largest == 0:
@@ -192,11 +192,6 @@ def log_lyapunov_trace(J: Floats, rate: float) -> tuple[float, Floats]:
     P, Q = power_sum(B), power_sum(B.T)
     trace = float(np.trace(P))
     return float(np.log(trace)), np.asarray(2 * P @ B @ Q / (rate * trace))
-
-
-def _eigenpairs(J: Floats) -> tuple[Floats, Floats, Floats]:
-    values, left, right = map(np.asarray, scipy.linalg.eig(J, left=True, right=True))
-    return values, left, right
 
 
 def stable_search(
@@ -245,8 +240,8 @@ def stable_search(
     places = np.arange(k) if order is None else np.asarray(order)
     if order is not None and (k < mask.n or sorted(places.tolist()) != list(range(k))):
         raise InvalidArgument(f"order: {order} given; a permutation of {mask.n} tokens, none in a cluster, is needed")
-    if k == 1:
-        return _single_token()
+    if k == 1:  # in one dimension the sphere is two points, so nothing moves
+        return StableDesign(np.ones((1, 1)), np.ones((1, 1)), np.zeros((1, 1)), 0.0, 1.0)
     # Aim a little above the floor: the penalty is soft.
     aim = min(1.07 * floor, (1 + floor) / 2)
     family = _Family(allowed, labels, k, aim, places, mover(backend))
@@ -265,12 +260,6 @@ def stable_search(
         raise RuntimeError(f"no equilibrium with σ_min ≥ {floor} found in {restarts} restarts")
     X, W_V, W = family.design(best[1])
     return StableDesign(X=X, W_V=W_V, W=W, radius=best[0], smallest_singular_value=_sigma_min(family, best[1]))
-
-
-def _single_token() -> StableDesign:
-    """One cluster: in one dimension the sphere is two points, so nothing moves."""
-    one = np.ones((1, 1))
-    return StableDesign(X=one, W_V=one, W=np.zeros((1, 1)), radius=0.0, smallest_singular_value=1.0)
 
 
 def _sigma_min(family: _Family, p: Floats) -> float:
