@@ -13,8 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from rankmath.attention.limits import grouped, limits
-from rankmath.equilibria.equilibrium import Equilibrium
-from rankmath.equilibria.find import escaping, find_equilibria, frame_of
+from rankmath.equilibria.equilibrium import Equilibrium, escaping, find_equilibria, frame_of
 from rankmath.equilibria.map import Floats, layer, token_norm
 from rankmath.model.network import Network
 from rankmath.validation import InvalidArgument, as_count, as_real

@@ -490,7 +490,7 @@ def largest_modulus(text: Text, M: Value) -> Value:
 
 
 def _residual(text: Text, Y: Value, kind: str, hint: Value) -> Value:
-    from rankmath.linalg.enclosures import log_residual
+    from rankmath.linalg.exact_residuals import log_residual
 
     matrix = text.matrix(Y)
     if text.A.name != "balls":

@@ -17,12 +17,19 @@ from rankmath.linalg.masks import MaskLike
 from rankmath.model.arrays import Floats
 from rankmath.model.blocks import VARIANTS, Block, Heads, Source, fresh, redrawn, sublayers
 from rankmath.model.checkpoint_files import checkpoint_files
-from rankmath.model.embedding import AudioEmbedding, Embedding, PatchEmbedding, WordEmbedding, equal_lengths
+from rankmath.model.embedding import (
+    AudioEmbedding,
+    Embedding,
+    PatchEmbedding,
+    Tokenizer,
+    WordEmbedding,
+    equal_lengths,
+    tokenizer_beside,
+)
 from rankmath.model.layouts import ACTIVATIONS, Layout, NamedWeights, layout_of
 from rankmath.model.modern import FAMILIES, NAMES, PLACES, Reader, unwrapped
 from rankmath.model.network import MLP, LayerNorm, Network, Sublayer
 from rankmath.model.positions import Position, RelativeBuckets
-from rankmath.model.text import Tokenizer, tokenizer_beside
 from rankmath.validation import ArrayLike, InvalidArgument, Json, as_choice, as_count, as_real
 
 #: More layers, or wider ones, than any model has: a damaged config.json.

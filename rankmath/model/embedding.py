@@ -1,15 +1,19 @@
-"""From token ids, pixels or a spectrogram to the tokens X of layer 0."""
+"""From a text, token ids, pixels or a spectrogram to the tokens X of layer 0."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
 
 from rankmath.model.arrays import Floats
 from rankmath.model.blocks import fresh
+from rankmath.model.checkpoint_files import MOST_JSON_BYTES
 from rankmath.model.network import LayerNorm
 from rankmath.validation import ArrayLike, InvalidArgument, as_array, as_count
 
@@ -219,3 +223,41 @@ def equal_lengths(name: str, rows: Sequence[Sequence[int]], tokens: int | None) 
             f"{name}: {min(lengths)} to {max(lengths)} tokens given; a batch needs one length: pass tokens="
         )
     return [list(row[:tokens]) for row in rows]
+
+
+@dataclass(frozen=True)
+class Tokenizer:
+    """The tokenizer of a checkpoint; its file is read when the first text is."""
+
+    path: Path
+
+    def ids(self, text: str) -> list[int]:
+        """Token ids with the model's special tokens, neither padded nor cut."""
+        found = list(self._tool.encode(text).ids)
+        if not found:
+            raise InvalidArgument("text: no tokens in it")
+        return found
+
+    @cached_property
+    def _tool(self) -> Any:
+        try:
+            from tokenizers import Tokenizer as Tool
+        except ImportError:
+            raise InvalidArgument("text: reading it needs the extra: pip install 'rankmath[models]'") from None
+        if self.path.stat().st_size > MOST_JSON_BYTES:
+            raise InvalidArgument(
+                f"path: {str(self.path)!r} has {self.path.stat().st_size} bytes; too many for a tokenizer"
+            )
+        try:
+            tool = Tool.from_file(str(self.path))
+        except Exception as error:  # the library raises bare Exception, whatever is wrong
+            raise InvalidArgument(f"path: {str(self.path)!r} given; not a tokenizer ({str(error)[:120]})") from None
+        tool.no_padding()
+        tool.no_truncation()
+        return tool
+
+
+def tokenizer_beside(folder: Path) -> Tokenizer | None:
+    """The tokenizer of a folder, if it has one."""
+    path = folder / "tokenizer.json"
+    return Tokenizer(path) if path.exists() else None
