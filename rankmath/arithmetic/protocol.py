@@ -4,8 +4,6 @@ Code that needs no more than `Arithmetic` runs on all. Code that branches (``if 
 the type checker then knows what only doubles (`Float64`) or only unbounded exponents (`ObjectArithmetic`) have.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol, TypeAlias
 
