@@ -66,7 +66,7 @@ own:consensus-derivative | At consensus the derivative of attention is R ↦ Σ_
     out
     | all_l(linear_gap(l) <= sum_h(norm(W[l, h], 2)*tanh(consensus_shift(P[l, h])/4))*diameter(X[l], 2))
     | mask == any; positions == any; softcap == any; qk_norm == any; layernorm == none; mlp == none; skip == 0
-own:consensus-rate | Near consensus the diameter grows by total variation there times the norm of the values at most
+own:consensus-rate | Total variation at consensus and the shift of the logits bound how the diameter grows
     | all_p(diameter(X[L], p) <= prod_l(sum_h(operator_norm(W[l, h], p)*(dobrushin(P0[l, h]) +
     2*tanh(consensus_shift(P[l, h])/4))))*diameter(X[0], p))
     | mask == any; positions == any; softcap == any; qk_norm == any; layernorm == none; mlp == none; skip == 0

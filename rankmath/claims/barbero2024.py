@@ -125,8 +125,8 @@ barbero2024_4_2 = Statement(
     title="A repeated last token: the two last tokens come together as the input grows, explicitly",
     source=f"{BARBERO}, Theorem 4.2, as we read it: without positions, of causal attention with skips and biases; "
     "the paper has a limit, the explicit bound is ours",
-    notes="Where the weights are fixed and all tokens of the input lie in one ball, however many, repeat_share is "
-    "O(1/n), and the bound tends to 0.",
+    notes="Where the weights are fixed and all tokens of the input lie in one ball, however many, what the "
+    "repeated token gives itself is O(1/n), and the bound tends to 0.",
     status="proved",
     draws=(
         partial(draw_causal, moderate_tokens, layers=3),

@@ -321,7 +321,7 @@ def lead(run: ArrayRun, M: str, X: str) -> Scalar:
     example="sine_square(M, X) <= 1",
 )
 def sine_square(run: ArrayRun, M: str, X: str) -> Scalar:
-    """squared sine of the angle of the parts p_0 and p_1 of two tokens in L"""
+    """squared sine of the angle of the parts p_0 and p_1 of two tokens in L, neither of which is 0"""
     A, directions = run.A, _pair(run, M, X)[2]
     first, second = directions[..., :1, :], directions[..., 1:, :]
     off = first - A.matmul(first, A.transpose(second)) * second
@@ -361,7 +361,7 @@ karagodin2024_subspace_two = Statement(
     "karagodin2024:subspace-two",
     "aligning(lam, M, B, X) >= lam*lead(M, X)*sine_square(M, X)/(1 + exp(2*form_size(B)))",
     given="lam > 0",
-    arrays={"lam": "", "M": "k k", "B": "d d", "X": "2 d"},
+    arrays={"lam": "", "M": "m m", "B": "d d", "X": "2 d"},
     title="Two causal tokens under a symmetric V whose largest eigenvalue is positive and multiple end, from "
     "almost every start, where the first points in its eigenspace",
     source=f"{OWN}; it gives a conjecture of {KARAGODIN}, on a top eigenvalue of multiplicity two or more, for two "
