@@ -1119,7 +1119,7 @@ Definition never_forgets {n} (P : matrix n n) : Prop := forall t, exists i j k,
   from_left (fun _ => P) t i j <> from_left (fun _ => P) t k j.
 
 (* ---------- hardmax steps ---------- *)
-(** left_over: the product of all 1 − g_t: what is left of the distance to the vertex after the steps g_t *)
+(** left_over: the product of all 1 − g_i: what is left of the distance to the vertex after the steps g_i *)
 Definition left_over {t} (g : vector t) : R := prodf t (fun s => 1 - g s).
 (** total: sum of the entries *)
 Definition total {t} (g : vector t) : R := sum t g.

@@ -160,10 +160,10 @@ def _unit(run: ArrayRun, x: str) -> Array:
 
 @quantity(
     "climb(lam: array, B: array, x: array, m: array)",
-    text="u = [x[a]/sqrt(sum(x[b]**2 for b in range(len(x)))) for a in range(len(x))]; s = "
-    "exp(sum(u[a]*B[a][b]*u[b] for a in range(len(u)) for b in range(len(u)))); t = exp(sum(u[a]*B[a][0] "
-    "for a in range(len(u)))); (m*t*lam[0]*(1 - u[0]**2) + s*u[0]*(lam[0] - sum(lam[a]*u[a]**2 for a in "
-    "range(len(u)))))/(m*t + s)",
+    text="u = [x[a]/sqrt(sum(x[b]**2 for b in range(len(x)))) for a in range(len(x))]; p = "
+    "exp(sum(u[a]*B[a][b]*u[b] for a in range(len(u)) for b in range(len(u)))); q = exp(sum(u[a]*B[a][0] "
+    "for a in range(len(u)))); (m*q*lam[0]*(1 - u[0]**2) + p*u[0]*(lam[0] - sum(lam[a]*u[a]**2 for a in "
+    "range(len(u)))))/(m*q + p)",
     by_name=True,
     example="climb(lam, B, x, m) >= 0",
 )

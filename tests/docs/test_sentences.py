@@ -998,6 +998,21 @@ def test_what_is_shown_of_a_statement_explains_its_words() -> None:
         assert used - loops - known <= set(found["quantities"]), key
 
 
+def test_no_letter_of_a_citation_means_two_things() -> None:
+    """What a definition binds (with …, sums, integrals) is no letter of the statement: arrays, sizes, where."""
+    for key in statements():
+        arrays = statement(key).arrays or {}
+        sizes = {size for shape in arrays.values() for size in shape.split(",")[0].split() if size.isalpha()}
+        letters, found = {*arrays, *sizes} - {"n", "d"}, described(key)
+        for meaning in found["quantities"].values():
+            text = meaning.partition("as a formula: ")[2]
+            bound = set(re.findall(r"(?:^|; )(\w+) = |for (\w+) in", text))
+            assert not {a or b for a, b in bound} & (letters | set(found["where"])), (key, text)
+    notation = citation("own:diameter").notation
+    assert "o_l" in notation
+    assert "b_l" not in notation  # b_l are the steps of the bound
+
+
 def test_the_readme_names_every_notebook() -> None:
     names = [path.stem.replace("-", " ") for path in (ROOT / "docs/notebooks").glob("*.ipynb")]
     assert names
