@@ -247,7 +247,7 @@ own_flow_one_cluster = Statement(
     where={"s": "exp(2*form_size(B))"},
     given=("first_is_largest(lam)", "m > 0", "s*(first_value(lam) - least_value(lam)) < m*first_value(lam)"),
     arrays={"lam": "d, d >= 2", "B": "d d", "x": "d, no zero row", "m": ", whole, >= 1"},
-    title="Causal tokens under a symmetric V end at one point if attention is not too sharp",
+    title="Causal tokens under a symmetric V end, from almost every start, at one point if attention is not too sharp",
     source=f"{OWN}, after the conjecture of {KARAGODIN}",
     status="proved",
     truth="proofs/karagodin2024.tex",

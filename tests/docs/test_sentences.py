@@ -763,6 +763,7 @@ FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("docs/architectures.md", "with any other gain some two tokens", keeps_angles),
     ("docs/background.md", "what is false has a certificate", without_certificate),
     ("docs/background.md", "Collapse is then exponential at least under the hypotheses", grows),
+    ("rankmath/claims/wu2024_1.py", "collapses exponentially, in explicit form", grows),
     ("docs/equilibria.md", "smaller by an integer L:", smaller_by_more),
     ("rankmath/claims/own_mask_rate.py", "the residual falls in the end by", nothing_falls),
     ("rankmath/claims/own_mask_rate.py", "rotary positions with W_Q = W_K at consensus", skew_biases),
