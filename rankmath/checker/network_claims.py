@@ -66,7 +66,7 @@ own:consensus-derivative | At consensus the derivative of attention is R ↦ Σ_
     out
     | all_l(linear_gap(l) <= sum_h(norm(W[l, h], 2)*tanh(consensus_shift(P[l, h])/4))*diameter(X[l], 2))
     | mask == any; positions == any; softcap == any; qk_norm == any; layernorm == none; mlp == none; skip == 0
-own:consensus-rate | Near consensus the diameter grows by total variation there times the norm of the values at most
+own:consensus-rate | Total variation at consensus and the shift of the logits bound how the diameter grows
     | all_p(diameter(X[L], p) <= prod_l(sum_h(operator_norm(W[l, h], p)*(dobrushin(P0[l, h]) +
     2*tanh(consensus_shift(P[l, h])/4))))*diameter(X[0], p))
     | mask == any; positions == any; softcap == any; qk_norm == any; layernorm == none; mlp == none; skip == 0
@@ -176,7 +176,7 @@ own:pre-norm-power | Causal attention behind RMSNorm: the exact power of the dep
 own:relative-shares | At consensus a later token gives itself less, with relative positions under a causal mask
     | all_l(all_h(diagonal(P0[l, h], n - 1) < diagonal(P0[l, h], 1)))
     | mask == causal; positions == relative; n >= 3; layernorm == none; mlp == none; skip == 0
-own:repeat | A repeated last token moves by at most 3 − 2√2 of the diameter, times the norm of the values
+own:repeat | A repeated last token differs from the last by at most 3 − 2√2 of the diameter, times the values' norm
     | repeat_gap(X[1]) <= norm(W[0, 0], 2)*diameter(X[0], 2)*last_share(n - 1)*(1 - last_share(n - 1))/(1 +
     last_share(n - 1)) and repeat_gap(X[1]) <= (3 - 2*sqrt(2))*norm(W[0, 0], 2)*diameter(X[0], 2)
     | mask == causal; H == 1; L == 1; layernorm == none; mlp == none; skip == 0
@@ -212,12 +212,12 @@ own:transport-skip | A λ-skip keeps the diameter between two products, with any
     diameter(X[L], 2) <= prod_l(abs(skip) + sum_h(norm(W[l, h], 2)*dobrushin(P[l, h])))*diameter(X[0], 2)
     | mask == any; positions == any; softcap == any; qk_norm == any; all_l(sum_h(norm(W[l, h], 2)*dobrushin(P[l,
     h])) < abs(skip)); layernorm == none; mlp == none
-wu2024:1 | Masked attention collapses exponentially, in explicit form
+wu2024:1 | Masked attention collapses exponentially, up to the product of its values, in explicit form
     | mu(X[L]) <= sqrt(n/2)*product_norm(2)*mu(X[0])*(1 - (1/(1 + (in_degree - 1)*exp(max_l(logit_range(P[l,
     0])))))**r)**floor(L/r) and mu(X[L]) <= sqrt(n/2)*product_norm(2)*mu(X[0])*(1 - min_l(epsilon(P[l,
     0]))**r)**floor(L/r)
     | H == 1; mask == any; self_loops(); quasi_strongly_connected(); layernorm == none; mlp == none; skip == 0
-wu2024:1-doeblin | Masked attention collapses exponentially, with the computed contraction
+wu2024:1-doeblin | Masked attention, up to the product of its values: the computed contraction
     | mu(X[L]) <= sqrt(n/2)*product_norm(2)*mu(X[0])*prod_k(contraction(k))
     | H == 1; mask == any; layernorm == none; mlp == none; skip == 0
 wu2024:2 | Orthogonal values under sphere LayerNorm collapse from full rank, at the printed rate

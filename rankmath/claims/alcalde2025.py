@@ -43,9 +43,9 @@ def draw_steps(rng: Rng, size: int) -> ArrayInstance:
     return exact_batch("geometric steps", a=[Fraction(1, 2)] * size, q=ratios)
 
 
-@quantity("left_over(g: array)", text="prod(1 - g[t] for t in range(len(g)))", example="left_over(g) <= 1")
+@quantity("left_over(g: array)", text="prod(1 - g[i] for i in range(len(g)))", example="left_over(g) <= 1")
 def left_over(run: ArrayRun, g: str) -> Scalar:
-    """the product of all 1 − g_t: what is left of the distance to the vertex after the steps g_t"""
+    """the product of all 1 − g_i: what is left of the distance to the vertex after the steps g_i"""
     rest = 1 - column(run, g)
     found = rest[..., :1, :]
     for t in range(1, rest.shape[-2]):
@@ -53,7 +53,7 @@ def left_over(run: ArrayRun, g: str) -> Scalar:
     return run.number(unbox(found))
 
 
-@quantity("total(g: array)", text="sum(g[t] for t in range(len(g)))", example="total(g) >= 0")
+@quantity("total(g: array)", text="sum(g[i] for i in range(len(g)))", example="total(g) >= 0")
 def total(run: ArrayRun, g: str) -> Scalar:
     """sum of the entries"""
     return run.number(unbox(run.A.sum(column(run, g), axis=-2)))

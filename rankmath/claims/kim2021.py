@@ -24,7 +24,7 @@ from rankmath.verification.statement import Statement
 
 @quantity("inverse_phi(x: number)", text="lambert(x/exp(1))", example="inverse_phi(1) <= 1")
 def inverse_phi(run: ArrayRun, x: Fraction) -> Scalar:
-    """the y ≥ 0 with y e^{y+1} = x: Lambert's W(x/e)"""
+    """Lambert's W(x/e): the y ≥ 0 with y e^{y+1} = x"""
     if run.A.name == "balls":
         one = run.numbers.lift(Fraction(1))
         return (run.numbers.lift(x) / one.exp()).lambertw()

@@ -412,8 +412,8 @@ define(
 )
 define(
     "lengthening(P[l, h]) = lengthened(attention(l), h)",
-    "‖W_Q‖₂‖W_K‖₂/√d_qk, times the largest c² + s² of a rotation, at least 1, of queries and keys without biases"
-    " and norms; where only W_QK is given, W_K is 1",
+    "‖W_Q‖₂‖W_K‖₂/√d_qk, times the largest c² + s² of a rotation, at least 1; defined where queries and keys have no"
+    " biases (b_Q = b_K = 0) and no norms; where only W_QK is given, W_K is 1",
     latex=r"c({0})",
     example="lengthening(P[0, 0]) <= 1",
     known="any",
