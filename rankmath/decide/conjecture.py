@@ -34,7 +34,7 @@ from rankmath.validation import InvalidArgument, NumpyArray
 from rankmath.verification.instance import NetworkInstance
 from rankmath.verification.judge import judge
 from rankmath.verification.statement import Statement
-from rankmath.verification.verdict import Outcome
+from rankmath.verification.verdict import Outcome, Verdict, ratio
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Answer:
             return [unsettled, *self._sharpened(), *self.notes]
         if self.refuted:
             instance, verdict = battery.violations[0]
-            ratio = _ratio(verdict.log_lhs, verdict.log_rhs)
+            ratio = _ratio(verdict)
             said.append(
                 f"REFUTED: {ratio} at this instance, by balls:"
                 if self.sought is None
@@ -139,7 +139,7 @@ class Answer:
             said.append(f"  {_counted(battery.undecided, 'instance')} cannot be told from equality")
         if self.near is not None:
             told = judge(self.battery.statement, self.near, "float64")
-            said.append(f"tightest near this instance, {_ratio(told.log_lhs, told.log_rhs)} at it:")
+            said.append(f"tightest near this instance, {_ratio(told)} at it:")
             said += [f"  {line}" for line in in_words(self.near)]
         if len(self.shrinking) > 1:
             quotients = ", ".join(f"{x:.6g}" for x in self.shrinking)
@@ -193,9 +193,15 @@ def _tightest(battery: Battery) -> str:
     return "the smaller side was 0 or less on all of them" if battery.excesses else "no two sides to compare"
 
 
-def _ratio(log_left: float, log_right: float) -> str:
-    finite = math.isfinite(log_left - log_right)
-    return f"lhs/rhs = {quotient(log_left - log_right)}" if finite else "a side is not positive"
+def _ratio(verdict: Verdict) -> str:
+    """The quotient of the sides at an instance; both sides where one of them is 0 or negative."""
+    logs = verdict.log_lhs, verdict.log_rhs
+    if math.isfinite(logs[0] - logs[1]):
+        return f"{verdict.compared} = {quotient(logs[0] - logs[1])}"
+    if all(map(math.isnan, logs)):
+        return "it fails"
+    sides = ("negative" if math.isnan(log) else f"{ratio(log):.4g}" for log in logs)
+    return ", ".join(f"{name} = {side}" for name, side in zip(verdict.compared.split("/"), sides, strict=True))
 
 
 def examine(
