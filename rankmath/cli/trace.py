@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.option("--init", default="gaussian", show_default=True, help="gaussian, xavier or orthogonal.")
 @click.option("--skip", type=float, default=0.0, show_default=True, help="λ of the skip connection.")
 @click.option("--mlp", help="relu, tanh or gelu.")
-@click.option("--norm", help="sphere, standard or column.")
+@click.option("--norm", help="sphere, standard, rms or column.")
 @click.option("--mask", help="causal, window:1, …")
 @click.option("--biases", is_flag=True)
 @click.option("--residual", default="frobenius", show_default=True, help="frobenius, one, inf or composite.")

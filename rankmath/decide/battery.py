@@ -200,11 +200,11 @@ class Battery(Tally, Shows):
             ("certified", f"{self.certified}; undecided {self.undecided}, not applicable {self.not_applicable}"),
         ]
         if self.ratios:
-            facts.append(("lhs/rhs where it holds", f"≤ {quotient(log_of(self.tightest))}"))
+            facts.append((f"{self.statement.compared} where it holds", f"≤ {quotient(log_of(self.tightest))}"))
         if self.violations:
             instance, verdict = min(self.violations, key=lambda found: found[0].vector().size)
-            worst = quotient(verdict.log_lhs - verdict.log_rhs)
-            facts.append(("smallest counterexample", f"{instance.label}, lhs/rhs = {worst}; in `violations`"))
+            worst = f"{verdict.compared} = {quotient(verdict.log_lhs - verdict.log_rhs)}"
+            facts.append(("smallest counterexample", f"{instance.label}, {worst}; in `violations`"))
         # The instance found for an open claim, and so its certificate's id, may differ from run to run.
         if self.certificates and self.statement.status != "open":
             facts.append(("certificates", ", ".join(c.id for c in self.certificates[:2])))

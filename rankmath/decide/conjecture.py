@@ -34,7 +34,7 @@ from rankmath.validation import InvalidArgument, NumpyArray
 from rankmath.verification.instance import NetworkInstance
 from rankmath.verification.judge import judge
 from rankmath.verification.statement import Statement
-from rankmath.verification.verdict import Outcome
+from rankmath.verification.verdict import Outcome, Verdict, ratio
 
 
 @dataclass(frozen=True)
@@ -108,12 +108,8 @@ class Answer:
             return [unsettled, *self._sharpened(), *self.notes]
         if self.refuted:
             instance, verdict = battery.violations[0]
-            ratio = _ratio(verdict.log_lhs, verdict.log_rhs)
-            said.append(
-                f"REFUTED: {ratio} at this instance, by balls:"
-                if self.sought is None
-                else "PROVED: this network has it, by balls:"
-            )
+            refuted = f"REFUTED{': ' if compared_at(verdict) else ''}{compared_at(verdict)} at this instance, by balls:"
+            said.append(refuted if self.sought is None else "PROVED: this network has it, by balls:")
             if isinstance(instance, NetworkInstance):
                 said += [f"  {line}" for line in in_words(instance)]
             else:
@@ -139,7 +135,7 @@ class Answer:
             said.append(f"  {_counted(battery.undecided, 'instance')} cannot be told from equality")
         if self.near is not None:
             told = judge(self.battery.statement, self.near, "float64")
-            said.append(f"tightest near this instance, {_ratio(told.log_lhs, told.log_rhs)} at it:")
+            said.append(f"tightest near this instance{f', {compared_at(told)} at it' if compared_at(told) else ''}:")
             said += [f"  {line}" for line in in_words(self.near)]
         if len(self.shrinking) > 1:
             quotients = ", ".join(f"{x:.6g}" for x in self.shrinking)
@@ -193,9 +189,15 @@ def _tightest(battery: Battery) -> str:
     return "the smaller side was 0 or less on all of them" if battery.excesses else "no two sides to compare"
 
 
-def _ratio(log_left: float, log_right: float) -> str:
-    finite = math.isfinite(log_left - log_right)
-    return f"lhs/rhs = {quotient(log_left - log_right)}" if finite else "a side is not positive"
+def compared_at(verdict: Verdict) -> str:
+    """The quotient of the sides at an instance; both sides where one is 0 or negative, nothing where both are."""
+    logs = verdict.log_lhs, verdict.log_rhs
+    if math.isfinite(logs[0] - logs[1]):
+        return f"{verdict.compared} = {quotient(logs[0] - logs[1])}"
+    if all(map(math.isnan, logs)):
+        return ""
+    sides = ("negative" if math.isnan(log) else f"{ratio(log):.4g}" for log in logs)
+    return ", ".join(f"{name} = {side}" for name, side in zip(verdict.compared.split("/"), sides, strict=True))
 
 
 def examine(

@@ -234,7 +234,7 @@ def rooms(statement: Statement) -> list[Room]:
     every = product(shapes, _skips(statement), masks, sorted(scales), product(*kinds.values()), groups, _STRENGTHS)
     for (n, d, H, L), skip, mask, d_qk, switched, kv_heads, strength in every:
         norm, norm_at, mlp, softcap, qk_norm, positions = switched
-        if (positions == "rotary" and d < 2) or (kv_heads and H % kv_heads) or (norm == "sphere" and d < 2):
+        if (positions == "rotary" and d < 2) or (kv_heads and H % kv_heads) or (norm != "none" and d < 2):
             continue
         scaled = mlp != "none" or positions in ("alibi", "relative") or "N.gain" in LAYERNORMS.get(norm, "")
         if strength != 1 and not scaled:
@@ -272,7 +272,8 @@ def rooms(statement: Statement) -> list[Room]:
         assert isinstance(statement.given, tuple)
         given = ", ".join(map(text, statement.given)) or "nothing"
         raise InvalidArgument(
-            f"given: {given} given; no network that is searched (n >= 2, {sizes}) is so and has what the claim names"
+            f"given: {given} given; no network that is searched (n >= 2, {sizes}, d >= 2 with LayerNorm) is so and "
+            "has what the claim names"
         )
     ordered = sorted(
         found, key=lambda room: (room.size // (8 if room.d > 6 else 1), room.n, room.L, room.key_bias, str(room))

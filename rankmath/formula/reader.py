@@ -36,6 +36,9 @@ from rankmath.formula.terms import (
 )
 from rankmath.validation import InvalidArgument
 
+#: What is typed for signs that are not in the language.
+_TYPED = {"≤": "<=", "≥": ">=", "·": "*", "−": "-", "²": "^2", "√": "sqrt(…)", "∞": "inf"}
+_TYPED |= {"μ": "mu", "µ": "mu", "γ": "gamma", "δ": "delta", "ε": "epsilon"}
 #: Longer claims, deeper ones and longer numbers are refused.
 MOST_CHARACTERS = 20_000
 #: The functions of the language itself, without those that single claims bring: what is proposed must not depend on
@@ -95,7 +98,7 @@ class _Reader:
             raise InvalidArgument("claim: empty; a relation such as 'mu(X[1]) <= mu(X[0])' is needed")
         for column, letter in enumerate(text, start=1):
             if not letter.isascii():  # look-alikes would be read as other names
-                hint = {"≤": "; write <=", "≥": "; write >=", "·": "; write *", "−": "; write -"}.get(letter, "")
+                hint = f"; write {_TYPED[letter]}" if letter in _TYPED else ""
                 name = unicodedata.name(letter, "unnamed")
                 raise InvalidArgument(f"claim, column {column}: {letter!r} ({name}) is not in the language{hint}")
         # One line without blanks around it, in which ^ is a power; `columns` says where each sign was typed.
@@ -250,6 +253,8 @@ class _Reader:
             value = Fraction(digits)
         except ValueError:
             self.refuse(node, f"{digits!r} is no number of the language; write 12, 0.5, 1e-3 or 1/3")
+        if max(len(str(value.numerator)), len(str(value.denominator))) > _MOST_DIGITS:  # it is printed as a fraction
+            self.refuse(node, f"a number of more than {_MOST_DIGITS} digits")
         return Number(value)
 
     def letter(self, node: ast.AST, name: str) -> Term:

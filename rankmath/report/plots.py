@@ -18,6 +18,7 @@ from pathlib import Path
 
 from rankmath.attention.trace import Trace
 from rankmath.drawing import BLUE, GREEN, GREY, INK, ORANGE, PAPER, PURPLE, RULE, pyplot
+from rankmath.files import folder as make_folder
 from rankmath.files import write
 from rankmath.validation import Axes, InvalidArgument, Json
 
@@ -144,8 +145,7 @@ class Figure:
 def save_for_print(figure: Figure, folder: str | os.PathLike[str]) -> list[Path]:
     """NAME.pdf and NAME.png of all panels together, and the caption as NAME.txt."""
     plt = pyplot(screen=False)
-    target = Path(folder)
-    target.mkdir(parents=True, exist_ok=True)
+    target = make_folder(folder)
     columns = min(figure.columns, len(figure.panels))
     lines = math.ceil(len(figure.panels) / columns)
     # A page of print is 9 inches of figure wide, whatever a panel is on a screen.
