@@ -1,10 +1,9 @@
 """The independent checker: accepts a certificate only if its exact data show its claim.
 
-It needs the standard library alone; with what issues certificates about instances it shares the definitions,
-which are text. A certificate is JSON with exact numbers, a statement's key, the claim and its hypotheses as text,
-and hints. Nothing stored is believed: hypotheses and claim are evaluated from the data by the kernel, in
-fractions or in intervals rounded outward, with more bits until they are decided. A registered key must carry the
-text of the checker's own table.
+It needs the standard library alone; with what issues certificates about instances it shares the definitions, which are
+text. A certificate is JSON with exact numbers, a statement's key, the claim and its hypotheses as text, and hints.
+Nothing stored is believed: hypotheses and claim are evaluated from the data by the kernel, in fractions or in intervals
+rounded outward, with more bits until they are decided. A registered key must carry the text of the checker's own table.
 """
 
 from __future__ import annotations

@@ -649,8 +649,7 @@ def _integer_root(value: int, k: int) -> int:
 
 
 def constant_sign(poly: Poly) -> int:
-    """The sign of a sum of roots of rationals: exact for one term, by bounds for several, 0 where these do not
-    tell."""
+    """The sign of a sum of roots of rationals: exact for one term, by bounds for several, 0 where these do not tell."""
     if len(poly) <= 1:
         return 0 if not poly else (1 if next(iter(poly.values())) > 0 else -1)
     for bits in (64, 256):

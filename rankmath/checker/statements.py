@@ -350,8 +350,7 @@ STATEMENTS: dict[str, Statement] = {
     ),
     "dong2021v1:2.2": Statement(
         "one layer, one head, no smallness: |res SA(X)|_{1,inf} <= (4 |W_QK|_1 |W|_{1,inf}/sqrt(d_qk)) |res "
-        "X|_{1,inf}^3,"
-        " res about a center that is least in the 1-, the inf- or the composite norm",
+        "X|_{1,inf}^3, res about a center that is least in the 1-, the inf- or the composite norm",
         "any(columns(value(i)) * rows(value(i)) <= 16*gain**2 for i in range(m + 2))",
         (
             "all(len(a) == 2 for a in active)",
@@ -366,8 +365,7 @@ STATEMENTS: dict[str, Statement] = {
         relies=(
             (
                 "that these numbers decide it for 1 sink, 2 guard, `idle` idle and the active tokens, for every "
-                "center: "
-                "proofs/dong2021v1.tex, Theorem v1-kinds"
+                "center: proofs/dong2021v1.tex, Theorem v1-kinds"
             ),
         ),
     ),
@@ -397,9 +395,8 @@ STATEMENTS: dict[str, Statement] = {
         relies=("that these numbers decide it for the tokens e_0, e_1 and zeros: proofs/dong2021_2_3.tex",),
     ),
     "dong2021:2.3-printed": Statement(
-        "one layer, two heads, D <= x*: |res SA(X)|_{1,inf} <= (4 gamma beta H/sqrt(d_qk)) |res X|_{1,inf}^3 "
-        "with H = 2"
-        " and beta = max_h |W_QK,h|_1 |W_h|_{1,inf}",
+        "one layer, two heads, D <= x*: |res SA(X)|_{1,inf} <= (4 gamma beta H/sqrt(d_qk)) |res X|_{1,inf}^3 with H = "
+        "2 and beta = max_h |W_QK,h|_1 |W_h|_{1,inf}",
         "change**2*product <= 64*gain**2*q",
         (
             _COUNT.format("columns") + " and columns >= 2",
@@ -424,9 +421,8 @@ _HEADS = Statement(
     {"side": "number", "logit": "number"},
     relies=(
         (
-            "that this inequality decides it for two tokens of width side^2: proofs/dong2021v1.tex, Theorem "
-            "v1-heads, and "
-            "proofs/dong2021_2_3.tex, Proposition two-heads"
+            "that this inequality decides it for two tokens of width side^2: proofs/dong2021v1.tex, Theorem v1-heads, "
+            "and proofs/dong2021_2_3.tex, Proposition two-heads"
         ),
     ),
 )
@@ -450,11 +446,9 @@ STATEMENTS |= {
     ),
     "wu2024:4.3.1": Statement(
         "beside X_1 = (0, 1) the second of two causal tokens, W_QK = 0, W_V = [[1, w], [0, 1]], rests at (0, 1), "
-        "(-1/w, s),"
-        " (-1/w, -s) with multipliers 1/2, 1 + s, 1 - s",
+        "(-1/w, s), (-1/w, -s) with multipliers 1/2, 1 + s, 1 - s",
         "all(x @ x == 1 and c(x) > 0 and y(x) == c(x)*x for x in points) and all(tangent(points[i]) @ V @ "
-        "tangent(points[i])"
-        " == multipliers[i]*c(points[i]) for i in range(3))",
+        "tangent(points[i]) == multipliers[i]*c(points[i]) for i in range(3))",
         ("w > 1", "s > 0", "s**2 == 1 - 1/w**2"),
         _HOLDS,
         {"w": "number", "s": "number"},
@@ -462,9 +456,8 @@ STATEMENTS |= {
         relies=("that it rests nowhere else: proofs/wu2024_3.tex",),
     ),
     "wu2024:L13": Statement(
-        "unit vectors x with x_i < 0 for i <= d-2, x_(d-1) <= -1/w, sum_(i<=d-2) (x_i/x_(d-1))^2 <= sqrt(w^2-1) "
-        "keep"
-        " x_(d-1) <= -1/w under x -> y/|y|, y = (x + e_d)(I + wS)",
+        "unit vectors x with x_i < 0 for i <= d-2, x_(d-1) <= -1/w, sum_(i<=d-2) (x_i/x_(d-1))^2 <= sqrt(w^2-1) keep "
+        "x_(d-1) <= -1/w under x -> y/|y|, y = (x + e_d)(I + wS)",
         "y[d - 2] < 0 and w**2 * y[d - 2]**2 >= y @ y",
         (
             "d >= 3",
@@ -479,9 +472,8 @@ STATEMENTS |= {
         _SHIFT,
     ),
     "wu2024:2-step": Statement(
-        "1 - phi(1) <= (1 - n eps^2)(1 - phi(0)) with n eps < 1, phi the least cosine of two tokens, eps the "
-        "least attention"
-        " on an edge, the mask strongly connected of radius 1, X(0) = W_V = I, A the attention",
+        "1 - phi(1) <= (1 - n eps^2)(1 - phi(0)) with n eps < 1, phi the least cosine of two tokens, eps the least "
+        "attention on an edge, the mask strongly connected of radius 1, X(0) = W_V = I, A the attention",
         "all(G[i][j]**2 >= n**2 * eps**4 * G[i][i] * G[j][j] for i in range(n) for j in range(i))",
         ("n >= 2", "stochastic(A)", "connected(A)", "reached(A, 1)", "n*eps < 1"),
         _BOTH,
@@ -615,9 +607,8 @@ _RESTING_CLAIM = (
 )
 _ATTRACTING = (
     (
-        "shown(room > 0 and target > 0 and positive_definite(target**2 * identity(N) - T(middle_slope) @ "
-        "middle_slope)"
-        " and drift < room*(1 - rate)*rho and sqrt(N) * radius * norm(S, frobenius) < room * rho)"
+        "shown(room > 0 and target > 0 and positive_definite(target**2 * identity(N) - T(middle_slope) @ middle_slope) "
+        "and drift < room*(1 - rate)*rho and sqrt(N) * radius * norm(S, frobenius) < room * rho)"
     ),
     ("len(R) == N", "len(S) == N", "rho > 0", "rate > 0", "rate < 1"),
 )
@@ -627,10 +618,8 @@ _UNSTABLE = (
 )
 _RELIES_RESTING = (
     (
-        "that equal tokens with equal shares, and zeros that nothing feeds, stay so, and that a fixed point has "
-        "rank "
-        "at most "
-        "`most`: docs/certificates.md, Reduction"
+        "that equal tokens with equal shares, and zeros that nothing feeds, stay so, and that a fixed point has rank "
+        "at most `most`: docs/certificates.md, Reduction"
     ),
 )
 _RELIES_ATTRACTING = (
@@ -681,9 +670,8 @@ _CAUSAL = (
 )
 STATEMENTS |= {
     "own:layernorm-equilibrium": _resting(
-        "self-attention with LayerNorm has exactly one equilibrium, with these clusters and zeros, within "
-        "`radius` of the tokens,"
-        " and its rank is `rank`",
+        "self-attention with LayerNorm has exactly one equilibrium, with these clusters and zeros, within `radius` of "
+        "the tokens, and its rank is `rank`",
         _EXISTS,
         attracts=False,
     ),
@@ -696,9 +684,8 @@ STATEMENTS |= {
         "rank == min(n, d)",
     ),
     "own:stable-causal": _resting(
-        "two causal tokens on the sphere, W_QK = 0, W_V = c I + [[a, w], [0, 1]] (a direct sum), 0 < c < a < 1, "
-        "w > 0,"
-        " w^2 > a(2 - a), have an equilibrium of rank two that attracts every start X + R z, |z| <= rho",
+        "two causal tokens on the sphere, W_QK = 0, W_V = c I + [[a, w], [0, 1]] (a direct sum), 0 < c < a < 1, w > 0, "
+        "w^2 > a(2 - a), have an equilibrium of rank two that attracts every start X + R z, |z| <= rho",
         _EXISTS,
         *_CAUSAL,
         "n == 2 and rank == 2",

@@ -90,9 +90,8 @@ def model(
 ) -> None:
     """A real checkpoint, depth by depth, in any ablation.
 
-    FOLDER holds config.json and weights (safetensors or PyTorch's), or is a file of weights (GGUF too). Nothing in
-    it is run.
-    Logarithms are natural. Without --variant sentences say what happens where, and model.png shows it.
+    FOLDER holds config.json and weights (safetensors or PyTorch's), or is a file of weights (GGUF too). Nothing in it
+    is run. Logarithms are natural. Without --variant sentences say what happens where, and model.png shows it.
 
     Example: rankmath model minilm --text story.txt --variant san,full --metric relative-residual,effective-rank
     """

@@ -31,8 +31,7 @@ from rankmath.formula.terms import (
 )
 from rankmath.validation import Array, InvalidArgument
 
-#: Float64 decides only beyond this distance, relative to the largest summand (and to its logarithm, if that is
-#: large).
+#: Float64 decides only beyond this distance, relative to the largest summand (and to its logarithm, if that is large).
 FLOAT_MARGIN = 1e-9
 
 _SAME_ON_A_LINE = ("diameter", "operator_norm", "form_norm")

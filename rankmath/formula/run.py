@@ -308,8 +308,7 @@ class Run:
     # -- attention -----------------------------------------------------------------------------------------
 
     def logit_parts(self, layer: int, head: int) -> tuple[Array, Array]:
-        """c (..., 1, n) and E (..., n, n), quadratic in res(X): the logits are c_j + E_ij up to constants
-        of a row."""
+        """c (..., 1, n) and E (..., n, n), quadratic in res(X): the logits are c_j + E_ij up to constants of a row."""
         A, net, tokens = self.A, self.net, self.tokens[layer]
         W, R = self.weight("W_QK", layer, head), tokens.residual
         c = A.matmul(A.matmul(tokens.center, W), A.transpose(R))

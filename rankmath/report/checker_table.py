@@ -1,9 +1,8 @@
 """The checker's table of claims about networks, written out: ``python -m rankmath.report.checker_table``.
 
-The checker imports nothing of the library but definitions, so it has the text of every claim about networks in a
-file of its own.
-This writes that file anew after statements were added or changed; what is written is to be read before it is
-committed, for it is what the checker will believe a key to mean. A test holds the file against the formulas.
+The checker imports nothing of the library but definitions, so it has the text of every claim about networks in a file
+of its own. This writes that file anew after statements were added or changed; what is written is to be read before it
+is committed, for it is what the checker will believe a key to mean. A test holds the file against the formulas.
 """
 
 from __future__ import annotations

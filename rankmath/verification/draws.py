@@ -119,8 +119,7 @@ def _mlp(rng: Rng, d: int, activation: Activation) -> MLP:
 
 
 def rational_stochastic(rng: Rng, n: int) -> Objects:
-    """A random row-stochastic matrix of Fractions, extremes included: identity, rank one, permutation,
-    reducible."""
+    """A random row-stochastic matrix of Fractions, extremes included: identity, rank one, permutation, reducible."""
     kind = rng.integers(5)
     if kind == 0:
         weights = np.eye(n, dtype=int)
