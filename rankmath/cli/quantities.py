@@ -18,10 +18,8 @@ def quantities(as_json: bool) -> None:
     """
     import textwrap
 
-    from rankmath.definitions.hypotheses import MASKS
-    from rankmath.formula.arrays import ArrayRun  # noqa: F401  (registers what the language has)
-    from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS, LETTERS, SWITCHES
-    from rankmath.formula.quantities import diameter  # noqa: F401
+    from rankmath.definitions.hypotheses import MASKS, SWITCHES
+    from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS, LETTERS
 
     functions = {
         f"{entry.name}({', '.join(p.name for p in entry.parameters) if not entry.variadic else '…'})": entry
