@@ -44,19 +44,7 @@ from rankmath.checker.statements import DEFINED, STATEMENTS, Statement, defined_
 from rankmath.checker.vacuity import demand_not_empty, demand_not_known_before, demand_substance
 from rankmath.checker.words import described, escaped, number, reason
 
-__all__ = [
-    "FORMAT",
-    "MAX_BYTES",
-    "MAX_DIGITS",
-    "CheckResult",
-    "Rejected",
-    "check",
-    "check_text",
-    "main",
-    "parse",
-    "says",
-    "wording",
-]
+__all__ = ["MAX_BYTES", "MAX_DIGITS", "CheckResult", "Rejected", "check", "check_text", "main", "parse", "says"]
 
 FORMAT = "rankmath-certificate/2"
 # A network as any sequence of sublayers; all else is as in the format before.

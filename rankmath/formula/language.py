@@ -15,9 +15,8 @@ from typing import Any, Literal, TypeAlias
 
 from rankmath.definitions import quantities as _quantities  # fills the entries
 from rankmath.definitions.entries import ENTRIES, WATCHERS, Entry, Parameter
-from rankmath.definitions.hypotheses import SWITCHES
 from rankmath.formula.printed import latex_letter, named, printed
-from rankmath.formula.terms import EXPONENTS, INDICES
+from rankmath.formula.terms import INDICES
 from rankmath.validation import InvalidArgument
 
 del _quantities
@@ -256,16 +255,3 @@ _add(
         "diameter(X[L], 2) <= recursion(b, diameter(X[0], 2), b/2)",
     )
 )
-
-__all__ = [
-    "ALIASES",
-    "ARRAYS",
-    "EXPONENTS",
-    "FUNCTIONS",
-    "LETTERS",
-    "SWITCHES",
-    "Function",
-    "Parameter",
-    "predicate",
-    "quantity",
-]

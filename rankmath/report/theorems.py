@@ -447,18 +447,3 @@ def displayed(lines: Iterable[str]) -> str:
     body = " \\\\\n".join(f"  &{line}" for line in lines)
     spaced = r"\allowdisplaybreaks\renewcommand{\arraystretch}{1.35}%"
     return f"{{{spaced}\n\\begin{{align*}}\n{body}\n\\end{{align*}}}}"
-
-
-__all__ = [
-    "CONTRACTION",
-    "EQUILIBRIUM",
-    "data_shown",
-    "displayed",
-    "document",
-    "equilibrium_statement",
-    "findings",
-    "fragment",
-    "in_words",
-    "stated",
-    "theorem",
-]
