@@ -61,19 +61,8 @@ _OF_LOGITS = ("W_QK", "delta(", "gamma(", "q_max(", "q_min(")
 #: LayerNorms of which a lemma says what the tokens behind them are.
 _OWN_NORMS = ("sphere", "column")
 #: Quantities of the whole network, and of its first layer: statements with them are not read at a single layer.
-WHOLE_NETWORK = frozenset(
-    [
-        "product_norm",
-        "height",
-        "section",
-        "contraction",
-        "lipschitz",
-        "normalised_norm",
-        "repeat_gap",
-        "repeat_share",
-        "repeat_reach",
-    ]
-)
+WHOLE_NETWORK = frozenset(["product_norm", "height", "section", "contraction", "lipschitz", "normalised_norm"])
+WHOLE_NETWORK |= {"repeat_gap", "repeat_share", "repeat_reach"}
 FIRST_LAYER = frozenset(["jacobian_norm", "influence", "last_share", "is_last"])
 MAX_DERIVED = 5000
 _EXPONENT_WORDS = ("1", "2", "inf")

@@ -7,28 +7,10 @@ from pathlib import Path
 
 from rankmath.checker.lemmas import LEMMA_FILE
 
-PARTS = (
-    "intervals",
-    "reading",
-    "advice",
-    "kernel",
-    "rules",
-    "definitions/entries",
-    "definitions/hypotheses",
-    "definitions/layer",
-    "definitions/quantities",
-    "definitions/attributes",
-    "statements",
-    "network_claims",
-    "network",
-    "vacuity",
-    "words",
-    "monomials",
-    "lemmas",
-    "derivation",
-    "limits",
-    "checker",
-)
+_NAMES = """intervals reading advice kernel rules definitions/entries definitions/hypotheses definitions/layer
+    definitions/quantities definitions/attributes statements network_claims network vacuity words monomials lemmas
+    derivation limits checker"""
+PARTS = tuple(_NAMES.split())
 _HEAD = '''"""The independent checker of rankmath's certificates, as one file: python -I FILE certificate.json...
 
 Written by `rankmath check --export`. It needs Python 3.11 or later and the standard library alone.

@@ -31,25 +31,6 @@ def main() -> None:
     """Decides whether a statement about attention and rank collapse is true, and hands over the proof."""
 
 
-for _command in (
-    list_,
-    show,
-    verify,
-    quantities,
-    report,
-    trace,
-    model,
-    experiment,
-    bound,
-    counterexample,
-    check,
-    cite,
-    appendix,
-    campaign,
-    explore,
-    doctor,
-    completion,
-):
+_FIRST = (list_, show, verify, quantities, report, trace, model, experiment, bound, counterexample, check)
+for _command in (*_FIRST, cite, appendix, campaign, explore, doctor, completion):
     main.add_command(_command)
-
-__all__ = ["main"]

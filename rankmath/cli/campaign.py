@@ -63,14 +63,8 @@ def run_(
             )
     except KeyboardInterrupt:
         raise KeyboardInterrupt("what is recorded is kept, go on with --resume") from None
-    content = {
-        "ledger": str(summary.ledger),
-        "outcome": summary.outcome,
-        "recorded": summary.recorded,
-        "failed": summary.failed,
-        "seconds": summary.seconds,
-        "versions": summary.versions,
-    }
+    counted = ("outcome", "recorded", "failed", "seconds", "versions")
+    content = {"ledger": str(summary.ledger), **{name: getattr(summary, name) for name in counted}}
     if as_json:
         click.echo(json.dumps({**content, "statements": [_plain(s, None) for s in summary.standings]}, indent=1))
     else:

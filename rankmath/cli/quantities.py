@@ -67,18 +67,9 @@ def _attributes(name: str) -> dict[str, object]:
     return {"never_negative": never_negative(ENTRIES[name]), "degree": None if degree is None else str(degree)}
 
 
-_LETTERS = {
-    "n": "n == 3",
-    "d": "d <= 2",
-    "H": "heads == 1",
-    "L": "layers == 2",
-    "d_qk": "d_qk == 1",
-    "skip": "skip == 1",
-    "x_star": "logit_range(P[0, 0]) <= x_star",
-    "r": "r == 1",
-    "in_degree": "epsilon(P[0, 0]) <= 1/in_degree",
-    "K": "L <= r*K",
-}
+_LETTERS = {"n": "n == 3", "d": "d <= 2", "H": "heads == 1", "L": "layers == 2", "skip": "skip == 1"}
+_LETTERS |= {"d_qk": "d_qk == 1", "x_star": "logit_range(P[0, 0]) <= x_star", "r": "r == 1", "K": "L <= r*K"}
+_LETTERS |= {"in_degree": "epsilon(P[0, 0]) <= 1/in_degree"}
 _ARRAYS = {
     "X": "tokens after l layers, X[0] the input",
     "W": "W_V W_O of layer l and head h",

@@ -130,17 +130,11 @@ def stable_rank(run: Run, X: tuple[str, int]) -> Scalar:
 
 @fast("norm", of="attention")
 def norm(run: Run, M: tuple[str, int, int], p: str) -> Scalar:
-    measure = {
-        "1": norms.norm_one,
-        "2": norms.spectral,
-        "inf": norms.norm_inf,
-        "max": norms.norm_max,
-        "frobenius": norms.frobenius,
-        "composite": norms.composite,
-    }[p]
+    measure = {"1": norms.norm_one, "2": norms.spectral, "inf": norms.norm_inf, "max": norms.norm_max}
+    measure |= {"frobenius": norms.frobenius, "composite": norms.composite}
     if M[0] in ("W", "W_QK"):
-        return _of_weight(run, M, p, measure)
-    return run.number(measure(_matrix(run, M), run.A))
+        return _of_weight(run, M, p, measure[p])
+    return run.number(measure[p](_matrix(run, M), run.A))
 
 
 def _of_weight(run: Run, W: Place, name: str, measure: Callable[[Array, System], Array]) -> Scalar:

@@ -655,25 +655,11 @@ def network_data(A: System, net: Network, X: Array) -> dict[str, Value]:
         for layer, at in zip(blocks, feeds, strict=True)
     ]
     layers, heads = Fraction(len(blocks)), Fraction(len(maps[0]["query"]) if maps else 0)
-    data: dict[str, Value] = {
-        "blocks": blocks,
-        "input": record.matrix(X),
-        "n": Fraction(n),
-        "d": Fraction(d),
-        "L": layers,
-        "H": heads,
-        "tokens": Fraction(n),
-        "dim": Fraction(d),
-        "layers": layers,
-        "heads": heads,
-        "attends": attends,
-        "feeds": feeds,
-        "mlp": fed,
-        "hints_inf": [[]] * (len(blocks) + 1),
-        "hints_composite": [[]] * (len(blocks) + 1),
-        "layernorm": net.norm_kind,
-        "norm_at": net.norm_at,
-    }
+    data: dict[str, Value] = {"n": Fraction(n), "d": Fraction(d), "L": layers, "H": heads}
+    data |= dict(zip(("tokens", "dim", "layers", "heads"), data.values(), strict=True))
+    data |= {"blocks": blocks, "input": record.matrix(X), "attends": attends, "feeds": feeds, "mlp": fed}
+    data |= dict.fromkeys(("hints_inf", "hints_composite"), [[]] * (len(blocks) + 1))
+    data |= {"layernorm": net.norm_kind, "norm_at": net.norm_at}
     same = {"skip": [part["skip"] for part in attentions], "d_qk": [f["d_qk"] for f in maps]}
     same["edges"] = [f["mask"] for f in maps]
     return data | {name: values[0] for name, values in same.items() if values and all(v == values[0] for v in values)}

@@ -39,15 +39,8 @@ LISTINGS = ("tightest", "failures", "runs")
 
 _SQLITE = b"SQLite format 3\0"
 
-_PAPERS = {
-    "dong2021": "Dong et al. 2021",
-    "dong2021v1": "Dong et al. 2021 v1",
-    "wu2024": "Wu et al. 2024",
-    "own": "this library",
-    "seed": "folklore",
-    "folk": "often said",
-    "unstated": "stated by nobody",
-}
+_PAPERS = {"dong2021": "Dong et al. 2021", "dong2021v1": "Dong et al. 2021 v1", "wu2024": "Wu et al. 2024"}
+_PAPERS |= {"own": "this library", "seed": "folklore", "folk": "often said", "unstated": "stated by nobody"}
 
 
 @dataclass(frozen=True)
