@@ -97,7 +97,6 @@ ROOMS = {
     ),
     "rankmath/checker/network.py": (_NETWORK, _AGREEMENT, "tests/checker/test_language.py"),
     "rankmath/checker/vacuity.py": (_NETWORK, "tests/checker/test_language.py"),
-    "rankmath/checker/network_claims.py": (_NETWORK,),
     "rankmath/checker/reading.py": (_READING, _NETWORK),
     "rankmath/formula/evaluate.py": (_EVALUATORS, "tests/formula", "tests/verification", "tests/claims"),
     "rankmath/formula/run.py": (_AGREEMENT, "tests/formula", "tests/verification", "tests/claims"),

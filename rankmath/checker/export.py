@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from rankmath.checker.lemmas import LEMMA_FILE
-
 _NAMES = """intervals reading advice kernel rules definitions/entries definitions/hypotheses definitions/layer
     definitions/quantities definitions/attributes statements network_claims network vacuity words monomials lemmas
     derivation limits checker"""
@@ -27,7 +25,7 @@ _TAIL = """
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))
 """
-_READ_LEMMAS = 'LEMMA_FILE = Path(__file__).with_name("lemmas.toml").read_text(encoding="utf-8")'
+_READ_TEXT = re.compile(r'Path\(__file__\)\.with_name\("([\w.]+)"\)\.read_text\(encoding="utf-8"\)')
 _OWN_IMPORT = re.compile(r"^from rankmath\.(?:checker|definitions)\.\w+ import (?:\([^)]*\)|[^\n]*)\n", re.MULTILINE)
 _IMPORT = re.compile(r"^(?:import \w+|from [\w.]+ import [^\n(]+)\n", re.MULTILINE)
 
@@ -39,9 +37,15 @@ def standalone() -> str:
     for part in PARTS:
         room = Path(__file__).parents[1] if "/" in part else Path(__file__).parent
         text = (room / f"{part}.py").read_text(encoding="utf-8")
-        text = text.replace(_READ_LEMMAS, f"LEMMA_FILE = {LEMMA_FILE!r}")
+        text = _READ_TEXT.sub(_literal, text)
         text = _OWN_IMPORT.sub("", text).replace("from __future__ import annotations\n", "")
         text = text.split('\nif __name__ == "__main__":')[0]
         imports |= set(_IMPORT.findall(text))
         bodies.append(f"# == {part} {'=' * (100 - len(part))}\n\n{_IMPORT.sub('', text).strip()}\n")
     return "\n\n".join([_HEAD, "".join(sorted(imports - {"import sys\n"})), *bodies, _TAIL.lstrip()])
+
+
+def _literal(read: re.Match[str]) -> str:
+    """The text of a file beside this one as Python writes it, in lines for people where that is possible."""
+    text = Path(__file__).with_name(read[1]).read_text(encoding="utf-8")
+    return repr(text) if "\\" in text or '"""' in text else f'"""{text}"""'

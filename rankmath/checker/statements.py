@@ -523,7 +523,7 @@ _RESTING_DATA = {
     "attracting?": {"R": "N N", "radius": "number", "rate": "number"},
     "unstable?": {"growth": "number"},
 }
-_RESTING_HINTS = {"clusters": "n", "support": "k d", "preconditioner": "m m", "pivots": ["p", MAX_SIDE]}
+_RESTING_HINTS: dict[str, Any] = {"clusters": "n", "support": "k d", "preconditioner": "m m", "pivots": ["p", MAX_SIDE]}
 _RESTING_HINTS |= {"S?": "N N", "form?": "N N", "direction?": "N"}
 # F(X) = N(A(X) X W_V): N divides a token by its length; standard LayerNorm first subtracts the mean (a projection
 # after W_V) and divides by the deviation, length/sqrt(d). With clusters of equal tokens one of each is kept, of
@@ -727,13 +727,9 @@ displacement(v) = flat(map([[v[d*i + a] for a in range(d)] for i in range(n)])) 
 box = around(tokens, radius)
 minor = [[box[p[0]][q[1]] for q in pivots] for p in pivots]
 """
-_BLOCK_DATA = {**_RESTING, "W_V": ["d d", MAX_HEADS], "W_QK": ["d d", MAX_HEADS], "skip": "number", "up": "d e"}
-_BLOCK_DATA |= {
-    "down": "e d",
-    "mask": "n n",
-    "norm": ("sphere", "standard"),
-    "attracting": _RESTING_DATA["attracting?"],
-}
+_BLOCK_DATA: dict[str, Any] = {**_RESTING, "W_V": ["d d", MAX_HEADS], "W_QK": ["d d", MAX_HEADS], "skip": "number"}
+_BLOCK_DATA |= {"up": "d e", "down": "e d", "mask": "n n", "norm": ("sphere", "standard")}
+_BLOCK_DATA |= {"attracting": _RESTING_DATA["attracting?"]}
 STATEMENTS["own:stable-block"] = Statement(
     "a block with these heads, this skip and this MLP has exactly one equilibrium within `radius` of the tokens, of"
     " full rank, and it attracts every start X + R z, |z| <= rho",
@@ -784,7 +780,7 @@ turned(Q) = [[x for j in range(floor((d + 1)/2)) for x in ([Q[i][2*j]*cos[i][j] 
 
 # -- attraction in a weighted maximum norm (rule 6) ------------------------------------------------------------
 
-_CONTRACTING_DATA = {**_LAYER, "tokens": "n d", "rank": "number", "ball": "number", "rate": "number"}
+_CONTRACTING_DATA: dict[str, Any] = {**_LAYER, "tokens": "n d", "rank": "number", "ball": "number", "rate": "number"}
 _CONTRACTING_DATA |= {"spectrum?": {"values": "n d", "within": "number"}}
 _CONTRACTING_HINTS = {"weights": "n d", "size": "number", "bits": "number", "support": "n d", "pivots": ["p", MAX_SIDE]}
 _CONTRACTING_HINTS |= {"spectral_weights?": "n d", "spectral_bits?": "number", "core?": "number"}
@@ -1012,8 +1008,8 @@ _SINK_CLAIM = (
     " and positive_definite(form) and positive_definite(0 - form @ J))"
 )
 _SINK_GIVEN = ("binary(mask)", "all(sum(row) > 0 for row in mask)", "normalised == 0 or normalised == 1", "radius > 0")
-_SINK_DATA = {"V": "d d", "Q": "e d", "K": "e d", "mask": "n n", "tokens": "n d"}
-_SINK_DATA |= dict.fromkeys(("beta", "normalised", "radius"), "number")
+_SINK_DATA = {"V": "d d", "Q": "e d", "K": "e d", "beta": "number", "mask": "n n", "normalised": "number"}
+_SINK_DATA |= {"tokens": "n d", "radius": "number"}
 _SINK_HINTS = {"preconditioner": "N N", "form": "N N", "inward": "number"}
 _SINK_METHOD = ("form == T(form)", "len(form) == n*d")
 _SINK_RELIES = ("that a zero with such a Lyapunov function attracts every start near it: Lyapunov's theorem",)

@@ -178,7 +178,7 @@ class Doubles(MultiprecisionNumbers):
     """Doubles one by one, as they are."""
 
     name = "float64"
-    functions = math  # type: ignore[assignment]
+    functions = math
 
     def lift(self, value: Fraction) -> float:
         return value.numerator / value.denominator
