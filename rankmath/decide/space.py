@@ -244,17 +244,8 @@ def rooms(statement: Statement) -> list[Room]:
         biased = not no_key_bias and softcap == "none" and qk_norm == "none" and not kv_heads
         for with_bias in (False, True):
             room = Room(
-                *(n, d, H, L),
-                d_qk=d_qk or float(d),
-                skip=skip,
-                mask=mask,
-                norm=norm,
-                norm_at=norm_at,
-                mlp=mlp,
-                softcap=softcap,
-                qk_norm=qk_norm != "none",
-                positions=positions,
-                kv_heads=kv_heads,
+                *(n, d, H, L, d_qk or float(d), skip, mask),
+                *(norm, norm_at, mlp, softcap, qk_norm != "none", positions, kv_heads),
                 key_bias=with_bias and biased and positions != "rotary",
                 bias=with_bias and not no_bias and (L > 1 or seen),
                 orthogonal=orthogonal,
