@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 
 _NAMES = """intervals reading advice kernel rules definitions/entries definitions/hypotheses definitions/layer
@@ -36,8 +37,9 @@ def standalone() -> str:
     bodies = []
     for part in PARTS:
         room = Path(__file__).parents[1] if "/" in part else Path(__file__).parent
-        text = (room / f"{part}.py").read_text(encoding="utf-8")
-        text = _READ_TEXT.sub(_literal, text)
+        path = room / f"{part}.py"
+        text = path.read_text(encoding="utf-8")
+        text = _READ_TEXT.sub(partial(_literal, path.parent), text)
         text = _OWN_IMPORT.sub("", text).replace("from __future__ import annotations\n", "")
         text = text.split('\nif __name__ == "__main__":')[0]
         imports |= set(_IMPORT.findall(text))
@@ -45,7 +47,8 @@ def standalone() -> str:
     return "\n\n".join([_HEAD, "".join(sorted(imports - {"import sys\n"})), *bodies, _TAIL.lstrip()])
 
 
-def _literal(read: re.Match[str]) -> str:
-    """The text of a file beside this one as Python writes it, in lines for people where that is possible."""
-    text = Path(__file__).with_name(read[1]).read_text(encoding="utf-8")
-    return repr(text) if "\\" in text or '"""' in text else f'"""{text}"""'
+def _literal(folder: Path, read: re.Match[str]) -> str:
+    """The text of a file as Python writes it, in lines for people where that is possible."""
+    text = (folder / read[1]).read_text(encoding="utf-8")
+    raw = "r" if "\\" in text else ""
+    return repr(text) if '"""' in text else f'{raw}"""{text}"""'
