@@ -351,7 +351,9 @@ def _row_of_standing(s: Standing, provenance: Sequence[LedgerRow]) -> Row:
     drawn = s.instances + s.extra
     proved = f"proved in {entry.truth}; " if entry is not None and entry.status == "proved" else ""
     held = f"held on {s.holds} of {drawn} instances, {s.certified} certified"
-    told = {name: "" if entry is None else getattr(entry, name) for name in ("title", "claim", "truth", "source")}
+    told: dict[str, Any] = {
+        name: "" if entry is None else getattr(entry, name) for name in ("title", "claim", "truth", "source")
+    }
     told |= {"source": "a file of the user's"} if entry is None else {}
     told["sentence"] = f"refuted by {_many(s.violated, 'instance')}; {held}" if s.violated else f"{proved}{held}"
     seconds = sum(row["seconds"] for row in provenance if row["statement"] == s.statement)

@@ -286,9 +286,9 @@ class _Tally(Tally):
         )
         counted = ("holds", "violated", "undecided", "not_applicable", "certified")
         return Findings(
-            drawn,
-            self.instances - drawn,
-            *(getattr(self, name) for name in counted),
+            instances=drawn,
+            extra=self.instances - drawn,
+            **{name: getattr(self, name) for name in counted},
             log_tightest=None if self.tightest is None else self.log_tightest,
             tightest_position=None if self.tightest is None else self.tightest[0],
             histogram=tuple(counts.tolist()),

@@ -325,7 +325,9 @@ class Ledger:
             failures = self._value("SELECT COUNT(*) FROM failures WHERE statement = ?", key)
             lists = self._rows("SELECT histogram FROM chunks WHERE statement = ?", key)
             histogram = tuple(sum(column) for column in zip(*(json.loads(text) for (text,) in lists), strict=True))
-            found.append(Standing(key, status, chunks, *counts, log_tightest, failures, histogram))
+            seen = dict(zip(names, counts, strict=True))
+            known = {"log_tightest": log_tightest, "failures": failures, "histogram": histogram}
+            found.append(Standing(key, status, chunks, **seen, **known))
         return found
 
     def planned(self) -> dict[str, int]:
