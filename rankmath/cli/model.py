@@ -144,17 +144,11 @@ def model(
                 curves.append(Curve.of(f"log of {key}" if logs else key, name, range(net.layers + 1), values))
             found = layer_bounds(net, X, bounds.split(",")) if bounds else ()
             if bounds:
+                told = ("measured", "step", "whole", "share")
                 result["bounds"] = [
-                    {
-                        "key": bound.key,
-                        "size": bound.size,
-                        "measured": [number(x) for x in bound.measured],
-                        "step": [number(x) for x in bound.step],
-                        "whole": [number(x) for x in bound.whole],
-                        "share": [number(x) for x in bound.share],
-                        "vacuous": list(bound.vacuous),
-                        "why_not": list(bound.why_not),
-                    }
+                    {"key": bound.key, "size": bound.size}
+                    | {name: [number(x) for x in getattr(bound, name)] for name in told}
+                    | {"vacuous": list(bound.vacuous), "why_not": list(bound.why_not)}
                     for bound in found
                 ]
             results.append(result)
@@ -170,13 +164,8 @@ def model(
 
         plot_curves(curves, {c.panel: ("layer", c.panel, "linear", "linear") for c in curves}, plot)
     if as_json:
-        about: dict[str, Json] = {
-            "model": whole.kind,
-            "tokens": len(X),
-            "dim": whole.dim,
-            "weights": weights,
-            "arithmetic": arithmetic,
-        }
+        about: dict[str, Json] = {"model": whole.kind, "tokens": len(X), "dim": whole.dim}
+        about |= {"weights": weights, "arithmetic": arithmetic}
         about |= {"said": said} if said else {}
         click.echo(json.dumps(about | {"variants": results}, indent=1))
         return

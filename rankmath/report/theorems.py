@@ -170,19 +170,15 @@ def _readable(part: str) -> str:
 def document(certificates: Sequence[Certificate]) -> str:
     """The theorems as a document of their own: pdflatex, twice."""
     body = "\n\n".join(theorem(certificate) for certificate in certificates)
-    return "\n".join(
-        (
-            r"\documentclass[11pt]{article}",
-            r"\usepackage[utf8]{inputenc}",
-            r"\usepackage[a4paper,margin=27mm]{geometry}",
-            preamble().rstrip(),
-            r"\emergencystretch=10em",
-            r"\begin{document}",
-            body,
-            r"\end{document}",
-            "",
-        )
-    )
+    return rf"""\documentclass[11pt]{{article}}
+\usepackage[utf8]{{inputenc}}
+\usepackage[a4paper,margin=27mm]{{geometry}}
+{preamble().rstrip()}
+\emergencystretch=10em
+\begin{{document}}
+{body}
+\end{{document}}
+"""
 
 
 # -- equilibria --------------------------------------------------------------------------------------------
