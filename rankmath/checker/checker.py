@@ -87,14 +87,8 @@ class CheckResult:
 
     def plain(self, name: str) -> dict[str, Any]:
         """For a machine."""
-        return {
-            "file": name,
-            "accepted": self.accepted,
-            "verdict": self.verdict,
-            "reason": self.reason,
-            "id": self.id,
-            "checked": list(self.checked),
-        }
+        about = {field: getattr(self, field) for field in ("accepted", "verdict", "reason", "id")}
+        return {"file": name, **about, "checked": list(self.checked)}
 
 
 def wording(statement: str, data: Iterable[str] = ()) -> tuple[str, tuple[str, ...]] | None:
@@ -346,11 +340,8 @@ def _members(
 
 def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline: float) -> tuple[str, str]:
     data, hints = read_network(content["data"], content["hints"], deadline)
-    claim, given, kind = (
-        in_fractions(content["claim"]),
-        [in_fractions(text) for text in content["given"]],
-        content["kind"],
-    )
+    claim, given = in_fractions(content["claim"]), [in_fractions(text) for text in content["given"]]
+    kind = content["kind"]
     known = NETWORK_CLAIMS.get(key)
     demand_language(claim, given, deadline)
     verb = "satisfies" if kind == "holds" else "violates"

@@ -31,6 +31,7 @@ from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
 from rankmath.model.positions import ALiBi, PositionTable, Rotary
 from rankmath.model.sublayers import Activation, NormKind
 from rankmath.validation import InvalidArgument
+from rankmath.verification.data import COMPARED
 from rankmath.verification.draws import ALL_TOKENS, Rng
 from rankmath.verification.instance import Instance, NetworkInstance
 from rankmath.verification.statement import Statement
@@ -301,13 +302,7 @@ def _clash(statement: Statement) -> list[str]:
     return []
 
 
-_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
-    "<=": operator.le,
-    "<": operator.lt,
-    ">=": operator.ge,
-    ">": operator.gt,
-    "==": operator.eq,
-}
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {**COMPARED, "==": operator.eq}
 
 
 def _mask_name(word: str) -> str:
