@@ -25,7 +25,7 @@ from rankmath.cli.verify import verify
 from rankmath.version import __version__
 
 
-@click.group(cls=App, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=App, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.version_option(__version__, prog_name="rankmath")
 def main() -> None:
     """Decides whether a statement about attention and rank collapse is true, and hands over the proof."""

@@ -33,31 +33,29 @@ _BOUNDS = ("own:diameter", "wu2024:1")
 @click.argument("folder", type=click.Path())
 @click.option("--text", type=click.Path(exists=True, dir_okay=False), help="A file with the text to read.")
 @click.option("--ids", help="Token ids, separated by commas, instead of a text.")
-@click.option("--tokens", type=int, default=64, show_default=True, help="How many; random ones without a text.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of random tokens, and of weights drawn anew.")
+@click.option("--tokens", type=int, default=64, help="How many; random ones without a text.")
+@click.option("--seed", type=int, default=0, help="Of random tokens, and of weights drawn anew.")
 @click.option(
     "--variant",
     help="Ablations, separated by commas; 'help' lists them. Unless given san, and san+norm where LayerNorm comes "
     "before attention, with sentences that say what happens where.",
 )
-@click.option("--metric", default="relative-residual", show_default=True, help="Columns; 'help' lists them.")
-@click.option("--mask", default="own", show_default=True, help="complete, causal, window:4, …")
+@click.option("--metric", default="relative-residual", help="Columns; 'help' lists them.")
+@click.option("--mask", default="own", help="complete, causal, window:4, …")
 @click.option("--d-qk", type=float, help="The logits are divided by its root; the model's own unless given.")
-@click.option("--weights", type=click.Choice(["trained", "redrawn", "initial"]), default="trained", show_default=True)
+@click.option("--weights", type=click.Choice(["trained", "redrawn", "initial"]), default="trained")
 @click.option("--layers", type=int, help="Only so many of the first layers.")
 @click.option("--part", type=click.Choice(["encoder", "decoder"]), help="Of Whisper.")
 @click.option(
     "--arithmetic",
     type=click.Choice(["float64", "balls"]),
     default="float64",
-    show_default=True,
     help="balls: a certified enclosure at every layer.",
 )
 @click.option(
     "--backend",
     type=click.Choice(["numpy", "cupy"]),
     default="numpy",
-    show_default=True,
     help="Where the layers run; cupy needs a GPU and the extra gpu.",
 )
 @click.option(
