@@ -400,9 +400,13 @@ def _connect(path: Path, options: str) -> sqlite3.Connection:
 
 def _identify(path: Path, connection: sqlite3.Connection) -> bool:
     """True for a ledger this version reads, False for an empty file; anything else is refused."""
-    application = connection.execute("PRAGMA application_id").fetchone()[0]
-    schema = connection.execute("PRAGMA user_version").fetchone()[0]
-    tables = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]
+    questions = ("PRAGMA application_id", "PRAGMA user_version", "SELECT COUNT(*) FROM sqlite_master")
+    # One transaction: another run may make the tables between two of these questions.
+    connection.execute("BEGIN")
+    try:
+        application, schema, tables = (connection.execute(question).fetchone()[0] for question in questions)
+    finally:
+        connection.rollback()
     if application != APPLICATION:
         if tables or application or schema:
             raise LedgerError(f"ledger: {path} given; it is an SQLite file of something else; nothing was written")
