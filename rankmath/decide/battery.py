@@ -64,8 +64,7 @@ def verify(
     Parameters
     ----------
     key : a statement's key, or a `Statement` of your own.
-    given : what the statement speaks about: ``net, X`` for networks, else the arrays it declares, in order or by
-        name.
+    given : what the statement speaks about: ``net, X`` for networks, else the arrays it declares, in order or by name.
     arithmetic : "float64" or "mpmath" (numerically), or "balls" (certified, precision raised until decided, at
     most `bits`).
 

@@ -41,12 +41,11 @@ from rankmath.verification.verdict import Outcome, Verdict, ratio
 class Answer:
     """What was found out about a claim.
 
-    `near` is the instance on which it was tightest; `shrinking` the quotient of its two sides as that instance's
-    tokens shrink by 1, 1/10, 1/100; `implied_by` registered theorems whose bound was at most the claim's on every
-    instance compared, a hint and no proof; `constant` the best value seen for the letter that was to be sharpened,
-    `sizes` what was seen of it at several values of a size; `factor` the least factor on the larger side with
-    which the claim is proved, and `proof` that proof. Of a claim of existence (`sought`) the battery is that of
-    its negation.
+    `near` is the instance on which it was tightest; `shrinking` the quotient of its two sides as that instance's tokens
+    shrink by 1, 1/10, 1/100; `implied_by` registered theorems whose bound was at most the claim's on every instance
+    compared, a hint and no proof; `constant` the best value seen for the letter that was to be sharpened, `sizes` what
+    was seen of it at several values of a size; `factor` the least factor on the larger side with which the claim is
+    proved, and `proof` that proof. Of a claim of existence (`sought`) the battery is that of its negation.
     """
 
     battery: Battery
@@ -288,9 +287,8 @@ def sharpen(
 ) -> Answer:
     """The best constant seen in the place of a letter: the claim fails for smaller ones at an instance found.
 
-    The letter is one of the statement's `where`, whose value there is where the search starts. A larger constant
-    must make the claim weaker. `evaluations`: eight searches of so many each, and one at every size, in at most
-    `seconds`.
+    The letter is one of the statement's `where`, whose value there is where the search starts. A larger constant must
+    make the claim weaker. `evaluations`: eight searches of so many each, and one at every size, in at most `seconds`.
 
     >>> claim = Statement("mine:c", "diameter(X[1], 1) <= c*norm(W[0,0], inf)*diameter(X[0], 1)", "heads == 1",
     ...                   where={"c": "1/2"})

@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import NoReturn, TypeVar
 
-from rankmath.definitions.entries import ENTRIES
-from rankmath.definitions.hypotheses import MASKS, OTHER_NAMES, allowed
-from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS, LETTERS, SWITCHES, Function, Parameter
+from rankmath.definitions.entries import ENTRIES, Parameter
+from rankmath.definitions.hypotheses import MASKS, OTHER_NAMES, SWITCHES, allowed
+from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS, LETTERS, Function
 from rankmath.formula.terms import (
+    ARITHMETIC,
     EXPONENTS,
     INDICES,
     Call,
@@ -444,17 +445,9 @@ def _exact(term: Term) -> Fraction | None:
             a, b = _exact(left), _exact(right)
             if a is None or b is None or max(_bits(a), _bits(b)) > _MOST_BITS:
                 return None
-            match operator:
-                case "+":
-                    return a + b
-                case "-":
-                    return a - b
-                case "*":
-                    return a * b
-                case "/":
-                    return None if b == 0 else a / b
-                case _:
-                    return a**b.numerator if b.denominator == 1 else None
+            if operator == "**":
+                return a**b.numerator if b.denominator == 1 else None
+            return None if operator == "/" and b == 0 else Fraction(ARITHMETIC[operator](a, b))
     return None
 
 
