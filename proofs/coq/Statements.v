@@ -2275,10 +2275,15 @@ Definition statement_zhai2023_3_1 : Prop :=
 
 (* Without a proposition, and the first word that stands in the way:
     dong2021:3.2: the word lipschitz
+    own:cluster: its arrays
     own:cluster-speed: its arrays
+    own:escape: its arrays
     own:flow-step-odd: its arrays
     own:frozen-sign: its arrays
     own:stable-connected: its arrays
+    chen2026:2.4: its arrays
+    geshkovski2024:cluster: its arrays
+    geshkovski2024:escape: its arrays
     karagodin2024:subspace-two: its arrays
     karagodin2025:4.3: its arrays
     unstated:diameter-rotary: a refuted claim about positions, of which Language.v has no single one *)
