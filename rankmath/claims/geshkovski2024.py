@@ -61,7 +61,7 @@ def pair_gap(run: ArrayRun, X: str) -> Scalar:
 
 @quantity(
     "inner_gap(X: array, m: array)",
-    text=f"{_GAPS}; max(0, max(1 - C[i][j] for i in range(m) for j in range(2, m)) if m > 2 else 0)",
+    text=f"{_GAPS}; max(1 - C[i][j] for i in range(m) for j in range(2, m)) if m > 2 else 0",
     by_name=True,
     example="inner_gap(X, m) <= 2",
 )
@@ -124,8 +124,8 @@ def _depths(run: ArrayRun, X: str, w: str) -> Array:
 
 @quantity(
     "cap_least(X: array, w: array, m: array)",
-    text=f"{_UNIT}; min(1, min(sum(u[i][a]*w[a] for a in range(len(w)))/sqrt(sum(w[a]**2 for a in range(len(w)))) for "
-    "i in range(1, m)) if m > 1 else 1)",
+    text=f"{_UNIT}; min(sum(u[i][a]*w[a] for a in range(len(w)))/sqrt(sum(w[a]**2 for a in range(len(w)))) for i in "
+    "range(1, m)) if m > 1 else 1",
     by_name=True,
     example="cap_least(X, w, m) <= 1",
 )
