@@ -1,4 +1,4 @@
-"""wu2024:1: masked attention without LayerNorm collapses exponentially, in explicit form."""
+"""wu2024:1: how fast masked attention without LayerNorm collapses, up to the product of its values."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
