@@ -36,11 +36,11 @@ def draw_steps(rng: Rng, size: int) -> ArrayInstance:
 
 defined(
     "left_over(g: array)",
-    "prod(1 - g[t] for t in range(len(g)))",
-    "the product of all 1 − g_t: what is left of the distance to the vertex after the steps g_t",
+    "prod(1 - g[i] for i in range(len(g)))",
+    "the product of all 1 − g_i: what is left of the distance to the vertex after the steps g_i",
     example="left_over(g) <= 1",
 )
-defined("total(g: array)", "sum(g[t] for t in range(len(g)))", "sum of the entries")
+defined("total(g: array)", "sum(g[i] for i in range(len(g)))", "sum of the entries")
 
 
 @predicate("proper_steps(g: array)", text="all(0 < g[i] and g[i] < 1 for i in range(len(g)))")

@@ -121,8 +121,8 @@ barbero2024_4_2 = proved(
     title="A repeated last token: the two last tokens come together as the input grows, explicitly",
     source=f"{BARBERO}, Theorem 4.2, as we read it: without positions, of causal attention with skips and biases; "
     "the paper has a limit, the explicit bound is ours",
-    notes="Where the weights are fixed and all tokens of the input lie in one ball, however many, repeat_share is "
-    "O(1/n), and the bound tends to 0.",
+    notes="Where the weights are fixed and all tokens of the input lie in one ball, however many, what the "
+    "repeated token gives itself is O(1/n), and the bound tends to 0.",
     draws=(
         partial(draw_causal, moderate_tokens, layers=3),
         partial(draw_causal, clustered_tokens, layers=2, skip=1.0),
@@ -137,7 +137,7 @@ own_repeat = proved(
     " and repeat_gap(X[1]) <= (3 - 2*sqrt(2))*norm(W[0,0], 2)*diameter(X[0], 2)",
     given=_ONE,
     where={"p": "last_share(n - 1)"},
-    title="A repeated last token moves by at most 3 − 2√2 of the diameter, times the norm of the values",
+    title="A repeated last token differs from the last by at most 3 − 2√2 of the diameter, times the values' norm",
     source=f"{OWN}, after Theorem 4.2 of {BARBERO}",
     draws=tuple(partial(draw_causal, tokens) for tokens in (moderate_tokens, clustered_tokens)),
     extremal=two_places,

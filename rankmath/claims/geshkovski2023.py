@@ -93,7 +93,7 @@ defined(
 
 @quantity(
     "meeting_time(gamma: array, beta: array, m: array)",
-    text="integral((exp(beta*(1 - c)) + m - 1)/(2*(1 - c)*(1 + (m - 1)*c)) for c in range(0, gamma))",
+    text="integral((exp(beta*(1 - u)) + m - 1)/(2*(1 - u)*(1 + (m - 1)*u)) for u in range(0, gamma))",
     by_name=True,
     example="meeting_time(gamma, beta, m) >= 0",
 )

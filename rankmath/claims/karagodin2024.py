@@ -149,10 +149,10 @@ def _unit(run: ArrayRun, x: str) -> Array:
 
 @quantity(
     "climb(lam: array, B: array, x: array, m: array)",
-    text="u = [x[a]/sqrt(sum(x[b]**2 for b in range(len(x)))) for a in range(len(x))]; s = "
-    "exp(sum(u[a]*B[a][b]*u[b] for a in range(len(u)) for b in range(len(u)))); t = exp(sum(u[a]*B[a][0] "
-    "for a in range(len(u)))); (m*t*lam[0]*(1 - u[0]**2) + s*u[0]*(lam[0] - sum(lam[a]*u[a]**2 for a in "
-    "range(len(u)))))/(m*t + s)",
+    text="u = [x[a]/sqrt(sum(x[b]**2 for b in range(len(x)))) for a in range(len(x))]; p = "
+    "exp(sum(u[a]*B[a][b]*u[b] for a in range(len(u)) for b in range(len(u)))); q = exp(sum(u[a]*B[a][0] "
+    "for a in range(len(u)))); (m*q*lam[0]*(1 - u[0]**2) + p*u[0]*(lam[0] - sum(lam[a]*u[a]**2 for a in "
+    "range(len(u)))))/(m*q + p)",
     by_name=True,
     example="climb(lam, B, x, m) >= 0",
 )
@@ -217,7 +217,7 @@ own_flow_one_cluster = proved(
     where={"s": "exp(2*form_size(B))"},
     given=("first_is_largest(lam)", "m > 0", "s*(first_value(lam) - least_value(lam)) < m*first_value(lam)"),
     arrays={"lam": "d, d >= 2", "B": "d d", "x": "d, no zero row", "m": ", whole, >= 1"},
-    title="Causal tokens under a symmetric V end at one point if attention is not too sharp",
+    title="Causal tokens under a symmetric V end, from almost every start, at one point if attention is not too sharp",
     source=f"{OWN}, after the conjecture of {KARAGODIN}",
     truth="proofs/karagodin2024.tex",
     draws=(draw_climbs,),
@@ -288,7 +288,7 @@ defined(
     example="sine_square(M, X) <= 1",
 )
 def sine_square(run: ArrayRun, M: str, X: str) -> Scalar:
-    """squared sine of the angle of the parts p_0 and p_1 of two tokens in L"""
+    """squared sine of the angle of the parts p_0 and p_1 of two tokens in L, neither of which is 0"""
     A, directions = run.A, _pair(run, M, X)[2]
     first, second = directions[..., :1, :], directions[..., 1:, :]
     off = first - A.matmul(first, A.transpose(second)) * second
@@ -328,7 +328,7 @@ karagodin2024_subspace_two = proved(
     "karagodin2024:subspace-two",
     "aligning(lam, M, B, X) >= lam*lead(M, X)*sine_square(M, X)/(1 + exp(2*form_size(B)))",
     given="lam > 0",
-    arrays={"lam": "", "M": "k k", "B": "d d", "X": "2 d"},
+    arrays={"lam": "", "M": "m m", "B": "d d", "X": "2 d"},
     title="Two causal tokens under a symmetric V whose largest eigenvalue is positive and multiple end, from "
     "almost every start, where the first points in its eigenspace",
     source=f"{OWN}; it gives a conjecture of {KARAGODIN}, on a top eigenvalue of multiplicity two or more, for two "

@@ -12,7 +12,7 @@ from rankmath.verification.draws import Rng, clustered_tokens, low_rank_tokens, 
 defined(
     "inverse_phi(x: number)",
     "lambert(x/exp(1))",
-    "the y ≥ 0 with y e^{y+1} = x: Lambert's W(x/e)",
+    "Lambert's W(x/e): the y ≥ 0 with y e^{y+1} = x",
     example="inverse_phi(1) <= 1",
 )
 

@@ -241,7 +241,7 @@ own_frozen_sign = proved(
     draws=(draw_separations,),
     share=0.1,
     notes="With s = β^{−1/2} = πw and c = b + 1 + 2ε the theorem asks for Nh((c − 1 − 2ε)s) < h(εs) and prints "
-    "Ng((c − 2ε)s) < g(εs), g = h′, where the proof needs −N. As far_slope < near_slope, the first condition "
+    "Ng((c − 2ε)s) < g(εs), g = h′, where the proof needs −N. As 33/25 < 8/5, the first condition "
     "implies the second with the minus sign, for c ≥ 2 + 2ε, ε ≤ 2/5 and frozen tokens that fit on the circle, "
     "(c − 2ε)s ≤ π: there the sign does not matter.",
 )

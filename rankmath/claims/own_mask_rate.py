@@ -124,8 +124,8 @@ own_mask_rate = ours(
     extremal=two_causal,
     share=0.3,
     notes="With self-loops the trace is above 1 unless every token sees every token. So with equal logits "
-    "and W = I the residual falls in the end by |λ₂| ≥ (Σ 1/deg_i − 1)/(n − 1) > 0 a layer in the geometric mean, "
-    "for almost every start. Two causal tokens are an equality.",
+    "and W = I a layer multiplies the residual in the end by |λ₂| ≥ (Σ 1/deg_i − 1)/(n − 1) > 0, in the geometric "
+    "mean, for almost every start. Two causal tokens are an equality.",
 )
 
 own_mask_rate_symmetric = ours(
@@ -133,15 +133,15 @@ own_mask_rate_symmetric = ours(
     "returns(K) - 1 <= (n - 1)*weights_second(K)**2",
     given=("n >= 2", "symmetric_weights(K)"),
     arrays={"K": "n n"},
-    title="Symmetric logits, W = I, an incomplete undirected mask: exponential at best, from almost every start",
+    title="Fixed symmetric logits, W = I, an incomplete undirected mask: exponential at best, from almost every start",
     truth="proofs/own_mask_rate.tex",
     draws=(draw_weights,),
     extremal=two_weights,
     share=0.3,
     notes="Entries of K are e^logit on an edge and 0 elsewhere. The left side is the sum of λ_k², k ≥ 2, all "
     "real, so it is positive unless K has rank one, and K has not where an edge lacks: λ₂ ≠ 0 for symmetric "
-    "logits, such as ALiBi by distance, or rotary positions with W_Q = W_K at consensus, under every incomplete "
-    "undirected mask with self-loops. Two tokens are an equality.",
+    "logits, such as those of equal tokens with ALiBi by distance, or with rotary positions and equal weights and "
+    "biases of queries and keys, under every incomplete undirected mask with self-loops. Two tokens are an equality.",
 )
 
 unstated_mask_dichotomy = refuted(

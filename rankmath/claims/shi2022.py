@@ -75,7 +75,7 @@ own_layernorm = ours(
     where={"r_1": "least_length(Y, 0)", "r_2": "least_length(Y, 1)"},
     given=("n >= 2", "r_1 > 0"),
     arrays={"Y": "n d, n >= 2, no zero row"},
-    title="LayerNorm forgets how lengths differ, and spreads the rest",
+    title="LayerNorm forgets how lengths differ: what it leaves of the spread of tokens, at most",
     draws=(draw_rows,),
     extremal=one_length,
     sharp=True,

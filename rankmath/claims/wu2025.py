@@ -27,13 +27,14 @@ defined("steps(P: array)", "len(P)", "the number of layers", example="steps(P) >
 defined(
     "share(P: array, j: number)",
     "max(sum(rollout(P)[m][k] for k in range(n) if k == j) for m in range(n))",
-    "largest weight of a token on token j over all layers; the first token has number 0, and beyond the last it is 0",
+    "largest weight of a token on the token of this number over all layers; the first has number 0, and beyond the "
+    "last it is 0",
     example="share(P, 1) <= 1",
 )
 defined(
     "tail(P: array, j: number)",
     "max(sum(rollout(P)[m][k] for k in range(j, n)) for m in range(n))",
-    "largest weight of a token on all tokens from j on, over all layers; the first token has number 0, and "
+    "largest weight of a token on all tokens from this number on, over all layers; the first has number 0, and "
     "beyond the last it is 0",
     example="tail(P, 1) <= 1",
 )
@@ -60,13 +61,13 @@ defined(
 defined(
     "least_prefixed(P: array, k: number)",
     "min(P[s][i][j] for s in range(len(P)) for i in range(n) for j in range(n) if j <= i or j < k)",
-    "least attention that the mask with prefix k allows, over all layers",
+    "least attention that the mask with this prefix allows, over all layers",
     example="least_prefixed(P, 2) > 0",
 )
 defined(
     "prefix_floor(P: array, k: number)",
     "min(rollout(P)[i][j] for i in range(n) for j in range(n) if j < k)",
-    "least weight on one of the first k tokens over all layers",
+    "least weight on a token of the prefix over all layers",
     example="prefix_floor(P, 1) > 0",
 )
 
@@ -137,7 +138,8 @@ own_position_bias = proved(
     draws=_DRAWS["window"],
     sharp=True,
     share=0.6,
-    notes="The weight on all tokens from j on, not on one alone; w = n is the causal mask, where it is attained.",
+    notes="The weight on all tokens from number i + 1 on, not on one alone; w = n is the causal mask, where it is "
+    "attained.",
 )
 
 wu2025_4_3 = proved(

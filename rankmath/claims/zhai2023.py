@@ -70,7 +70,7 @@ zhai2023_3_1 = proved(
     draws=(draw_entropies,),
     extremal=one_token_apart,
     sharp=True,
-    notes="Attained for every number of tokens and every value of logit_size, as the authors say; the proof is ours.",
+    notes="Attained for every number of tokens and every value of ‖W‖₂‖XXᵀ‖₂, as the authors say; the proof is ours.",
 )
 
 

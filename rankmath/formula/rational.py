@@ -44,9 +44,9 @@ def _matrix(*factors: list[Any]) -> list[Any]:
     return reduce(mul, map(fmpq_mat, factors)).tolist()
 
 
-def _real_eigenvalues(M: list[Any], *, positive: bool) -> int:
+def real_eigenvalues(M: fmpq_mat, *, positive: bool) -> int:
     """How many: different and positive ones, or real ones with their multiplicities."""
-    roots: Any = fmpq_mat(M).charpoly().numer().complex_roots()
+    roots: Any = M.charpoly().numer().complex_roots()
     real = [(root.real, count) for root, count in roots if root.imag.is_zero()]
     return sum(x > 0 for x, _ in real) if positive else sum(count for _, count in real)
 
@@ -61,8 +61,8 @@ _ALGEBRA: dict[str, Callable[..., Any]] = {
     "rollout": lambda layers: _matrix(*reversed(layers)),
     "solve": lambda M, b: [row[0] for row in fmpq_mat(M).solve(fmpq_mat([[x] for x in b])).tolist()],
     "matrix_rank": lambda M: fmpq_mat(M).rank(),
-    "real_eigenvalues": lambda M: _real_eigenvalues(M, positive=False),
-    "positive_eigenvalues": lambda M: _real_eigenvalues(M, positive=True),
+    "real_eigenvalues": lambda M: real_eigenvalues(fmpq_mat(M), positive=False),
+    "positive_eigenvalues": lambda M: real_eigenvalues(fmpq_mat(M), positive=True),
 }
 _PLAIN: dict[str, Any] = {
     **{f.__name__: f for f in (abs, all, any, at, divided, len, max, min, raised, sum)},

@@ -23,9 +23,11 @@ from rankmath.arithmetic.protocol import System
 from rankmath.definitions.entries import ENTRIES, Entry, lines
 from rankmath.definitions.layer import GRAPHS, layer_text
 from rankmath.definitions.quantities import HELPERS
-from rankmath.formula.evaluate import NUMBERS, Truth
+from rankmath.formula.evaluate import NUMBERS, Doubles, Truth
 from rankmath.formula.numbers import Signed
 from rankmath.formula.printed import lets
+from rankmath.formula.rational import real_eigenvalues
+from rankmath.formula.terms import ARITHMETIC
 from rankmath.linalg.norms import spectral, symmetric_extremes
 from rankmath.linalg.residuals import value_and_center
 from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
@@ -40,29 +42,6 @@ _REMEMBERED = _BY_VALUE | {list, dict}
 #: A number, a truth value (None: not decided), a word, a record, or a list of these.
 Value: TypeAlias = Any
 Env: TypeAlias = Mapping[str, Value]
-
-
-class Doubles:
-    """Doubles one by one, as they are."""
-
-    name = "float64"
-
-    def lift(self, value: Fraction) -> float:
-        return value.numerator / value.denominator
-
-    def power(self, base: float, exponent: Fraction) -> float:
-        return base**exponent.numerator if exponent.denominator == 1 else base ** float(exponent)
-
-    def apply(self, function: str, x: float) -> float:
-        if function in ("expc", "tanhc"):
-            return 1.0 if x == 0 else (math.expm1(x) if function == "expc" else math.tanh(x)) / x
-        return abs(x) if function == "abs" else float(getattr(math, function)(x))
-
-    def larger(self, a: float, b: float) -> float:
-        return max(a, b)
-
-    def smaller(self, a: float, b: float) -> float:
-        return min(a, b)
 
 
 @cache
@@ -309,14 +288,7 @@ def _joined(conjunction: bool, truths: Iterable[bool | None]) -> bool | None:
     return None if unknown else conjunction
 
 
-_NUMERIC: dict[str, Callable[..., Value]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "minus": operator.neg,
-    "abs": abs,
-}
+_NUMERIC: dict[str, Callable[..., Value]] = {**ARITHMETIC, "minus": operator.neg, "abs": abs}
 _RELATIONS: dict[type[ast.cmpop], Callable[[Value, Value], Value]] = {
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
@@ -565,10 +537,10 @@ def _cholesky(text: Text, M: Value) -> Value:
     return L
 
 
-def _real_eigenvalues(text: Text, M: Value, positive: bool) -> Value:
-    """How many, of an exact matrix: different and positive ones, or real ones with their multiplicities."""
-    real = [(root.real, count) for root, count in _roots(_fractions(text, M)) if root.imag.is_zero()]
-    return Fraction(sum(x > 0 for x, _ in real) if positive else sum(count for _, count in real))
+def _real_eigenvalues(text: Text, M: Value, *, positive: bool) -> Value:
+    from rankmath.linalg.rationals import to_flint
+
+    return Fraction(real_eigenvalues(to_flint(_fractions(text, M)), positive=positive))
 
 
 def _det(text: Text, M: Value) -> Value:
@@ -700,25 +672,11 @@ def network_data(A: System, net: Network, X: Array) -> dict[str, Value]:
         for layer, at in zip(blocks, feeds, strict=True)
     ]
     layers, heads = Fraction(len(blocks)), Fraction(len(maps[0]["query"]) if maps else 0)
-    data: dict[str, Value] = {
-        "blocks": blocks,
-        "input": record.matrix(X),
-        "n": Fraction(n),
-        "d": Fraction(d),
-        "L": layers,
-        "H": heads,
-        "tokens": Fraction(n),
-        "dim": Fraction(d),
-        "layers": layers,
-        "heads": heads,
-        "attends": attends,
-        "feeds": feeds,
-        "mlp": fed,
-        "hints_inf": [[]] * (len(blocks) + 1),
-        "hints_composite": [[]] * (len(blocks) + 1),
-        "layernorm": net.norm_kind,
-        "norm_at": net.norm_at,
-    }
+    data: dict[str, Value] = {"n": Fraction(n), "d": Fraction(d), "L": layers, "H": heads}
+    data |= dict(zip(("tokens", "dim", "layers", "heads"), data.values(), strict=True))
+    data |= {"blocks": blocks, "input": record.matrix(X), "attends": attends, "feeds": feeds, "mlp": fed}
+    data |= dict.fromkeys(("hints_inf", "hints_composite"), [[]] * (len(blocks) + 1))
+    data |= {"layernorm": net.norm_kind, "norm_at": net.norm_at}
     same = {"skip": [part["skip"] for part in attentions], "d_qk": [f["d_qk"] for f in maps]}
     same["edges"] = [f["mask"] for f in maps]
     return data | {name: values[0] for name, values in same.items() if values and all(v == values[0] for v in values)}
