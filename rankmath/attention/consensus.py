@@ -10,7 +10,7 @@ from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.plain import attention_matrices, check_input
 from rankmath.attention.tokens import Tokens
 from rankmath.attention.trace import layers_centred
-from rankmath.linalg.enclosures import log_residual
+from rankmath.linalg.exact_residuals import log_residual
 from rankmath.model.network import Network
 from rankmath.model.sublayers import Attention
 from rankmath.validation import Array, ArrayLike, InvalidArgument, Number, as_array, as_choice, as_count
@@ -113,8 +113,8 @@ def consensus_factor(
     with precision(256 + 12 * net.layers if bits is None else as_count("bits", bits, least=2, most=2**22)):
         A = MatrixBalls()
         rows = [A.array(one.residual) for one in layers_centred(A, net, tokens)]
-        logs = [float(log_residual(A.on_arrays, rows[place], "frobenius")) for place in (0, -count - 1)]
-        _near_consensus(logs[0], logs[1], count)
+        first, before = (float(log_residual(A.on_arrays, rows[place], "frobenius")) for place in (0, -count - 1))
+        _near_consensus(first, before, count)
         weights = np.random.default_rng(0).integers(-99, 100, tokens.size)
         return _leading_root([(row.ravel() * weights).sum() for row in rows[-count:]])
 

@@ -6,7 +6,8 @@ from fractions import Fraction
 import numpy as np
 
 from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
-from rankmath.verification.claim import ALCALDE, OWN, ArrayInstance, Rng, exact_batch, proved, refuted
+from rankmath.verification.claim import ArrayInstance, Rng, exact_batch, proved, refuted
+from rankmath.verification.papers import ALCALDE, OWN
 
 
 @predicate(

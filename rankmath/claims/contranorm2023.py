@@ -6,7 +6,8 @@ from fractions import Fraction
 import numpy as np
 
 from rankmath.formula.arrays import defined
-from rankmath.verification.claim import GUO, OWN, ArrayInstance, Draw, Instance, Rng, proved, refuted
+from rankmath.verification.claim import ArrayInstance, Draw, Instance, Rng, proved, refuted
+from rankmath.verification.papers import GUO, OWN
 
 defined(
     "erank(sigma: array)",

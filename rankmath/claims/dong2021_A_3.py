@@ -7,7 +7,8 @@ import numpy as np
 
 from rankmath.formula.arrays import ArrayRun, Scalar, column, quantity, unbox
 from rankmath.validation import Array
-from rankmath.verification.claim import DONG, ArrayInstance, Rng, proved, refuted
+from rankmath.verification.claim import ArrayInstance, Rng, proved, refuted
+from rankmath.verification.papers import DONG
 
 
 def _change(run: ArrayRun, c: str, E: tuple[str, int]) -> Array:

@@ -8,7 +8,8 @@ import numpy as np
 from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
 from rankmath.linalg.rationals import exact_array, to_flint
 from rankmath.validation import Array, Number
-from rankmath.verification.claim import OWN, ArrayInstance, Instance, Rng, exact_batch, proved, refuted
+from rankmath.verification.claim import ArrayInstance, Instance, Rng, exact_batch, proved, refuted
+from rankmath.verification.papers import OWN
 
 
 def _all_real(A: Array) -> Truth:

@@ -9,7 +9,8 @@ import numpy as np
 from rankmath.attention.softmax import softmax
 from rankmath.formula.arrays import ArrayRun, Scalar, Truth, defined, predicate, quantity, unbox
 from rankmath.validation import Array
-from rankmath.verification.claim import GESHKOVSKI, OWN, ArrayInstance, Rng, exact_batch, ours, proved, refuted
+from rankmath.verification.claim import ArrayInstance, Rng, exact_batch, ours, proved, refuted
+from rankmath.verification.papers import GESHKOVSKI, OWN
 
 
 @predicate(

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from rankmath.formula.arrays import defined
-from rankmath.verification.claim import JOUDAKI, ArrayInstance, Instance, Rng, proved
+from rankmath.verification.claim import ArrayInstance, Instance, Rng, proved
+from rankmath.verification.papers import JOUDAKI
 
 defined(
     "isometry(X: array)",

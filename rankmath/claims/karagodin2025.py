@@ -7,7 +7,8 @@ import numpy as np
 
 from rankmath.formula.arrays import ArrayRun, Scalar, Truth, column, defined, farthest, predicate, quantity, unbox
 from rankmath.validation import Array
-from rankmath.verification.claim import KARAGODIN_NORMS, OWN, ArrayInstance, Rng, exact_batch, proved, refuted
+from rankmath.verification.claim import ArrayInstance, Rng, exact_batch, proved, refuted
+from rankmath.verification.papers import KARAGODIN_NORMS, OWN
 
 
 def _unit_rows(run: ArrayRun, X: str) -> Array:

@@ -8,7 +8,8 @@ import numpy as np
 from rankmath.attention.softmax import softmax
 from rankmath.formula.arrays import ArrayRun, Scalar, defined, farthest, quantity, unbox
 from rankmath.validation import NumpyArray
-from rankmath.verification.claim import NOCI, OWN, ArrayInstance, Rng, proved
+from rankmath.verification.claim import ArrayInstance, Rng, proved
+from rankmath.verification.papers import NOCI, OWN
 
 
 def _parts(run: ArrayRun, Z: str, M: str, G: str) -> tuple[NumpyArray, NumpyArray, NumpyArray]:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from rankmath.formula.arrays import ArrayRun, Scalar, quantity
-from rankmath.verification.claim import OWN, ArrayInstance, Rng, proved
+from rankmath.verification.claim import ArrayInstance, Rng, proved
+from rankmath.verification.papers import OWN
 
 
 @quantity(

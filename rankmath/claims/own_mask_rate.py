@@ -7,7 +7,8 @@ from fractions import Fraction
 import numpy as np
 
 from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
-from rankmath.verification.claim import OWN, ArrayInstance, Rng, exact_batch, ours, refuted
+from rankmath.verification.claim import ArrayInstance, Rng, exact_batch, ours, refuted
+from rankmath.verification.papers import OWN
 
 defined(
     "mask_second(G: array)",

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from rankmath.formula.arrays import defined
-from rankmath.verification.claim import OWN, VELICKOVIC, ArrayInstance, Instance, Rng, proved
+from rankmath.verification.claim import ArrayInstance, Instance, Rng, proved
+from rankmath.verification.papers import OWN, VELICKOVIC
 
 defined(
     "largest_share(c: array)",
