@@ -258,13 +258,8 @@ class Network(Shows):
                 for name, a, ndim in zip(_QKVO, given, (4, 4, 4, 4, 3, 3, 3, 2), strict=True)
             ]
             _same("layers of W_Q, W_K, …", [len(a) for a in stacks if a is not None])
-            modern: dict[str, Any] = {
-                "mask": mask,
-                "position": position,
-                "rotary": rotary,
-                "qk_norm": qk_norm,
-                "softcap": softcap,
-            }
+            modern: dict[str, Any] = {"mask": mask, "position": position, "rotary": rotary}
+            modern |= {"qk_norm": qk_norm, "softcap": softcap}
             attentions = [
                 Attention.from_qkvo(*(None if a is None else a[l, ...] for a in stacks), **modern)
                 for l in range(len(W_Q))
@@ -323,20 +318,9 @@ class Network(Shows):
                 as_array(name, vector, ndim=1, shape=(d,))
                 same_library(W=value, **{name: vector})
         mask = checked_mask(mask, tokens)
-        return cls(
-            query=query,
-            key=key,
-            value=value,
-            output=output,
-            d_qk=d_qk,
-            key_bias=key_bias,
-            bias=bias,
-            skip=skip_factor(skip),
-            mlp=_mlps(mlp, L, d, value),
-            norm=norm,
-            mask=mask,
-            tokens=mask.n if isinstance(mask, Mask) else tokens,
-        )
+        arrays = {"query": query, "key": key, "value": value, "output": output, "key_bias": key_bias, "bias": bias}
+        about = {"skip": skip_factor(skip), "mlp": _mlps(mlp, L, d, value), "norm": norm, "mask": mask}
+        return cls(None, mask.n if isinstance(mask, Mask) else tokens, d_qk=d_qk, **arrays, **about)
 
     @classmethod
     def random(

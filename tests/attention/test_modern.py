@@ -17,8 +17,7 @@ from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.multiprecision import Multiprecision
 from rankmath.attention import rows
 from rankmath.attention.experiments.jacobian import jacobian_norms
-from rankmath.attention.plain import attention_matrices
-from rankmath.attention.states import hidden_states
+from rankmath.attention.plain import attention_matrices, hidden_states
 from rankmath.formula.reference import reference_trace, tokens_by_text
 from rankmath.model.positions import ALiBi, PositionTable, Rotary
 from rankmath.model.sublayers import MLP, Attention, LayerNorm, Parallel, Sublayer
