@@ -10,7 +10,7 @@ from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.plain import attention_matrices, check_input
 from rankmath.attention.tokens import Tokens
 from rankmath.attention.trace import layers_centred
-from rankmath.linalg.enclosures import log_residual
+from rankmath.linalg.exact_residuals import log_residual
 from rankmath.model.network import Network
 from rankmath.model.sublayers import Attention
 from rankmath.validation import Array, ArrayLike, InvalidArgument, Number, as_array, as_choice, as_count
