@@ -211,7 +211,7 @@ Definition distance_jacobian_norm {n d} (Z : matrix n d) : R :=
     shares ((fun k => - dot d (vsub (Z i) (Z k)) (vsub (Z i) (Z k))) : vector n) j * Z j a) in
   sup_of (fun x => exists H : mat, frob n d H <= 1 /\
     x = frob n d (fun i a => Derive (fun t => f (fun p q => Z p q + t * H p q) i a) 0)).
-(** inverse_phi: the y ≥ 0 with y e^{y+1} = x: Lambert's W(x/e) *)
+(** inverse_phi: Lambert's W(x/e): the y ≥ 0 with y e^{y+1} = x *)
 Definition inverse_phi (x : R) : R := sup_of (fun y => 0 <= y /\ y * exp (y + 1) <= x).
 (** dependent: the rows are linearly dependent, as they are where d < n *)
 Definition dependent {n d} (X : matrix n d) : Prop := exists v : vec, (exists i, (i < n)%nat /\ v i <> 0) /\
@@ -286,11 +286,11 @@ Definition stochastic_product {t n} (P : sequence t n) : Prop := Definitions.row
 Definition steps {t n} (P : sequence t n) : nat := t.
 (** The weight of token k in token m after all layers. *)
 Definition weight {t n} (P : sequence t n) : matrix n n := Definitions.steps n P 0 t.
-(** share: largest weight of a token on token j over all layers; the first token has number 0, and beyond the last
-    it is 0 *)
+(** share: largest weight of a token on the token of this number over all layers; the first has number 0, and beyond
+    the last it is 0 *)
 Definition share {t n} (P : sequence t n) (j : nat) : R :=
   largest n (fun m => sum n (fun k => if Nat.eqb k j then weight P m k else 0)).
-(** tail: largest weight of a token on all tokens from j on, over all layers; the first token has number 0, and
+(** tail: largest weight of a token on all tokens from this number on, over all layers; the first has number 0, and
     beyond the last it is 0 *)
 Definition tail {t n} (P : sequence t n) (j : nat) : R :=
   largest n (fun m => sum n (fun k => if Nat.leb j k then weight P m k else 0)).
@@ -306,10 +306,10 @@ Definition least_within {t n} (P : sequence t n) (w : nat) : R := inf_of (fun x 
 Definition prefixed {t n} (P : sequence t n) (k : nat) : Prop := forall s a b, (s < t)%nat -> (a < n)%nat ->
   (b < n)%nat ->
   (0 < P s a b <-> (b < Nat.max k (a + 1))%nat).
-(** least_prefixed: least attention that the mask with prefix k allows, over all layers *)
+(** least_prefixed: least attention that the mask with this prefix allows, over all layers *)
 Definition least_prefixed {t n} (P : sequence t n) (k : nat) : R := inf_of (fun x => exists s a b,
   (s < t)%nat /\ (a < n)%nat /\ (b < n)%nat /\ (b < Nat.max k (a + 1))%nat /\ x = P s a b).
-(** prefix_floor: least weight on one of the first k tokens over all layers *)
+(** prefix_floor: least weight on a token of the prefix over all layers *)
 Definition prefix_floor {t n} (P : sequence t n) (k : nat) : R := inf_of (fun x => exists m j,
   (m < n)%nat /\ (j < n)%nat /\ (j < k)%nat /\ x = weight P m j).
 (** Row i of softmax(I_ij − (i − j)m) under the causal mask, E = e^I, a = e^−m. *)
@@ -1112,8 +1112,8 @@ Record rotated := {
     score scored_network l h Y i j = dot head_size (place i (vmat (dim scored_network) (Y i) (W_Q l h)))
       (place j (vmat (dim scored_network) (Y j) (W_K l h))) / sqrt (d_qk scored_network) }.
 Definition positions_rotary (N : rotated) : Prop := True.
-(** lengthening: ‖W_Q‖₂‖W_K‖₂/√d_qk, times the largest c² + s² of a rotation, at least 1, of queries and keys without
-    biases and norms; where only W_QK is given, W_K is 1 *)
+(** lengthening: ‖W_Q‖₂‖W_K‖₂/√d_qk, times the largest c² + s² of a rotation, at least 1; defined where queries and keys
+    have no biases (b_Q = b_K = 0) and no norms; where only W_QK is given, W_K is 1 *)
 Definition lengthening (N : rotated) (l h : nat) : R := spectral (W_Q N l h) * spectral (W_K N l h) / sqrt (d_qk N)
   * Rmax 1 (largest (tokens N) (fun i => largest (pairs N) (fun j => cosine_of N l i j ^ 2 + sine_of N l i j ^ 2))).
 
@@ -1198,7 +1198,7 @@ Definition never_forgets {n} (P : matrix n n) : Prop := forall t, exists i j k,
   from_left (fun _ => P) t i j <> from_left (fun _ => P) t k j.
 
 (* ---------- hardmax steps ---------- *)
-(** left_over: the product of all 1 − g_t: what is left of the distance to the vertex after the steps g_t *)
+(** left_over: the product of all 1 − g_i: what is left of the distance to the vertex after the steps g_i *)
 Definition left_over {t} (g : vector t) : R := prodf t (fun s => 1 - g s).
 (** total: sum of the entries *)
 Definition total {t} (g : vector t) : R := sum t g.

@@ -1,16 +1,10 @@
 """chen2026: one layer of attention on tokens whose cosines are all alike, for every number of tokens: its outputs,
 and the mean square of its derivative."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
-from rankmath.formula.language import defined
-from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_batch
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import CHEN
-from rankmath.verification.statement import Statement
+from rankmath.formula.arrays import defined
+from rankmath.verification.claim import CHEN, ArrayInstance, Rng, exact_batch, proved
 
 defined(
     "equiangular_layer(gamma: array, rho: array, m: array)",
@@ -59,7 +53,7 @@ def draw_gradients(rng: Rng, size: int) -> ArrayInstance:
     return exact_batch("", gamma=gamma, rho=rho, beta=beta, m=[m] * size, d=[m + int(rng.integers(5))] * size)
 
 
-chen2026_2_1 = Statement(
+chen2026_2_1 = proved(
     "chen2026:2.1",
     "equiangular_layer(gamma, rho, m)",
     given=("rho > 0", "m >= 2", "(m - 1)*gamma > -1", "gamma <= 1"),
@@ -67,14 +61,13 @@ chen2026_2_1 = Statement(
     exact=True,
     title="One layer on tokens whose cosines are all alike, exactly",
     source=f"{CHEN}, Theorem 2.1, read in a survey: limits for β = g log n; the formula for every n is ours",
-    status="proved",
     draws=(draw_layers,),
     share=0.1,
     notes="With β = g log m and 0 < γ < 1 the cosines tend to 1, 4γ/(1 + 3γ) and γ as m grows, for g below, at and "
     "above 1/(1 − γ): the limits of the theorem.",
 )
 
-chen2026_2_4 = Statement(
+chen2026_2_4 = proved(
     "chen2026:2.4",
     "equiangular_gradient(gamma, rho, beta, m, d)",
     given=("rho > 0", "m >= 2", "d >= m", "(m - 1)*gamma > -1", "gamma <= 1"),
@@ -83,7 +76,6 @@ chen2026_2_4 = Statement(
     title="The derivative of one layer at tokens whose cosines are all alike, its mean square exactly",
     source=f"{CHEN}, Theorem 2.4, read in two summaries: limits of ‖∇‖²/(nd), n tokens of squared length q in d "
     "dimensions, without skip, for β = g log n; the formula for every n is ours",
-    status="proved",
     draws=(draw_gradients,),
     share=0.1,
     notes="For tokens of squared length q divide by q. With β = g log m and 0 < γ < 1 the mean square ‖∇‖²/(md) tends "
