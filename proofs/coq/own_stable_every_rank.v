@@ -306,7 +306,8 @@ Lemma slope_low L i b p q : (i < k)%nat -> slo L i b p q =
   (eye p i * W q b + W i b * (eye p i * M L q i + eye p i * M L i q)) + match i with O => 0 | S r =>
     eye p r * W q b + W r b * (eye p i * M L q r + eye p r * M L i q) end.
 Proof.
-  intros Hi. unfold SharpLayer.slope. rewrite (focus_sum i (fun j => eye p j * W q b + vmat d (X0 j) W b * dlogit d (M L) X0 i j p
+  intros Hi. unfold SharpLayer.slope. rewrite (focus_sum i (fun j => eye p j * W q b + vmat d (X0 j) W b * dlogit d
+    (M L) X0 i j p
     q) Hi). rewrite vmat_X0, dlogit_X0. destruct (low i Hi) as [Ei Si]. rewrite Ei, Si.
   destruct i as [|r]; [ring|]. rewrite vmat_X0, dlogit_X0, Ei, Si. destruct (low r ltac:(lia)) as [-> ->]. ring.
 Qed.
