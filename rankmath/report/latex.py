@@ -180,7 +180,8 @@ def breakable(math: str) -> str:
             piece += r"\allowbreak "
         written += piece
     found = rf"$\displaystyle {written}$"
-    return re.sub(r"\$\\displaystyle\s*\$", "", found).replace("$ ,", "$,").strip()
+    # Two texts side by side leave an empty formula between them, and a blank before their comma.
+    return re.sub(r"(?<!\\) +,", ",", re.sub(r"\$\\displaystyle\s*\$", "", found)).strip()
 
 
 def exact_scalar(x: Fraction) -> str:
