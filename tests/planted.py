@@ -110,7 +110,7 @@ ROOMS = {
     "rankmath/equilibria/attraction.py": (_PROVERS, "tests/equilibria"),
     "rankmath/equilibria/contraction.py": (_PROVERS, "tests/equilibria/test_designs.py"),
     "rankmath/equilibria/balls.py": (_PROVERS, "tests/equilibria/test_certify.py", "tests/equilibria/test_designs.py"),
-    "rankmath/linalg/enclosures.py": (_ENCLOSURES, "tests/attention/test_enclosures.py"),
+    "rankmath/linalg/exact_residuals.py": (_ENCLOSURES, "tests/attention/test_enclosures.py"),
     "rankmath/linalg/norms.py": (_ENCLOSURES, "tests/linalg/test_norms.py"),
     "rankmath/arithmetic/balls.py": ("tests/arithmetic/test_balls.py", "tests/arithmetic/test_ball_matrices.py"),
     "rankmath/attention/softmax.py": (_AGREEMENT, "tests/attention", "tests/attention"),

@@ -36,6 +36,9 @@ from rankmath.verification.judge import judge
 from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Outcome, Verdict, ratio
 
+#: The share of the time that what is said of a claim that held may take, and how many seconds it has at least.
+_HINTS, _LEAST = 0.2, 4.0
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -206,7 +209,7 @@ def compared_at(verdict: Verdict) -> str:
 def examine(
     statement: Statement, *, seconds: float = 60.0, seed: int = 0, instances: int = 300, tell: Tell | None = None
 ) -> Answer:
-    """Draw, search, prove and shrink: the answer to "is my conjecture true?"; `seconds` are those of the search.
+    """Draw, search, prove and shrink: the answer to "is my conjecture true?", within `seconds` or a few more.
 
     >>> claim = Statement("mine:halves", "diameter(X[1], 1) <= norm(W[0,0], inf)*diameter(X[0], 1)/2", "heads == 1")
     >>> answer = examine(claim, seconds=20)
@@ -222,26 +225,32 @@ def examine(
         instances=instances,
         certify=6,
         seed=seed,
-        seconds=seconds,
+        seconds=(1 - _HINTS) * seconds,
         tell=tell,
         progress=None if tell is None else lambda count: tell(count, -math.inf),
     )
+    until = max(began + seconds, time.perf_counter() + _LEAST)
+
+    def left() -> float:
+        return max(0.0, until - time.perf_counter())
+
     near = battery.tightest_instance if battery.outcome != "REFUTED" else None
     near = near if isinstance(near, NetworkInstance) else None
     if not battery.holds and not battery.violations and not battery.interrupted and not statement.arrays:
         # What contradicts itself proves anything, also this.
-        absurd = prove("2 <= 1", statement.given_texts, key=statement.key)
+        absurd = prove("2 <= 1", statement.given_texts, key=statement.key, stop=lambda: left() == 0)
         if absurd is not None:
             return Answer(replace(battery, proof=absurd), contradictory=True, seconds=time.perf_counter() - began)
     if battery.outcome in ("REFUTED", "PROVED") or battery.interrupted or statement.arrays:
         return Answer(battery, near, seconds=time.perf_counter() - began)
     try:
         if near is not None:
-            near = _shorter(statement, near, battery.tightest, min(5.0, seconds / 4))
-        weak = weaker(statement.claim_text, statement.given_texts)
+            near = _shorter(statement, near, battery.tightest, min(5.0, left() / 4))
         shrinks = _as_tokens_shrink(statement, near) if near is not None else ()
-        implied = tuple(implying(statement, seed))
-        missing = lacking(statement, seed) if weak is None or weak[0] != "1" else None
+        half = until - left() / 2
+        weak = weaker(statement.claim_text, statement.given_texts, stop=lambda: time.perf_counter() > half)
+        missing = lacking(statement, seed, left()) if weak is None or weak[0] != "1" else None
+        implied = tuple(implying(statement, seed, until))
     except KeyboardInterrupt:
         return Answer(replace(battery, interrupted=True), near, seconds=time.perf_counter() - began)
     factor, proof = ("", None) if weak is None else weak
@@ -332,14 +341,15 @@ def sharpen(
     interrupted: list[bool] = []
     start = statement.where[letter]
     first = float(start.value) if isinstance(start, Number) else 1.0
-    best, near = best_of(statement, 0.5 * seconds, first)
+    until = time.perf_counter() + seconds
+    best, near = best_of(statement, 0.45 * seconds, first)
     told = [f"searched: {_searched(statement)}"]
     for size, (others, rows) in _by_size(statement).items():
         seen = {}
         for value, of in rows.items():
             if interrupted or best <= 0:
                 break
-            seen[value], where = best_of(of, 0.04 * seconds, best, 1)
+            seen[value], where = best_of(of, 0.025 * seconds, best, 1)
             if seen[value] > best:
                 best, near = seen[value], where
         if len(seen) == len(rows) >= 3 and min(seen.values()) > 0:
@@ -362,7 +372,11 @@ def sharpen(
     battery = Battery(statement, interrupted=bool(interrupted))
     if interrupted:
         return Answer(battery, near, (), (), letter, best, seconds, sizes=tuple(told))
-    proved = weaker(at(1.0).claim_text, statement.given_texts) if _is_a_factor(statement, letter) else None
+    until = max(until, time.perf_counter() + _LEAST)
+    proved = None
+    if _is_a_factor(statement, letter):
+        wording = at(1.0).claim_text, statement.given_texts
+        proved = weaker(*wording, stop=lambda: time.perf_counter() > until)
     factor, proof = proved if proved is not None else ("", None)
     return Answer(battery, near, (), (), letter, best, seconds, factor=factor, proof=proof, sizes=tuple(told))
 

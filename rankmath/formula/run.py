@@ -25,11 +25,17 @@ from rankmath.formula.evaluate import NUMBERS, Numbers, Scalar
 from rankmath.formula.numbers import Signed
 from rankmath.formula.text import Text, joined, network_data, rounded
 from rankmath.linalg.diameters import diameter
-from rankmath.linalg.enclosures import log_diameter as log_diameter_objects
-from rankmath.linalg.enclosures import log_residual as log_residual_objects
+from rankmath.linalg.exact_residuals import log_diameter as log_diameter_objects
+from rankmath.linalg.exact_residuals import log_residual as log_residual_objects
 from rankmath.linalg.masks import Mask, as_mask
-from rankmath.linalg.residual_values import MOST_DIMENSIONS, residual_above, residual_inf, residual_one
-from rankmath.linalg.residuals import ResidualNorm, value_and_center
+from rankmath.linalg.residuals import (
+    MOST_DIMENSIONS,
+    ResidualNorm,
+    residual_above,
+    residual_inf,
+    residual_one,
+    value_and_center,
+)
 from rankmath.model.network import Attention, Network
 from rankmath.model.positions import kinds_of_positions
 from rankmath.validation import Array, InvalidArgument, Number

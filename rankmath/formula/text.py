@@ -33,6 +33,8 @@ from rankmath.linalg.residuals import value_and_center
 from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
 from rankmath.validation import Array, InvalidArgument, Undecided
 
+# What texts ask of the same arrays again and again.
+_KEPT = frozenset({"softmax", "ordered"})
 # Kinds of arguments for which a definition is remembered, and those that are told apart by their values.
 _BY_VALUE = frozenset({Fraction, str})
 _REMEMBERED = _BY_VALUE | {list, dict}
@@ -132,6 +134,11 @@ class Text:
             found = self.loop(arguments[0].elt, arguments[0].generators, env)
             return _REDUCED[name](self, found)
         values = [self.value(argument, env) for argument in arguments]
+        if name in _KEPT and values[0].__class__ is list:
+            key = (name, *map(id, values))
+            if key not in self.cache:
+                self.cache[key] = (_OWN[name](self, *values), values)
+            return self.cache[key][0]
         if name in _OWN:
             return _OWN[name](self, *values)
         if name in self.defined:
@@ -455,7 +462,7 @@ def largest_modulus(text: Text, M: Value) -> Value:
 
 
 def _residual(text: Text, Y: Value, kind: str, hint: Value) -> Value:
-    from rankmath.linalg.enclosures import log_residual
+    from rankmath.linalg.exact_residuals import log_residual
 
     matrix = text.matrix(Y)
     if text.A.name != "balls":
@@ -496,9 +503,19 @@ def _moduli(text: Text, M: Value) -> Value:
 
     try:
         found = [abs(x) for x in acb_mat(matrix.tolist()).eig(multiple=True)]
-    except ValueError:
-        return [arb.nan()] * len(matrix)
+    except ValueError:  # some may be equal: those of an exact matrix are roots of a polynomial
+        if (exact := _fractions(text, M)) is None:
+            return [arb.nan()] * len(matrix)
+        found = [abs(root) for root, count in _roots(exact) for _ in range(count)]
     return _ordered(text, found)[::-1]
+
+
+def _roots(M: Value) -> Any:
+    """The eigenvalues of a rational matrix and how often each occurs."""
+    from rankmath.linalg.rationals import to_flint
+
+    found: Any = to_flint(M).charpoly()
+    return found.numer().complex_roots()
 
 
 def _ordered(text: Text, values: Value) -> Value:

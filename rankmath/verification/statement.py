@@ -144,8 +144,6 @@ class Statement:
     exact: bool = False
     closed: str = ""
     notes: str = ""
-    #: Whether the exhibit's certificate refutes the claim (or is what the claim says exists).
-    exhibit_refutes: bool = True
     share: float = 1.0
     cost: float = 1.0
     compare: Callable[[Subject], dict[str, Number]] | None = None
@@ -204,6 +202,11 @@ class Statement:
         names = (name.partition("=") for name in self.certificate.split())
         data = {name: instance[own or name] for name, _, own in names}
         return certify_arrays(self.key, data, kind=verdict.kind, decided=verdict.certified)
+
+    @property
+    def exhibit_refutes(self) -> bool:
+        """Whether the exhibit's certificate refutes the claim, and is not what the claim says exists."""
+        return self.status != "proved"
 
     def exhibited(self) -> Certificate:
         """The certificate of what refutes it, or of what it says exists."""
