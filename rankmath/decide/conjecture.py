@@ -99,6 +99,7 @@ class Answer:
         """The answer in words, line by line."""
         battery = self.battery
         said = [str(self.statement)]
+        said[0] += "".join(f"\n  {name}: {meaning}" for name, meaning in self.statement.quantities.items())
         if self.contradictory:
             assert battery.proof is not None
             said.append("CONTRADICTORY: no network meets all the hypotheses, so the claim says nothing:")
@@ -114,6 +115,9 @@ class Answer:
             said.append(refuted if self.sought is None else "PROVED: this network has it, by balls:")
             if isinstance(instance, NetworkInstance):
                 said += [f"  {line}" for line in in_words(instance)]
+                given = self.statement.given_texts
+                if instance.net.key_bias is not None and "bias == none" in given and "query_bias == none" not in given:
+                    said.append('query biases are allowed: --given "query_bias == none" leaves them out')
             else:
                 said += [f"  {name} = {np.asarray(array).tolist()}" for name, array in instance.arrays.items()]
             return said
@@ -493,9 +497,9 @@ def in_words(instance: NetworkInstance) -> list[str]:
             place = "" if net.layers == net.heads == 1 else f"[{l},{h}]"
             lines.append(f"W_QK{place} = {_rows(net.W_QK[l, h])}, W{place} = {_rows(net.W[l, h])}")
             if net.key_bias is not None and np.any(net.key_bias[l, h]):
-                lines.append(f"key_bias{place} = {_rows(net.key_bias[l, h])}")
+                lines.append(f"key_bias{place} = {_rows(net.key_bias[l, h])}, that is W_K b_Q")
         if net.bias is not None and np.any(net.bias[l]):
-            lines.append(f"bias[{l}] = {_rows(net.bias[l])}")
+            lines.append(f"bias[{l}] = {_rows(net.bias[l])}, that is Σ_h b_V W_O + b_O")
         lines += [f"{name}[{l}] = {_rows(table)}" for name, table in _placed(net.attentions[l], n)]
         lines += [line for s in net.sublayers[l] if isinstance(s.map, MLP) for line in _mapped(s.map, l)]
     return lines

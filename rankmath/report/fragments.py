@@ -6,6 +6,7 @@ A fragment compiles by ``\\input`` in any article that loads amsmath, amssymb an
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Mapping
 from functools import cache
 
@@ -28,6 +29,14 @@ def label(name: str) -> str:
     """
     seen = rf"\csname once:{name}\endcsname"
     return rf"\if{seen[1:]}\else\label{{{name}}}\expandafter\gdef{seen}{{}}\fi"
+
+
+def told_once(tex: str) -> str:
+    """A text that several fragments of one paper begin with: set where it is needed first."""
+    if not tex:
+        return ""
+    seen = rf"\csname once:{zlib.crc32(tex.encode()):08x}\endcsname"
+    return rf"\if{seen[1:]} The notation is that above.\else{chr(10)}{tex}\expandafter\gdef{seen}{{}}\fi{{}}"
 
 
 # -- our own commands --------------------------------------------------------------------------------------
@@ -136,8 +145,8 @@ def notation(entry: Statement) -> str:
         words += [r"$k_{l,h}=W_Kb_Q^{\mathsf T}$"] if biased else []
         logits = rf"{read}W_{{QK}}^{{l,h}}({read})^{{\mathsf T}}{biased}"
         lines.append(rf"\[P^{{l,h}}=\operatorname{{softmax}}\Bigl(\bigl({logits}\bigr)/\sqrt{{d_{{qk}}}}\Bigr),\]")
-    seen = "all tokens" if "mask == none" in given else "the tokens that the row's token sees"
-    lines.append(f"the softmax of every row, over {seen}. Of queries, keys, values and outputs {', '.join(words)}.")
+    lines.append("the softmax of every row, over the tokens that the row's token sees: all where there is no mask.")
+    lines.append(f"Of queries, keys, values and outputs {', '.join(words)}.")
     if before:
         lines.append(rf"$Z^{{l}}$ is $X^{{l}}$ with {norm}.")
     if steps:
