@@ -3,8 +3,8 @@
     the proofs those of the files Lemmas_*.v. *)
 Require Import Reals Lra Lia Psatz.
 From Rankmath Require Import Definitions Functions Norms Masks dong2021_A_3 Quantities.
-From Rankmath Require Import Lemmas_attention Lemmas_entropy Lemmas_functions Lemmas_layer Lemmas_norms Lemmas_reads
-    Lemmas_signs Lemmas_spread Lemmas_tokens Network.
+From Rankmath Require Import Lemmas_attention Lemmas_entropy Lemmas_functions Lemmas_layer Lemmas_norms Lemmas_ranks
+    Lemmas_reads Lemmas_signs Lemmas_spread Lemmas_tokens Network.
 Local Open Scope R_scope.
 
 (** n-one: 1 <= n *)
@@ -2593,34 +2593,6 @@ Theorem L_participation_rank :
   (participation_ratio (X N t)) <= (rank (X N t)).
 Proof. by_theorem Lemmas_spread.lemma_participation_rank. Qed.
 
-(** layer-rank: rank(X[l+1]) <= rank(X[l]) *)
-Theorem L_layer_rank :
-  forall N, proper N ->
-  forall l, (l < layers N)%nat ->
-  (INR (heads N)) = 1 ->
-  (skip_of N) = 0 ->
-  layernorm_none N ->
-  mlp_none N ->
-  bias_none N ->
-  (rank (X N (S l))) <= (rank (X N l)).
-Proof. intros N Hp l Bl H1 S A M K. in_words. rewrite (X_next N Hp l A (M l)), ?(W_all N l). apply
-    (Lemmas_spread.lemma_layer_rank (tokens N) (dim N) (block_of N l) (X N l)); [intros; reflexivity|intros; apply
-    K|exact S|apply INR_eq; exact H1]. Qed.
-
-(** layer-rank-values: rank(X[l+1]) <= rank(W[l, 0]) *)
-Theorem L_layer_rank_values :
-  forall N, proper N ->
-  forall l, (l < layers N)%nat ->
-  (INR (heads N)) = 1 ->
-  (skip_of N) = 0 ->
-  layernorm_none N ->
-  mlp_none N ->
-  bias_none N ->
-  (rank (X N (S l))) <= (rank (W N l 0%nat)).
-Proof. intros N Hp l Bl H1 S A M K. in_words. rewrite (X_next N Hp l A (M l)), ?(W_all N l). apply
-    (Lemmas_spread.lemma_layer_rank_values (tokens N) (dim N) (block_of N l) (X N l)); [intros; reflexivity|intros;
-    apply K|exact S|apply INR_eq; exact H1]. Qed.
-
 (** layer-centred: centred_norm(X[l+1]) <= abs(skip)*centred_norm(X[l]) + sum_h(norm(W[l, h], 2)*norm(P[l, h],
     2))*centred_norm(X[l]) *)
 Theorem L_layer_centred :
@@ -2861,31 +2833,178 @@ Theorem L_rank_one :
   1 <= (rank (X N t)).
 Proof. by_theorem Lemmas_reads.lemma_rank_one. Qed.
 
-(** layer-rank-bias: rank(X[l+1]) <= rank(X[l]) + 1 *)
-Theorem L_layer_rank_bias :
+(** layer-mu-heads: mu(X[l+1]) <= abs(skip)*mu(X[l]) + sqrt((n - 1)/2)*sum_h(norm(W[l, h], 2)*dobrushin(P[l,
+    h]))*diameter(X[l], 2) *)
+Theorem L_layer_mu_heads :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
-  (INR (heads N)) = 1 ->
-  (skip_of N) = 0 ->
   layernorm_none N ->
   mlp_none N ->
-  (rank (X N (S l))) <= ((rank (X N l)) + 1).
-Proof. intros N Hp l Bl H1 S A M. in_words. rewrite (X_next N Hp l A (M l)), ?(W_all N l). apply
-    (Lemmas_reads.lemma_layer_rank_bias (tokens N) (dim N) (block_of N l) (X N l)); [intros; reflexivity|exact S|apply
-    INR_eq; exact H1]. Qed.
+  (mu (X N (S l))) <= (((Rabs (skip_of N)) * (mu (X N l))) + (((sqrt (((INR (tokens N)) - 1) / 2)) * (sum (heads N)
+    (fun h => ((norm_2 (W N l h)) * (dobrushin (P N l h)))))) * (diameter (X N l) p_2))).
+Proof. by_theorem Lemmas_ranks.lemma_layer_mu_heads. Qed.
 
-(** layer-rank-values-bias: rank(X[l+1]) <= rank(W[l, 0]) + 1 *)
-Theorem L_layer_rank_values_bias :
+(** layer-mu-heads-low: abs(skip)*mu(X[l]) <= mu(X[l+1]) + sqrt((n - 1)/2)*sum_h(norm(W[l, h], 2)*dobrushin(P[l,
+    h]))*diameter(X[l], 2) *)
+Theorem L_layer_mu_heads_low :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
+  layernorm_none N ->
+  mlp_none N ->
+  ((Rabs (skip_of N)) * (mu (X N l))) <= ((mu (X N (S l))) + (((sqrt (((INR (tokens N)) - 1) / 2)) * (sum (heads N)
+    (fun h => ((norm_2 (W N l h)) * (dobrushin (P N l h)))))) * (diameter (X N l) p_2))).
+Proof. by_theorem Lemmas_ranks.lemma_layer_mu_heads_low. Qed.
+
+(** rank-heads[sum_h(rank(P[l, h]))]: rank(X[l+1]) <= sum_h(rank(P[l, h])) + 1 *)
+Theorem L_rank_heads_sum_h_rank_P_l_h :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  (skip_of N) = 0 ->
+  layernorm_none N ->
+  mlp_none N ->
+  (rank (X N (S l))) <= ((sum (heads N) (fun h => (rank (P N l h)))) + 1).
+Proof. by_theorem Lemmas_ranks.lemma_rank_attention. Qed.
+
+(** rank-heads[sum_h(rank(W[l, h]))]: rank(X[l+1]) <= sum_h(rank(W[l, h])) + 1 *)
+Theorem L_rank_heads_sum_h_rank_W_l_h :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  (skip_of N) = 0 ->
+  layernorm_none N ->
+  mlp_none N ->
+  (rank (X N (S l))) <= ((sum (heads N) (fun h => (rank (W N l h)))) + 1).
+Proof. by_theorem Lemmas_ranks.lemma_rank_values. Qed.
+
+(** rank-heads[H*rank(X[l])]: rank(X[l+1]) <= H*rank(X[l]) + 1 *)
+Theorem L_rank_heads_H_rank_X_l :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  (skip_of N) = 0 ->
+  layernorm_none N ->
+  mlp_none N ->
+  (rank (X N (S l))) <= (((INR (heads N)) * (rank (X N l))) + 1).
+Proof. by_theorem Lemmas_ranks.lemma_rank_tokens. Qed.
+
+(** rank-heads-free[sum_h(rank(P[l, h]))]: rank(X[l+1]) <= sum_h(rank(P[l, h])) *)
+Theorem L_rank_heads_free_sum_h_rank_P_l_h :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  (skip_of N) = 0 ->
+  layernorm_none N ->
+  mlp_none N ->
+  bias_none N ->
+  (rank (X N (S l))) <= (sum (heads N) (fun h => (rank (P N l h)))).
+Proof. by_theorem Lemmas_ranks.lemma_rank_attention_free. Qed.
+
+(** rank-heads-free[sum_h(rank(W[l, h]))]: rank(X[l+1]) <= sum_h(rank(W[l, h])) *)
+Theorem L_rank_heads_free_sum_h_rank_W_l_h :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  (skip_of N) = 0 ->
+  layernorm_none N ->
+  mlp_none N ->
+  bias_none N ->
+  (rank (X N (S l))) <= (sum (heads N) (fun h => (rank (W N l h)))).
+Proof. by_theorem Lemmas_ranks.lemma_rank_values_free. Qed.
+
+(** rank-heads-free[H*rank(X[l])]: rank(X[l+1]) <= H*rank(X[l]) *)
+Theorem L_rank_heads_free_H_rank_X_l :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  (skip_of N) = 0 ->
+  layernorm_none N ->
+  mlp_none N ->
+  bias_none N ->
+  (rank (X N (S l))) <= ((INR (heads N)) * (rank (X N l))).
+Proof. by_theorem Lemmas_ranks.lemma_rank_tokens_free. Qed.
+
+(** rank-skip[sum_h(rank(P[l, h]))]: rank(X[l+1]) <= rank(X[l]) + sum_h(rank(P[l, h])) + 1 *)
+Theorem L_rank_skip_sum_h_rank_P_l_h :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  layernorm_none N ->
+  mlp_none N ->
+  (rank (X N (S l))) <= (((rank (X N l)) + (sum (heads N) (fun h => (rank (P N l h))))) + 1).
+Proof. by_theorem Lemmas_ranks.lemma_rank_skip_attention. Qed.
+
+(** rank-skip[sum_h(rank(W[l, h]))]: rank(X[l+1]) <= rank(X[l]) + sum_h(rank(W[l, h])) + 1 *)
+Theorem L_rank_skip_sum_h_rank_W_l_h :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  layernorm_none N ->
+  mlp_none N ->
+  (rank (X N (S l))) <= (((rank (X N l)) + (sum (heads N) (fun h => (rank (W N l h))))) + 1).
+Proof. by_theorem Lemmas_ranks.lemma_rank_skip_values. Qed.
+
+(** rank-skip[H*rank(X[l])]: rank(X[l+1]) <= rank(X[l]) + H*rank(X[l]) + 1 *)
+Theorem L_rank_skip_H_rank_X_l :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  layernorm_none N ->
+  mlp_none N ->
+  (rank (X N (S l))) <= (((rank (X N l)) + ((INR (heads N)) * (rank (X N l)))) + 1).
+Proof. by_theorem Lemmas_ranks.lemma_rank_skip_tokens. Qed.
+
+(** rank-skip-free[sum_h(rank(P[l, h]))]: rank(X[l+1]) <= rank(X[l]) + sum_h(rank(P[l, h])) *)
+Theorem L_rank_skip_free_sum_h_rank_P_l_h :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  layernorm_none N ->
+  mlp_none N ->
+  bias_none N ->
+  (rank (X N (S l))) <= ((rank (X N l)) + (sum (heads N) (fun h => (rank (P N l h))))).
+Proof. by_theorem Lemmas_ranks.lemma_rank_skip_attention_free. Qed.
+
+(** rank-skip-free[sum_h(rank(W[l, h]))]: rank(X[l+1]) <= rank(X[l]) + sum_h(rank(W[l, h])) *)
+Theorem L_rank_skip_free_sum_h_rank_W_l_h :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  layernorm_none N ->
+  mlp_none N ->
+  bias_none N ->
+  (rank (X N (S l))) <= ((rank (X N l)) + (sum (heads N) (fun h => (rank (W N l h))))).
+Proof. by_theorem Lemmas_ranks.lemma_rank_skip_values_free. Qed.
+
+(** rank-skip-free[H*rank(X[l])]: rank(X[l+1]) <= rank(X[l]) + H*rank(X[l]) *)
+Theorem L_rank_skip_free_H_rank_X_l :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  layernorm_none N ->
+  mlp_none N ->
+  bias_none N ->
+  (rank (X N (S l))) <= ((rank (X N l)) + ((INR (heads N)) * (rank (X N l)))).
+Proof. by_theorem Lemmas_ranks.lemma_rank_skip_tokens_free. Qed.
+
+(** rank-depth: rank(X[t]) <= rank(X[0]) + 1 *)
+Theorem L_rank_depth :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
   (INR (heads N)) = 1 ->
   (skip_of N) = 0 ->
   layernorm_none N ->
   mlp_none N ->
-  (rank (X N (S l))) <= ((rank (W N l 0%nat)) + 1).
-Proof. intros N Hp l Bl H1 S A M. in_words. rewrite (X_next N Hp l A (M l)), ?(W_all N l). apply
-    (Lemmas_reads.lemma_layer_rank_values_bias (tokens N) (dim N) (block_of N l) (X N l)); [intros; reflexivity|exact
-    S|apply INR_eq; exact H1]. Qed.
+  (rank (X N t)) <= ((rank (X N 0%nat)) + 1).
+Proof. intros N Hp t Bt H1 S A M. in_words. apply (lemma_rank_depth (tokens N) (dim N) (block_of N) (X N) (layers N));
+    [intros; now apply X_next|reflexivity|intros; exact S|intros; apply INR_eq; exact H1|intros; now apply Ph|exact
+    Bt]. Qed.
+
+(** dobrushin-causal: dobrushin(P[l, h]) + epsilon(P[l, h]) <= 1 *)
+Theorem L_dobrushin_causal :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  mask_causal N ->
+  ((dobrushin (P N l h)) + (epsilon N l h)) <= 1.
+Proof. intros N Hp l _ h _ C. in_words. unfold mask_causal in C. rewrite C. apply lemma_dobrushin_causal; needed. Qed.
+
+(** dobrushin-causal[P0]: dobrushin(P0[l, h]) + epsilon(P0[l, h]) <= 1 *)
+Theorem L_dobrushin_causal_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  mask_causal N ->
+  ((dobrushin (P0 N l h)) + (epsilon0 N l h)) <= 1.
+Proof. intros N Hp l _ h _ C. in_words. unfold mask_causal in C. rewrite C. apply lemma_dobrushin_causal; needed. Qed.
 
 (** layer-first: first_gap(X[l+1]) <= abs(skip)*first_gap(X[l]) + sum_h(norm(W[l, h], 2))*first_gap(X[l]) *)
 Theorem L_layer_first :

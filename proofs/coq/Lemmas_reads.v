@@ -1,5 +1,5 @@
 (** Lemmas of the prover: a LayerNorm in front of attention, the first two tokens under the causal mask,
-    ranks with a bias, and entropy against the least attention. *)
+    ranks, and entropy against the least attention. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Rankmath Require Import Definitions Functions Norms Softmax Masks own_order_layer Quantities Lemmas_norms Lemmas_tokens
   Lemmas_attention Lemmas_layer Lemmas_entropy Lemmas_spread.
@@ -109,26 +109,6 @@ Proof.
     v a). intros i a Hi Ha. cbn [sum]. rewrite Nat.ltb_irrefl, E by assumption. f_equal. apply sum_ext; intros c Hc.
   apply Nat.ltb_lt in Hc. now rewrite Hc.
 Qed.
-Section RankLayer.
-Variables (n d : nat) (B : block) (X : mat).
-Hypothesis alone : forall v, tok B v = v.
-Hypothesis no_skip : skip B = 0.
-Hypothesis one_head : nheads (att B) = 1%nat.
-Let P := attn n d (dqk (att B)) (hd (att B) 0) X.
-Let W := WV (hd (att B) 0).
-Lemma one_head_plus i b : block_map n d B X i b = mmul d (mmul n P X) W i b + 1 * bout (att B) b.
-Proof. unfold block_map. rewrite alone. unfold SA. rewrite no_skip, one_head. cbn [sum]. unfold P, W, mmul. ring. Qed.
-Lemma rank_plus A t : (forall k, factors n d A k -> t <= INR (S k)) -> t <= rank n d A + 1.
-Proof. intros F. assert (t - 1 <= rank n d A); [|lra]. apply le_rank. intros k K. assert (T := F k K).
-rewrite S_INR in T. lra. Qed.
-Theorem lemma_layer_rank_bias : rank n d (block_map n d B X) <= rank n d X + 1.
-Proof. apply rank_plus. intros k F. apply rank_le, (factors_ext _ _ _ _ _ one_head_plus), (factors_plus n d _ (fun _ =>
-  1)). now apply factors_mul_r, factors_mul. Qed.
-Theorem lemma_layer_rank_values_bias : rank n d (block_map n d B X) <= rank d d W + 1.
-Proof. assert (rank n d (block_map n d B X) - 1 <= rank d d W); [|lra]. apply le_rank. intros k F.
-assert (rank n d (block_map n d B X) <= INR (S k)); [|rewrite S_INR in *; lra].
-apply rank_le, (factors_ext _ _ _ _ _ one_head_plus), (factors_plus n d _ (fun _ => 1)). now apply factors_mul. Qed.
-End RankLayer.
 Lemma rank_positive n d A i a : (i < n)%nat -> (a < d)%nat -> A i a <> 0 -> 1 <= rank n d A.
 Proof.
   intros Hi Ha N. apply le_rank. intros [|k] [B [C E]]; [contradiction N; now rewrite E|]. rewrite S_INR.

@@ -818,24 +818,8 @@ Proof.
     intros l Hl; now rewrite Dm).
   unfold participation_ratio. now rewrite F, G.
 Qed.
-Section RankLayer.
-Variables (n d : nat) (B : block) (X : mat).
-Hypothesis alone : forall v, tok B v = v.
-Hypothesis no_bias : forall a, bout (att B) a = 0.
-Hypothesis no_skip : skip B = 0.
-Hypothesis one_head : nheads (att B) = 1%nat.
-Let P := attn n d (dqk (att B)) (hd (att B) 0) X.
-Let W := WV (hd (att B) 0).
-Lemma one_head_is i b : block_map n d B X i b = mmul d (mmul n P X) W i b.
-Proof. unfold block_map. rewrite alone. unfold SA. rewrite no_bias, no_skip, one_head. cbn [sum]. unfold P, W, mmul.
-ring. Qed.
-Lemma factors_ext A C k : (forall i a, A i a = C i a) -> factors n d C k -> factors n d A k.
+Lemma factors_ext n d A C k : (forall i a, A i a = C i a) -> factors n d C k -> factors n d A k.
 Proof. intros E [F [G H]]. exists F, G. intros. rewrite E. now apply H. Qed.
-Theorem lemma_layer_rank : rank n d (block_map n d B X) <= rank n d X.
-Proof. apply le_rank. intros k F. apply rank_le, (factors_ext _ _ k one_head_is), factors_mul_r, factors_mul, F. Qed.
-Theorem lemma_layer_rank_values : rank n d (block_map n d B X) <= rank d d W.
-Proof. apply le_rank. intros k F. apply rank_le, (factors_ext _ _ k one_head_is), factors_mul, F. Qed.
-End RankLayer.
 (** one row is not all of epsilon: the largest entry is positive *)
 Theorem lemma_epsilon_room n P : row_stochastic n n P -> (0 < n)%nat -> (INR n - 1) * epsilon n nomask P < 1.
 Proof.

@@ -5,7 +5,7 @@
     [X_next], [P_is] tie it to the layers of Definitions.v, so that what is proved there holds here. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Rankmath Require Import Definitions Functions Norms Softmax Masks centred_form Quantities Lemmas_norms
-  Lemmas_tokens Lemmas_attention Lemmas_layer Lemmas_entropy Lemmas_spread Lemmas_reads.
+  Lemmas_tokens Lemmas_attention Lemmas_layer Lemmas_entropy Lemmas_spread Lemmas_reads Lemmas_ranks.
 Local Open Scope R_scope.
 
 Definition matrix (n m : nat) := nat -> nat -> R.

@@ -281,18 +281,11 @@ _PROOFS = {
         for name in ("entropy-causal", "attention-max-causal")
     },
     "contraction-blocks": "by_blocks.",
-    **{
-        name: "intros N Hp l Bl H1 S A M K. in_words. rewrite (X_next N Hp l A (M l)), ?(W_all N l). "
-        f"apply (Lemmas_spread.lemma_{name.replace('-', '_')} (tokens N) (dim N) (block_of N l) (X N l)); "
-        "[intros; reflexivity|intros; apply K|exact S|apply INR_eq; exact H1]."
-        for name in ("layer-rank", "layer-rank-values")
-    },
-    **{
-        name: "intros N Hp l Bl H1 S A M. in_words. rewrite (X_next N Hp l A (M l)), ?(W_all N l). "
-        f"apply (Lemmas_reads.lemma_{name.replace('-', '_')} (tokens N) (dim N) (block_of N l) (X N l)); "
-        "[intros; reflexivity|exact S|apply INR_eq; exact H1]."
-        for name in ("layer-rank-bias", "layer-rank-values-bias")
-    },
+    "rank-depth": "intros N Hp t Bt H1 S A M. in_words. apply (lemma_rank_depth (tokens N) (dim N) (block_of N) (X N) "
+    "(layers N)); [intros; now apply X_next|reflexivity|intros; exact S|intros; apply INR_eq; exact H1|intros; "
+    "now apply Ph|exact Bt].",
+    "dobrushin-causal": "intros N Hp l _ h _ C. in_words. unfold mask_causal in C. rewrite C. "
+    "apply lemma_dobrushin_causal; needed.",
     **{
         name: "intros N Hp l _ h _ S K. in_words. rewrite P0_plain by assumption. "
         f"apply lemma_{name.replace('-', '_')}; first [exact K|now apply Pn]."

@@ -1,7 +1,5 @@
 """own:transport and its kin: what positions, masks, capped logits and norms before the map leave of collapse."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -12,10 +10,7 @@ from rankmath.model.network import Network
 from rankmath.model.positions import Rotary
 from rankmath.model.sublayers import Attention, LayerNorm, NormKind, Sublayer
 from rankmath.validation import Floats
-from rankmath.verification.draws import Rng, moderate_tokens
-from rankmath.verification.instance import NetworkInstance
-from rankmath.verification.papers import OWN
-from rankmath.verification.statement import Draw, Statement
+from rankmath.verification.claim import OWN, Draw, NetworkInstance, Rng, Statement, moderate_tokens, refuted
 
 #: Any logits and any mask, as hypotheses.
 LOGITS = ("positions == any", "softcap == any", "qk_norm == any")
@@ -328,13 +323,12 @@ own_pre_norm_power = Statement(
     "p − 1 of L, p the share that the second token gives itself at consensus: L^(−1/2) without positions.",
 )
 
-unstated_diameter_rotary = Statement(
+unstated_diameter_rotary = refuted(
     "unstated:diameter-rotary",
     own_diameter.own_diameter.formula,
     given=("mask == padding", "positions == any"),
     title="Doubly exponential collapse of the diameter with positions: a claim that nobody makes",
     source=f"{OWN}; nobody states it: own:diameter is about attention without positions",
-    status="refuted",
     draws=_draws(PLAIN[:2]),
     extremal=meeting_tokens,
     exhibit=quarter_turn,

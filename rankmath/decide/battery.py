@@ -42,6 +42,9 @@ Given: TypeAlias = Network | ArrayLike
 Arithmetic: TypeAlias = Literal["float64", "mpmath", "balls"]
 
 _BATCH = 64
+#: Shares of the time for a claim of one's own after which no more is drawn, and of the rest, searched; and
+#: how many seconds a proof, and shrinking, have at least.
+_DRAWING, _SEARCHING, _PROVING = 0.4, 0.75, 5.0
 
 
 @overload
@@ -64,8 +67,7 @@ def verify(
     Parameters
     ----------
     key : a statement's key, or a `Statement` of your own.
-    given : what the statement speaks about: ``net, X`` for networks, else the arrays it declares, in order or by
-        name.
+    given : what the statement speaks about: ``net, X`` for networks, else the arrays it declares, in order or by name.
     arithmetic : "float64" or "mpmath" (numerically), or "balls" (certified, precision raised until decided, at
     most `bits`).
 
@@ -200,11 +202,11 @@ class Battery(Tally, Shows):
             ("certified", f"{self.certified}; undecided {self.undecided}, not applicable {self.not_applicable}"),
         ]
         if self.ratios:
-            facts.append(("lhs/rhs where it holds", f"≤ {quotient(log_of(self.tightest))}"))
+            facts.append((f"{self.statement.compared} where it holds", f"≤ {quotient(log_of(self.tightest))}"))
         if self.violations:
             instance, verdict = min(self.violations, key=lambda found: found[0].vector().size)
-            worst = quotient(verdict.log_lhs - verdict.log_rhs)
-            facts.append(("smallest counterexample", f"{instance.label}, lhs/rhs = {worst}; in `violations`"))
+            worst = f"{verdict.compared} = {quotient(verdict.log_lhs - verdict.log_rhs)}"
+            facts.append(("smallest counterexample", f"{instance.label}, {worst}; in `violations`"))
         # The instance found for an open claim, and so its certificate's id, may differ from run to run.
         if self.certificates and self.statement.status != "open":
             facts.append(("certificates", ", ".join(c.id for c in self.certificates[:2])))
@@ -247,9 +249,9 @@ def verify_statement(
         over all shapes that the claim allows.
     backend : "cupy" runs the layers of the float64 stage on a GPU; balls decide on the CPU as ever.
     progress : called with the number of instances done, now and then.
-    seconds : how long to search for a counterexample of a claim about networks whose status is open (30 unless
-        given, 0 for not at all), over all shapes that the claim allows; what is found is shrunk. A proof is sought
-        at the same time, for at most ten seconds; what is found first is the answer.
+    seconds : how long a claim about networks whose status is open may take in all, up to a few seconds (30 unless
+        given, 0 for instances alone): a counterexample is sought over all shapes that the claim allows, and shrunk;
+        a proof is sought at the same time, for at most ten seconds of computing; what is found first is the answer.
     tell : called with the evaluations of that search and the largest log(lhs/rhs) so far.
 
     Examples
@@ -267,23 +269,26 @@ def verify_statement(
     began = time.perf_counter()
     battery = Battery(statement)
     open_claim = statement.status == "open" and not statement.arrays and seconds != 0
-    proving = Proving(statement) if open_claim else None
+    limit = 30.0 if seconds is None else seconds
+    until, drawn = (began + limit, began + _DRAWING * limit) if open_claim else (math.inf, math.inf)
+    proving = Proving(statement, max(until, began + _PROVING)) if open_claim else None
     try:
-        _draw_all(statement, battery, instances, certify, seed, search, backend, progress)
-    except KeyboardInterrupt:
-        # A claim of one's own keeps what was seen.
-        if statement.status != "open" or battery.instances == 0:
-            raise
-        battery.interrupted = True
-    if proving is not None:
         try:
+            _draw_all(statement, battery, instances, certify, seed, search, backend, progress, drawn)
+        except KeyboardInterrupt:
+            # A claim of one's own keeps what was seen.
+            if statement.status != "open" or battery.instances == 0:
+                raise
+            battery.interrupted = True
+        if proving is not None:
             with suppress(Proved):
-                _hunt(statement, battery, seed, 30.0 if seconds is None else seconds, proving.telling(tell))
+                _hunt(statement, battery, seed, until, proving.telling(tell))
             battery.proof = proving.result(wait=not battery.violations and not battery.interrupted)
-        finally:
+            if not battery.violations and battery.proof is None and not battery.interrupted:
+                _one_token(statement, battery, seed, until)
+    finally:
+        if proving is not None:
             proving.stop()
-        if not battery.violations and battery.proof is None and not battery.interrupted:
-            _one_token(statement, battery, seed)
     if battery.proof is not None and battery.violations:
         battery.trouble = "an instance violates what was derived: please report this"
     for instance, verdict in battery.violations[:3]:
@@ -292,7 +297,7 @@ def verify_statement(
             if certificate.kind == "violates":  # one that says "holds" is about another statement than this one
                 battery.certificates.append(certificate)
     if battery.violations and statement.status == "open" and statement.certificate is None and not statement.arrays:
-        _pursue(statement, battery)
+        _pursue(statement, battery, max(3.0, min(20.0, until - time.perf_counter())))
     if statement.exhibit is not None:
         try:
             battery.exhibit = statement.exhibited()
@@ -342,8 +347,9 @@ def _draw_all(
     search: int,
     backend: Backend,
     progress: Callable[[int], None] | None,
+    until: float = math.inf,
 ) -> None:
-    """The drawn instances, the near-extremal ones, and those to which they climb."""
+    """The drawn instances, the near-extremal ones, and those to which they climb; none after `until`."""
     comparisons: dict[str, list[float]] = {}
     every = max(1, instances // max(1, certify))
     for start, batch in _drawn(statement, instances, seed):
@@ -356,30 +362,34 @@ def _draw_all(
                 factors = np.broadcast_to(logs, applies.shape)
                 comparisons.setdefault(name, []).extend(factors[applies & np.isfinite(factors)].tolist())
         for i in range(len(batch)):
+            if battery.instances and time.perf_counter() > until:
+                break
             instance = batch.select(i)
             verdict = found[i] if found is not None and clear[i] else judge(statement, instance, "balls")
             battery.take(instance, verdict)
         if progress:
             progress(battery.instances)
+        if time.perf_counter() > until:
+            break
     battery.comparison = {
         name: math.exp(min(700.0, float(np.median(logs)))) for name, logs in comparisons.items() if logs
     }
     refuted = statement.status == "open" and battery.violations  # then `_hunt` looks for a smaller one
-    if not statement.exact and not refuted:
+    if not statement.exact and not refuted and time.perf_counter() < until:
         for instance, verdict in uphill(
             statement, battery.tightest_instance, battery.tightest, seed=seed, steps=search
         ):
             battery.take(instance, verdict)
 
 
-def _hunt(statement: Statement, battery: Battery, seed: int, seconds: float, tell: Tell | None) -> None:
+def _hunt(statement: Statement, battery: Battery, seed: int, until: float, tell: Tell | None) -> None:
     """Search for a counterexample, smaller than any that was drawn; shrink the smallest, and put it first."""
-    began = time.perf_counter()
-    if seconds > 0 and not battery.interrupted:
+    limit, known = _SEARCHING * max(0.0, until - time.perf_counter()), None
+    if not battery.interrupted:
         if tell is not None:
             tell(0, -math.inf)
         # What was drawn refutes already: then the search is for a smaller one, and need not be long.
-        limit, known = (min(seconds, 10.0), None) if battery.violations else (seconds, lambda: _near_extremal(seed))
+        limit, known = (min(limit / 2, 10.0), None) if battery.violations else (limit, lambda: _near_extremal(seed))
         found = adversary.search(statement, seconds=limit, seed=seed, tell=tell, known=known)
         battery.interrupted = found.interrupted
         if found.instance is not None and (found.refutes or not battery.violations):
@@ -391,19 +401,21 @@ def _hunt(statement: Statement, battery: Battery, seed: int, seconds: float, tel
         battery.violations.sort(key=lambda found: found[0].vector().size)
         instance, _ = battery.violations[0]
         assert isinstance(instance, NetworkInstance)
-        left = max(10.0, seconds - (time.perf_counter() - began))
+        left = 0.0 if battery.interrupted else max(_PROVING, min(30.0, 0.8 * (until - time.perf_counter())))
         try:
-            for smaller in shrinking(statement, instance, seconds=0 if battery.interrupted else min(30.0, left)):
+            for smaller in shrinking(statement, instance, seconds=left):
                 battery.violations[0] = smaller
         except KeyboardInterrupt:
             battery.interrupted = True
 
 
-def _one_token(statement: Statement, battery: Battery, seed: int) -> None:
+def _one_token(statement: Statement, battery: Battery, seed: int, until: float) -> None:
     """Networks of one token, which a claim speaks of where it does not exclude them; the search begins with two."""
     for room in {replace(room, n=1) for room in rooms(statement)[:12] if room.mask == "none"}:
         drawn = room.instance(starts(np.random.default_rng([seed, 1]), room, 8))
         for i in range(len(drawn)):
+            if i and time.perf_counter() > until + 1:
+                break
             try:
                 verdict = judge(statement, drawn.select(i), "balls")
             except InvalidArgument:  # a zero token under LayerNorm, say

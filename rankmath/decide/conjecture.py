@@ -34,19 +34,21 @@ from rankmath.validation import InvalidArgument, NumpyArray
 from rankmath.verification.instance import NetworkInstance
 from rankmath.verification.judge import judge
 from rankmath.verification.statement import Statement
-from rankmath.verification.verdict import Outcome
+from rankmath.verification.verdict import Outcome, Verdict, ratio
+
+#: The share of the time that what is said of a claim that held may take, and how many seconds it has at least.
+_HINTS, _LEAST = 0.2, 4.0
 
 
 @dataclass(frozen=True)
 class Answer:
     """What was found out about a claim.
 
-    `near` is the instance on which it was tightest; `shrinking` the quotient of its two sides as that instance's
-    tokens shrink by 1, 1/10, 1/100; `implied_by` registered theorems whose bound was at most the claim's on every
-    instance compared, a hint and no proof; `constant` the best value seen for the letter that was to be sharpened,
-    `sizes` what was seen of it at several values of a size; `factor` the least factor on the larger side with
-    which the claim is proved, and `proof` that proof. Of a claim of existence (`sought`) the battery is that of
-    its negation.
+    `near` is the instance on which it was tightest; `shrinking` the quotient of its two sides as that instance's tokens
+    shrink by 1, 1/10, 1/100; `implied_by` registered theorems whose bound was at most the claim's on every instance
+    compared, a hint and no proof; `constant` the best value seen for the letter that was to be sharpened, `sizes` what
+    was seen of it at several values of a size; `factor` the least factor on the larger side with which the claim is
+    proved, and `proof` that proof. Of a claim of existence (`sought`) the battery is that of its negation.
     """
 
     battery: Battery
@@ -108,12 +110,8 @@ class Answer:
             return [unsettled, *self._sharpened(), *self.notes]
         if self.refuted:
             instance, verdict = battery.violations[0]
-            ratio = _ratio(verdict.log_lhs, verdict.log_rhs)
-            said.append(
-                f"REFUTED: {ratio} at this instance, by balls:"
-                if self.sought is None
-                else "PROVED: this network has it, by balls:"
-            )
+            refuted = f"REFUTED{': ' if compared_at(verdict) else ''}{compared_at(verdict)} at this instance, by balls:"
+            said.append(refuted if self.sought is None else "PROVED: this network has it, by balls:")
             if isinstance(instance, NetworkInstance):
                 said += [f"  {line}" for line in in_words(instance)]
             else:
@@ -139,7 +137,7 @@ class Answer:
             said.append(f"  {_counted(battery.undecided, 'instance')} cannot be told from equality")
         if self.near is not None:
             told = judge(self.battery.statement, self.near, "float64")
-            said.append(f"tightest near this instance, {_ratio(told.log_lhs, told.log_rhs)} at it:")
+            said.append(f"tightest near this instance{f', {compared_at(told)} at it' if compared_at(told) else ''}:")
             said += [f"  {line}" for line in in_words(self.near)]
         if len(self.shrinking) > 1:
             quotients = ", ".join(f"{x:.6g}" for x in self.shrinking)
@@ -193,15 +191,21 @@ def _tightest(battery: Battery) -> str:
     return "the smaller side was 0 or less on all of them" if battery.excesses else "no two sides to compare"
 
 
-def _ratio(log_left: float, log_right: float) -> str:
-    finite = math.isfinite(log_left - log_right)
-    return f"lhs/rhs = {quotient(log_left - log_right)}" if finite else "a side is not positive"
+def compared_at(verdict: Verdict) -> str:
+    """The quotient of the sides at an instance; both sides where one is 0 or negative, nothing where both are."""
+    logs = verdict.log_lhs, verdict.log_rhs
+    if math.isfinite(logs[0] - logs[1]):
+        return f"{verdict.compared} = {quotient(logs[0] - logs[1])}"
+    if all(map(math.isnan, logs)):
+        return ""
+    sides = ("negative" if math.isnan(log) else f"{ratio(log):.4g}" for log in logs)
+    return ", ".join(f"{name} = {side}" for name, side in zip(verdict.compared.split("/"), sides, strict=True))
 
 
 def examine(
     statement: Statement, *, seconds: float = 60.0, seed: int = 0, instances: int = 300, tell: Tell | None = None
 ) -> Answer:
-    """Draw, search, prove and shrink: the answer to "is my conjecture true?"; `seconds` are those of the search.
+    """Draw, search, prove and shrink: the answer to "is my conjecture true?", within `seconds` or a few more.
 
     >>> claim = Statement("mine:halves", "diameter(X[1], 1) <= norm(W[0,0], inf)*diameter(X[0], 1)/2", "heads == 1")
     >>> answer = examine(claim, seconds=20)
@@ -217,26 +221,32 @@ def examine(
         instances=instances,
         certify=6,
         seed=seed,
-        seconds=seconds,
+        seconds=(1 - _HINTS) * seconds,
         tell=tell,
         progress=None if tell is None else lambda count: tell(count, -math.inf),
     )
+    until = max(began + seconds, time.perf_counter() + _LEAST)
+
+    def left() -> float:
+        return max(0.0, until - time.perf_counter())
+
     near = battery.tightest_instance if battery.outcome != "REFUTED" else None
     near = near if isinstance(near, NetworkInstance) else None
     if not battery.holds and not battery.violations and not battery.interrupted and not statement.arrays:
         # What contradicts itself proves anything, also this.
-        absurd = prove("2 <= 1", statement.given_texts, key=statement.key)
+        absurd = prove("2 <= 1", statement.given_texts, key=statement.key, stop=lambda: left() == 0)
         if absurd is not None:
             return Answer(replace(battery, proof=absurd), contradictory=True, seconds=time.perf_counter() - began)
     if battery.outcome in ("REFUTED", "PROVED") or battery.interrupted or statement.arrays:
         return Answer(battery, near, seconds=time.perf_counter() - began)
     try:
         if near is not None:
-            near = _shorter(statement, near, battery.tightest, min(5.0, seconds / 4))
-        weak = weaker(statement.claim_text, statement.given_texts)
+            near = _shorter(statement, near, battery.tightest, min(5.0, left() / 4))
         shrinks = _as_tokens_shrink(statement, near) if near is not None else ()
-        implied = tuple(implying(statement, seed))
-        missing = lacking(statement, seed) if weak is None or weak[0] != "1" else None
+        half = until - left() / 2
+        weak = weaker(statement.claim_text, statement.given_texts, stop=lambda: time.perf_counter() > half)
+        missing = lacking(statement, seed, left()) if weak is None or weak[0] != "1" else None
+        implied = tuple(implying(statement, seed, until))
     except KeyboardInterrupt:
         return Answer(replace(battery, interrupted=True), near, seconds=time.perf_counter() - began)
     factor, proof = ("", None) if weak is None else weak
@@ -286,9 +296,8 @@ def sharpen(
 ) -> Answer:
     """The best constant seen in the place of a letter: the claim fails for smaller ones at an instance found.
 
-    The letter is one of the statement's `where`, whose value there is where the search starts. A larger constant
-    must make the claim weaker. `evaluations`: eight searches of so many each, and one at every size, in at most
-    `seconds`.
+    The letter is one of the statement's `where`, whose value there is where the search starts. A larger constant must
+    make the claim weaker. `evaluations`: eight searches of so many each, and one at every size, in at most `seconds`.
 
     >>> claim = Statement("mine:c", "diameter(X[1], 1) <= c*norm(W[0,0], inf)*diameter(X[0], 1)", "heads == 1",
     ...                   where={"c": "1/2"})
@@ -328,14 +337,15 @@ def sharpen(
     interrupted: list[bool] = []
     start = statement.where[letter]
     first = float(start.value) if isinstance(start, Number) else 1.0
-    best, near = best_of(statement, 0.5 * seconds, first)
+    until = time.perf_counter() + seconds
+    best, near = best_of(statement, 0.45 * seconds, first)
     told = [f"searched: {_searched(statement)}"]
     for size, (others, rows) in _by_size(statement).items():
         seen = {}
         for value, of in rows.items():
             if interrupted or best <= 0:
                 break
-            seen[value], where = best_of(of, 0.04 * seconds, best, 1)
+            seen[value], where = best_of(of, 0.025 * seconds, best, 1)
             if seen[value] > best:
                 best, near = seen[value], where
         if len(seen) == len(rows) >= 3 and min(seen.values()) > 0:
@@ -358,7 +368,11 @@ def sharpen(
     battery = Battery(statement, interrupted=bool(interrupted))
     if interrupted:
         return Answer(battery, near, (), (), letter, best, seconds, sizes=tuple(told))
-    proved = weaker(at(1.0).claim_text, statement.given_texts) if _is_a_factor(statement, letter) else None
+    until = max(until, time.perf_counter() + _LEAST)
+    proved = None
+    if _is_a_factor(statement, letter):
+        wording = at(1.0).claim_text, statement.given_texts
+        proved = weaker(*wording, stop=lambda: time.perf_counter() > until)
     factor, proof = proved if proved is not None else ("", None)
     return Answer(battery, near, (), (), letter, best, seconds, factor=factor, proof=proof, sizes=tuple(told))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from itertools import permutations
 
 import numpy as np
@@ -29,19 +30,25 @@ _BATCH = 16
 _TRIES, _SECONDS = 6, 2.0
 
 
-def lacking(statement: Statement, seed: int = 0) -> str:
+def lacking(statement: Statement, seed: int = 0, seconds: float = 20.0) -> str:
     """The fact from which the claim would follow, in words: an inequality of two quantities that was not refuted.
 
     Of all that held on the instances compared, a program in logarithms takes what suffices together with the
-    lemmas, the slackest first; what a search refutes is dropped, and the next is taken.
+    lemmas, the slackest first; what a search refutes is dropped, and the next is taken. Nothing where `seconds` do
+    not suffice.
 
     >>> claim = "stable_rank(X[0]) <= d*effective_rank(X[0], eigen)"
     >>> said = lacking(Statement("mine:r", claim, "norm(X[0], 2) > 0"))
     >>> said.partition(", which held")[0]
     'it would follow from stable_rank(X[0]) <= effective_rank(X[0], eigen)'
     """
+    until = time.perf_counter() + seconds
+
+    def over() -> bool:
+        return time.perf_counter() > until
+
     try:
-        work = Search(statement.claim_text, statement.given_texts, seconds=6.0, statements=False)
+        work = Search(statement.claim_text, statement.given_texts, seconds=6.0, statements=False, stop=over)
         goal, *others = work.work.goals()
         if others:
             return ""
@@ -56,6 +63,8 @@ def lacking(statement: Statement, seed: int = 0) -> str:
             fact = used[0].line.text
             if fact == goal.text:
                 continue
+            if over():
+                return ""
             if not search(Statement("mine:lacking", fact, statement.given_texts), seconds=_SECONDS).refutes:
                 told = f"the tightest quotient was {quotient(tight)}" if np.isfinite(tight) else "one side was 0"
                 return f"it would follow from {fact}, which held on {count} instances compared; {told}"
@@ -92,7 +101,7 @@ def _compared(statement: Statement, quantities: list[str], seed: int) -> dict[tu
     return out
 
 
-def implying(statement: Statement, seed: int) -> list[str]:
+def implying(statement: Statement, seed: int, until: float = math.inf) -> list[str]:
     """Proved statements with the same left side and a right side at most as large, on every instance compared."""
     drawn = with_draws(statement)
     A = Float64(np.zeros(1))
@@ -109,6 +118,8 @@ def implying(statement: Statement, seed: int) -> list[str]:
         if mine is None:
             return []
         for key in [key for key, fit in fits.items() if fit]:
+            if time.perf_counter() > until:
+                return []
             theirs = _logs(statements()[key], A, batch)
             if theirs is None:
                 fits[key] = False

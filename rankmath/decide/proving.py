@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 from rankmath.decide.adversary import Tell
 from rankmath.decide.prover import prove
@@ -20,19 +21,22 @@ class Proved(Exception):
 class Proving:
     """The search for a derivation of a statement, in a thread of its own."""
 
-    def __init__(self, statement: Statement, seconds: float = SECONDS) -> None:
+    def __init__(self, statement: Statement, until: float) -> None:
         self._proof: FoundProof | None = None
         self._failure: Exception | None = None
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._run, args=(statement, seconds), daemon=True)
+        self._ended, self._until = threading.Event(), until
+        # No daemon: one that is in foreign code when Python ends takes the whole process down.
+        self._thread = threading.Thread(target=self._run, args=(statement,))
         if statement.quantifier == "all":
             self._thread.start()
 
-    def _run(self, statement: Statement, seconds: float) -> None:
+    def _over(self) -> bool:
+        return self._ended.is_set() or time.perf_counter() > self._until
+
+    def _run(self, statement: Statement) -> None:
         try:
-            self._proof = prove(
-                statement.claim_text, statement.given_texts, key=statement.key, seconds=seconds, stop=self._ended.is_set
-            )
+            wording = statement.claim_text, statement.given_texts
+            self._proof = prove(*wording, key=statement.key, seconds=SECONDS, stop=self._over)
         except Exception as failure:  # raised again where the result is asked for
             self._failure = failure
 
@@ -48,12 +52,13 @@ class Proving:
         return heard
 
     def result(self, *, wait: bool) -> FoundProof | None:
-        """The proof, if there is one (by now, or in the end)."""
+        """The proof, if there is one (by now, or when the time is over)."""
         if wait and self._thread.is_alive():
-            self._thread.join()
+            self._thread.join(max(0.0, self._until - time.perf_counter()))
         if self._failure is not None:
             raise self._failure
         return self._proof
 
     def stop(self) -> None:
+        """Have the thread end, which it does within a second or so."""
         self._ended.set()

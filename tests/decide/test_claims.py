@@ -53,7 +53,7 @@ def test_any_of_what_is_no_relation_is_refused(text: str) -> None:
 
 
 def test_a_witness_is_handed_over_and_its_certificate_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    given = ("--given", "heads == 1, norm(W[0,0], 2) <= 4", "--seconds", "5", "--instances", "5")
+    given = ("--given", "heads == 1, norm(W[0,0], 2) <= 4", "--seconds", "20", "--instances", "5")
     claims = ("--claim", "exists diameter(X[1], 2) >= 3*diameter(X[0], 2)", "--claim", "diameter(X[1], 2) <= 1/9")
     done = CliRunner().invoke(main, ["verify", *claims, *given, "--output", str(tmp_path), "--json"])
     assert done.exit_code == 0, done.output

@@ -798,7 +798,7 @@ FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("rankmath/claims/yudin2025.py", 'attention does " "not, unless', without_logits),
     ("rankmath/claims/own_skip_lower.py", "answers a question", undone),
     ("rankmath/claims/kim2021.py", "directions receives about", far_from_the_others),
-    ("rankmath/definitions/quantities.py", "reaches every other along its edges", edges_the_other_way),
+    ("rankmath/definitions/quantities.txt", "reaches every other along its edges", edges_the_other_way),
     ("rankmath/claims/stable_every_n.py", "these weights, ν_j the j-th power", rounded_away),
     *(
         (name, "shares no code", definitions_are_shared)
@@ -1059,7 +1059,7 @@ def test_the_rules_that_no_theorem_covers_are_named() -> None:
 def test_how_near_a_centre_is_to_the_least_is_said_as_it_is_asked_for() -> None:
     """Coq's files and the checker ask for different factors 1 + 2^−k; both pages have theirs."""
     written = (ROOT / "rankmath/certificates/coq_claim.py").read_text(encoding="utf-8")
-    asked = (ROOT / "rankmath/definitions/quantities.py").read_text(encoding="utf-8")
+    asked = (ROOT / "rankmath/definitions/quantities.txt").read_text(encoding="utf-8")
     [in_coq] = set(re.findall(r"\{2\*\*(\d+) \+ 1\} # \{2\*\*\1\}", written))
     [in_checker] = re.findall(r"^center\(l\) = .*\(1 \+ 1/2\*\*(\d+)\)", asked, flags=re.M)
     coq, checker = (f"1 + 2⁻{k.translate(str.maketrans('0123456789', '⁰¹²³⁴⁵⁶⁷⁸⁹'))}" for k in (in_coq, in_checker))
@@ -1076,7 +1076,8 @@ def test_what_is_trusted_is_counted_by_a_command_and_by_no_number() -> None:
     assert not re.search(r"\d+ lines", page("ARCHITECTURE.md"))
     command = re.search(r"ls (\S+) (\S+) \| grep -vE '/\((\S+)\)\.py'", page("docs/referee.md"))
     assert command is not None
-    assert command.groups() == ("rankmath/checker/*.py", "rankmath/definitions/*.py", "advice|words|export|__init__")
+    rooms = [f"rankmath/{room}/*.[pt]*" for room in ("checker", "definitions")]
+    assert command.groups() == (*rooms, "advice|words|export|__init__")
     for name in ("advice", "words", "export"):
         assert (ROOT / "rankmath" / "checker" / f"{name}.py").is_file()
     # What stands alone imports nothing else of the package.

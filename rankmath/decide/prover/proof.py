@@ -42,7 +42,7 @@ def prove(
     """A derivation of the claim from lemmas, or None where none is found in time.
 
     `given` are all hypotheses, also those that are meant where nothing is said (`Statement.given_texts`). `seconds`
-    counts this thread's own; `without` names lemmas and statements that are not to be used.
+    counts this thread's own, and `stop` ends it before; `without` names lemmas and statements that are not to be used.
 
     >>> alone = ("H == 1", "mask == none", "layernorm == none", "mlp == none", "skip == 0")
     >>> proof = prove("diameter(X[1], 2) <= norm(W[0, 0], 2)*diameter(X[0], 2)", alone)
@@ -75,7 +75,9 @@ def prove(
 _FACTORS = ("1", "sqrt(n/2)", "sqrt(d)", "sqrt(n)", "sqrt(n*d)", "d", "n")
 
 
-def weaker(claim: str, given: Sequence[str], *, seconds: float = 10.0) -> tuple[str, FoundProof] | None:
+def weaker(
+    claim: str, given: Sequence[str], *, seconds: float = 10.0, stop: Callable[[], bool] = lambda: False
+) -> tuple[str, FoundProof] | None:
     """The least factor that is found with which the claim's larger side makes it provable, as text, and the proof.
 
     Of claims of one relation; a factor below 1 says how much stronger the claim may be.
@@ -85,7 +87,7 @@ def weaker(claim: str, given: Sequence[str], *, seconds: float = 10.0) -> tuple[
     'sqrt(2)'
     """
     try:
-        search = Search(claim, given, seconds=seconds)
+        search = Search(claim, given, seconds=seconds, stop=stop)
         goals = search.work.goals()
         search.settle_meaning()
         if len(goals) != 1:
@@ -116,6 +118,8 @@ def _written(
         return None
     for number in range(len(lines), 0, -1):
         fewer = _without(lines, number)
+        if search.stop():  # a proof with lines that it does not need is a proof
+            break
         if fewer is not None and _accepted(claim, given, key, fewer) is not None:
             lines = fewer
     work = _accepted(claim, given, key, lines)

@@ -86,6 +86,8 @@ class Places(NamedTuple):
 
 _VARIABLES = frozenset("xyzfg")
 _DEEPEST = 3
+#: What a strict fact is taken to be better by where the goal is strict, in logarithms.
+_MARGIN = 1e-4
 #: How long a line by a registered statement counts, where one by a lemma counts 1.
 _LONG = 40.0
 #: Sizes of tokens that are carried through all layers.
@@ -198,6 +200,10 @@ class Search:
         self.pools: dict[Places, list[FoundLine]] = {}
         self.plain_pools: dict[Places, list[FoundLine]] = {}
         self._assumed = [side for line in self.work.hypotheses for side in (line.left, line.right)]
+
+    def _in_time(self) -> None:
+        if time.thread_time() > self.until or self.stop():
+            raise OutOfTime
 
     # -- places
 
@@ -315,6 +321,7 @@ class Search:
         key = name, tuple(sorted(at.items()))
         if key in self.instances:
             return self.instances[key]
+        self._in_time()
         out: list[FoundLine] = []
         entry = lemma_table()[name]
         if name in self.without or not entry.coq:  # what Coq has not proved is not used
@@ -346,6 +353,7 @@ class Search:
 
     def _statement(self, key: str, at: dict[str, str], *, prove: bool = False) -> list[FoundLine] | None:
         """The lines of a registered statement at a place; None where a hypothesis is to be proved first."""
+        self._in_time()
         _, text, hypotheses = NETWORK_CLAIMS[key]
         fixed, trees = self.work.fixed, [read_tree(part) for part in (text, *hypotheses)]
         if "layer" in at:
@@ -389,6 +397,7 @@ class Search:
 
     def _checked(self, step: FoundLine) -> FoundLine | None:
         """The step, where the checker's rule accepts it."""
+        self._in_time()
         work, line = self.work, step.line
         try:
             match step.by:
@@ -616,8 +625,7 @@ class Search:
             return self.memory[key]
         if key[:2] in self.trying or depth > 6:
             return None
-        if time.thread_time() > self.until or self.stop():
-            raise OutOfTime
+        self._in_time()
         self.trying.add(key[:2])
         try:
             found = self._best(left, right, depth, tight, light)
@@ -638,6 +646,11 @@ class Search:
         where = self.places([left, right])
         if light:
             return self._solve(left, right, _pruned(self._plain(where), goal_atoms), tight)
+        return self._solve(left, right, self._gathered(left, right, depth, where, goal_atoms), tight)
+
+    def _gathered(self, left: Poly, right: Poly, depth: int, where: Places, goal_atoms: set[Atom]) -> list[FoundLine]:
+        """The facts of which a product may give left <= right."""
+        a = as_product(left)[1]
         facts = _pruned(self.products(where), goal_atoms)
         atoms = _ordered(goal_atoms, facts)
         facts = facts + self.structure(atoms, where.layers, where.heads)
@@ -646,9 +659,56 @@ class Search:
         facts = facts + self._lifted(facts, goal_atoms)
         if depth == 0 and "L" in where.times:
             below = not any("X[L]" in x.text for x in a if isinstance(x, Atom))
-            facts = facts + self._inductions(goal_atoms, a if below else b, below=below)
-        facts = self._with_signs(facts)
-        return self._solve(left, right, facts, tight)
+            facts = facts + self._inductions(goal_atoms, a if below else as_product(right)[1], below=below)
+        return self._with_signs(facts)
+
+    def _differences(self, left: Poly, right: Poly, depth: int) -> FoundLine | None:
+        """By facts q <= s and s <= q, for differences s of the goal, with what stands beside them, and quantities q of
+        the same arrays."""
+        sides = as_product(left), as_product(right)
+        goal = {x for _, table in sides for x in table if isinstance(x, Atom)}
+        if depth or min(c for c, _ in sides) <= 0 or not all(map(self.work.nonnegative, goal)):
+            return None
+        where, further = self.places([left, right]), []
+        named = {q for step in self.products(where) for q in step.atoms if q.kind == "quantity"}
+        for (_, table), up in zip(sides, (False, True), strict=True):
+            for s, e in table.items():
+                if not isinstance(s, Atom) or s.kind != "sum" or all(c > 0 for _, c in s.args[0]):
+                    continue
+                beside = {x: y / e for x, y in table.items() if isinstance(x, Atom) and _arrays_of(x) == _arrays_of(s)}
+                factor, mono = product_of({x: y for x, y in beside.items() if x.kind in ("sum", "function")})
+                whole = expanded({mono: factor}) if len(mono) > 1 else dict(s.args[0])
+                same = [q for q in sorted(named, key=str) if _arrays_of(q) == _arrays_of(s)][:16]
+                pairs = [(of_atom(q), whole) for q in same]
+                for layer in {places[0] for kind, places in _items(of_atom(s)) if kind != "X"}:
+                    for q in [q for q in goal if q.kind == "quantity" and {kind for kind, _ in _items_of(q)} == {"X"}]:
+                        now, new = (at_time(of_atom(q), normal(read_tree(f"{layer}{x}"), {})) for x in ("", " + 1"))
+                        pairs.append((new, times(now, {mono: factor})))
+                for low, high in pairs:
+                    step = self._linear(*((low, high) if up == (e > 0) else (high, low)), 2)
+                    further += [step] if step is not None and step.usable else []
+        if not further:
+            return None
+        return self._solve(
+            left, right, self._with_signs([*self._gathered(left, right, 0, where, goal), *further]), False
+        )
+
+    def strictly(self, left: Poly, right: Poly) -> FoundLine | None:
+        """left < right: as a product of facts some of which are strict, or because something positive fits between."""
+        where = self.places([left, right])
+        atoms = {x for side in (left, right) for x in as_product(side)[1] if isinstance(x, Atom)}
+        self.settle_signs(atoms)
+        if all(self.work.nonnegative(x) for x in atoms) and as_product(left)[0] > 0 and as_product(right)[0] > 0:
+            found = self._solve(left, right, self._gathered(left, right, 0, where, atoms), False, strict=True)
+            if found is not None:
+                return found
+        named = {q for step in self.facts(where) for q in step.atoms if q.kind == "quantity"}
+        for q in [q for q in sorted(named, key=str) if self.work.positive(q)][:8]:
+            step = self.le(plus(left, of_atom(q)), right, 1)
+            made = None if step is None else FoundLine(Line(left, right, True), "sum", of=[(step, "1")])
+            if made is not None and self._checked(made) is not None:
+                return made
+        return None
 
     def _plain(self, where: Places) -> list[FoundLine]:
         """The facts that are products of letters and quantities."""
@@ -724,7 +784,9 @@ class Search:
                     break
         return [step for step in out if self._checked(step) is not None]
 
-    def _solve(self, left: Poly, right: Poly, facts: Sequence[FoundLine], tight: bool) -> FoundLine | None:
+    def _solve(
+        self, left: Poly, right: Poly, facts: Sequence[FoundLine], tight: bool, *, strict: bool = False
+    ) -> FoundLine | None:
         (c1, a), (c2, b) = as_product(left), as_product(right)
         goal: dict[Base, Fraction] = {}
         for table, sign in ((a, 1), (b, -1)):
@@ -751,6 +813,7 @@ class Search:
         least: dict[Any, float] = {}
         for step in facts:
             vector, constant = step.vector
+            constant -= _MARGIN * (strict and step.line.strict)
             if not vector or not all(self.work.positive(x, reached) for x in step.atoms):
                 continue
             key = tuple(sorted((x.text, e) for x, e in vector.items()))
@@ -759,7 +822,7 @@ class Search:
             least[key] = constant
             kept.append(step)
         columns: list[dict[Any, Fraction]] = [dict(step.vector[0]) for step in kept]
-        costs = [step.vector[1] for step in kept]
+        costs = [step.vector[1] - _MARGIN * (strict and step.line.strict) for step in kept]
         kinds: list[tuple[int, int]] = [(-1, j) for j in range(len(kept))]
         rules = self._fold_rules(facts, set(goal))
         inner_facts: dict[Mono, list[int]] = {}
@@ -789,7 +852,8 @@ class Search:
         for place, (r, j) in enumerate(kinds):  # what is only supposed is used as little as can be, slack first
             if r < 0 and kept[j].by == "supposed":
                 lengths[place] = 1000.0 + 100.0 * math.exp(float(kept[j].how))
-        found = combination(columns, costs, dict(goal), at_most=None if tight else -log_goal, lengths=lengths)
+        most = None if tight else -log_goal - 0.1 * _MARGIN * strict
+        found = combination(columns, costs, dict(goal), at_most=most, lengths=lengths)
         if found is None:
             return None
         used = self._used(found, kinds, kept, everything, rules)
@@ -821,7 +885,7 @@ class Search:
                 todo += parent.atoms
         trimmed = [pair for pair in of if pair[1] != 0]
         for attempt in (trimmed, of):
-            step = FoundLine(Line(left, bound), "product", of=list(attempt))
+            step = FoundLine(Line(left, bound, strict), "product", of=list(attempt))
             if self._checked(step) is not None:
                 return step
         return None
@@ -938,8 +1002,7 @@ class Search:
 
     def le(self, left: Poly, right: Poly, depth: int = 0) -> FoundLine | None:
         """A proof of left <= right, or None."""
-        if time.thread_time() > self.until or self.stop():
-            raise OutOfTime
+        self._in_time()
         key = freeze(left), freeze(right), False
         direct = FoundLine(Line(left, right), "sum")
         if self._checked(direct) is not None:
@@ -958,6 +1021,7 @@ class Search:
             self._inverted,
             self._rooted,
             self._through,
+            self._differences,
         )
         for attempt in steps[: 2 if depth >= _DEEPEST else None]:
             try:
@@ -1402,7 +1466,10 @@ class Search:
         strict = FoundLine(
             Line(line.left, line.right, True), found.by, found.name, found.at, found.of, found.how, found.body
         )
-        return self._checked(strict)
+        try:
+            return self._checked(strict) or self.strictly(line.left, line.right)
+        except (Rejected, OutOfTime):
+            return None
 
 
 def as_frozen_exponent(poly: Poly) -> Poly:
