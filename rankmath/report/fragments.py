@@ -117,10 +117,10 @@ def notation(entry: Statement) -> str:
     norm = next((said for kind, said in _NORMED.items() if f"layernorm == {kind}" in given), _ANY_NORM)
     if "layernorm == none" not in given and not before:
         steps.append(norm)
+    made = "Y^{l}" if steps else "X^{l+1}"
     lines = [
         r"Tokens are the rows of $X^{l}\in\mathbb{R}^{n\times d}$; $X^{0}$ is the input. With heads",
-        rf"$h=0,\dots,H-1$ layer $l=0,\dots,L-1$ ($H,L\ge1$, $d_{{qk}}>0$) makes"
-        rf" \[{'Y^{l}' if steps else 'X^{l+1}'}={sent},\]",
+        rf"$h=0,\dots,H-1$ layer $l=0,\dots,L-1$ ($H,L\ge1$, $d_{{qk}}>0$) makes \[{made}={sent},\]",
     ]
     words = [r"$W^{l,h}=W_VW_O$", r"$W_{QK}^{l,h}=W_QW_K^{\mathsf T}$"]
     words += [r"$o_l^{\mathsf T}=\sum_hb_VW_O+b_O$"] if bias else []
