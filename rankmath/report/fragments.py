@@ -126,9 +126,10 @@ def notation(entry: Statement) -> str:
     norm = next((said for kind, said in _NORMED.items() if f"layernorm == {kind}" in given), _ANY_NORM)
     if "layernorm == none" not in given and not before:
         steps.append(norm)
+    made = "Y^{l}" if steps else "X^{l+1}"
     lines = [
         r"Tokens are the rows of $X^{l}\in\mathbb{R}^{n\times d}$; $X^{0}$ is the input. With heads",
-        rf"$h=0,\dots,H-1$ layer $l=0,\dots,L-1$ makes \[{'Y^{l}' if steps else 'X^{l+1}'}={sent},\]",
+        rf"$h=0,\dots,H-1$ layer $l=0,\dots,L-1$ ($H,L\ge1$, $d_{{qk}}>0$) makes \[{made}={sent},\]",
     ]
     words = [r"$W^{l,h}=W_VW_O$", r"$W_{QK}^{l,h}=W_QW_K^{\mathsf T}$"]
     words += [r"$o_l^{\mathsf T}=\sum_hb_VW_O+b_O$"] if bias else []
@@ -145,8 +146,8 @@ def notation(entry: Statement) -> str:
         words += [r"$k_{l,h}=W_Kb_Q^{\mathsf T}$"] if biased else []
         logits = rf"{read}W_{{QK}}^{{l,h}}({read})^{{\mathsf T}}{biased}"
         lines.append(rf"\[P^{{l,h}}=\operatorname{{softmax}}\Bigl(\bigl({logits}\bigr)/\sqrt{{d_{{qk}}}}\Bigr),\]")
-    lines.append("the softmax of every row, over the tokens that the row's token sees: all where there is no mask.")
-    lines.append(f"Of queries, keys, values and outputs {', '.join(words)}.")
+    seen = "the tokens that the row's token sees, one at least: all where there is no mask"
+    lines.append(f"the softmax of every row, over {seen}. Of queries, keys, values and outputs {', '.join(words)}.")
     if before:
         lines.append(rf"$Z^{{l}}$ is $X^{{l}}$ with {norm}.")
     if steps:
