@@ -10,7 +10,7 @@ import math
 import re
 from pathlib import Path
 
-from rankmath.decide.conjecture import Answer, examine, in_words
+from rankmath.decide.conjecture import Answer, compared_at, examine, in_words
 from rankmath.drawing import pyplot
 from rankmath.printing import quotient
 from rankmath.verification.instance import NetworkInstance
@@ -62,11 +62,10 @@ def main() -> None:
         battery = answer.battery
         if answer.refuted:
             instance, verdict = battery.violations[0]
-            ratio = verdict.log_lhs - verdict.log_rhs
-            shown = f"lhs/rhs = {quotient(ratio)}" if math.isfinite(ratio) else "a side is not positive"
+            shown = f", {compared_at(verdict)}" if compared_at(verdict) else ""
             words = "; ".join(in_words(instance)) if isinstance(instance, NetworkInstance) else ""
             accepted = battery.certificate().check().accepted
-            says = f"**Refuted**, {shown}: {words}. Certificate {'accepted' if accepted else 'refused'}."
+            says = f"**Refuted**{shown}: {words}. Certificate {'accepted' if accepted else 'refused'}."
         elif battery.proof is not None:
             says = f"**Proved**, from {', '.join(sorted(battery.proof.lemmas))}."
         else:

@@ -22,7 +22,7 @@ from rankmath.equilibria.contraction import log10
 from rankmath.equilibria.cycles import stable_cycle
 from rankmath.equilibria.designs import causal_design, path_design
 from rankmath.equilibria.equilibrium import Equilibrium
-from rankmath.equilibria.stored import LARGE_BASINS
+from rankmath.equilibria.search import LARGE_BASINS
 from rankmath.linalg.masks import Mask, as_mask
 
 Rows = list[list[str]]

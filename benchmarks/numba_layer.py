@@ -18,10 +18,10 @@ from timing import report, side_by_side
 
 from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.alone import LIMITS
-from rankmath.attention.close import LINEAR_LOG
 from rankmath.attention.common import UNEVEN_LOG
 from rankmath.attention.fused import layer_plan
 from rankmath.attention.tokens import SAFE_LOG
+from rankmath.attention.views import LINEAR_LOG
 from rankmath.kernels.compiled import _EXPM1 as C
 from rankmath.kernels.compiled import _ROUNDS
 

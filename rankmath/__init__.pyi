@@ -12,8 +12,8 @@ from rankmath.attention.paths import path_sums as path_sums
 from rankmath.attention.paths import path_term as path_term
 from rankmath.attention.plain import attention_matrices as attention_matrices
 from rankmath.attention.plain import forward as forward
+from rankmath.attention.plain import hidden_states as hidden_states
 from rankmath.attention.softmax import row_softmax as row_softmax
-from rankmath.attention.states import hidden_states as hidden_states
 from rankmath.attention.trace import Trace as Trace
 from rankmath.attention.trace import trace as trace
 from rankmath.certificates.certificate import Certificate as Certificate
@@ -35,7 +35,7 @@ from rankmath.equilibria.constructions import layernorm_equilibrium as layernorm
 from rankmath.equilibria.constructions import stable_ranks as stable_ranks
 from rankmath.equilibria.cycles import stable_cycle as stable_cycle
 from rankmath.equilibria.equilibrium import Equilibrium as Equilibrium
-from rankmath.equilibria.find import find_equilibria as find_equilibria
+from rankmath.equilibria.equilibrium import find_equilibria as find_equilibria
 from rankmath.equilibria.flow import Flow as Flow
 from rankmath.formula.reference import reference_trace as reference_trace
 from rankmath.linalg.diameters import diameter as diameter

@@ -183,7 +183,9 @@ class Progress:
         if not self.total:
             return ""
         if self.unit == "s":
-            return f"{time.monotonic() - self._began:.0f} s (the search takes up to {self.total:.0f} s)"
+            seconds = time.monotonic() - self._began
+            said = f"the search takes up to {self.total:.0f} s"
+            return f"{seconds:.0f} s ({said if seconds <= self.total else 'the search is over: proving and shrinking'})"
         if self.unit == "%":
             return f"{100 * min(1.0, self._done / self.total):.0f} %"
         return f"{self._done:,.0f}/{self.total:,.0f} {self.unit}".rstrip()

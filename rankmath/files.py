@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,6 +41,8 @@ def replacing(path: str | os.PathLike[str], name: str = "path") -> Iterator[Path
     ('whole', ['a.txt'])
     """
     target = Path(path)
+    if target.is_char_device():  # a new file would take its place
+        raise InvalidArgument(f"{name}: {str(target)!r} given; it cannot be written: a device, no file")
     try:
         handle, partial = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         os.close(handle)
@@ -74,6 +77,8 @@ def read(path: str | os.PathLike[str], name: str = "path", most: int = -1) -> by
     """The first `most` bytes of a file (all by default); one that cannot be read is refused by name."""
     try:
         with open(path, "rb") as file:
+            if stat.S_ISCHR(os.fstat(file.fileno()).st_mode) and not file.isatty():  # /dev/zero has no end
+                raise InvalidArgument(f"{name}: {os.fspath(path)!r} given; it is a device, a file is needed")
             return file.read(most)
     except OSError as error:
         if error.errno not in _MISTAKES:

@@ -157,13 +157,14 @@ def _from_python(name: str, value: object) -> Array:
     try:
         array = np.asarray(value)
     except (ValueError, TypeError, OverflowError) as error:
-        raise InvalidArgument(f"{name}: {_short(value)} given; not a rectangular array of numbers ({error})") from None
+        raise InvalidArgument(f"{name}: {short(value)} given; not a rectangular array of numbers ({error})") from None
     if array.dtype.kind not in "fiub":
-        raise InvalidArgument(f"{name}: {_short(value)} given; a rectangular array of real numbers is needed")
+        raise InvalidArgument(f"{name}: {short(value)} given; a rectangular array of real numbers is needed")
     return array
 
 
-def _short(value: object) -> str:
+def short(value: object) -> str:
+    """A value for a message, in sixty signs at most."""
     # repr of a huge integer raises, and a page-long error teaches nobody.
     try:
         text = repr(value)
@@ -196,7 +197,7 @@ def as_choice(name: str, value: object, allowed: Sequence[T]) -> T:
         if value is choice or (type(value) is type(choice) and value == choice):
             return choice
     listed = ", ".join(repr(choice) for choice in allowed)
-    raise InvalidArgument(f"{name}: {_short(value)} given; allowed are {listed}")
+    raise InvalidArgument(f"{name}: {short(value)} given; allowed are {listed}")
 
 
 def as_count(name: str, value: object, *, least: int = 1, most: int | None = None) -> int:
@@ -212,7 +213,7 @@ def as_count(name: str, value: object, *, least: int = 1, most: int | None = Non
         if count >= least and (most is None or count <= most):
             return count
     upto = "" if most is None else f" and at most {most}"
-    raise InvalidArgument(f"{name}: {_short(value)} given; a whole number of at least {least}{upto} is needed")
+    raise InvalidArgument(f"{name}: {short(value)} given; a whole number of at least {least}{upto} is needed")
 
 
 def as_real(name: str, value: Number, *, positive: bool = False, most: float = math.inf) -> float:
@@ -225,7 +226,7 @@ def as_real(name: str, value: Number, *, positive: bool = False, most: float = m
     if no_number or (positive and number <= 0) or number > most:
         kind = "a positive finite number" if positive else "a finite number"
         kind += "" if most == math.inf else f" of at most {most:g}"
-        raise InvalidArgument(f"{name}: {_short(value)} given; {kind} is needed")
+        raise InvalidArgument(f"{name}: {short(value)} given; {kind} is needed")
     return number
 
 

@@ -97,7 +97,8 @@ ROOMS = {
     ),
     "rankmath/checker/network.py": (_NETWORK, _AGREEMENT, "tests/checker/test_language.py"),
     "rankmath/checker/vacuity.py": (_NETWORK, "tests/checker/test_language.py"),
-    "rankmath/checker/network_claims.py": (_NETWORK,),
+    "rankmath/checker/network_claims.txt": (_NETWORK,),
+    "rankmath/definitions/quantities.txt": (_NETWORK, _AGREEMENT, "tests/formula/test_definitions.py"),
     "rankmath/checker/reading.py": (_READING, _NETWORK),
     "rankmath/formula/evaluate.py": (_EVALUATORS, "tests/formula", "tests/verification", "tests/claims"),
     "rankmath/formula/run.py": (_AGREEMENT, "tests/formula", "tests/verification", "tests/claims"),
@@ -109,7 +110,7 @@ ROOMS = {
     "rankmath/equilibria/attraction.py": (_PROVERS, "tests/equilibria"),
     "rankmath/equilibria/contraction.py": (_PROVERS, "tests/equilibria/test_designs.py"),
     "rankmath/equilibria/balls.py": (_PROVERS, "tests/equilibria/test_certify.py", "tests/equilibria/test_designs.py"),
-    "rankmath/linalg/enclosures.py": (_ENCLOSURES, "tests/attention/test_enclosures.py"),
+    "rankmath/linalg/exact_residuals.py": (_ENCLOSURES, "tests/attention/test_enclosures.py"),
     "rankmath/linalg/norms.py": (_ENCLOSURES, "tests/linalg/test_norms.py"),
     "rankmath/arithmetic/balls.py": ("tests/arithmetic/test_balls.py", "tests/arithmetic/test_ball_matrices.py"),
     "rankmath/attention/softmax.py": (_AGREEMENT, "tests/attention", "tests/attention"),
@@ -196,6 +197,12 @@ HARMLESS = {
 
 def edits(text: str, file: str) -> Iterator[Plant]:
     """Every small edit of a file: operators, comparisons, ends and roles exchanged, constants moved by one."""
+    if file.endswith(".txt"):
+        # What stands behind bars is a claim, or what is said of a definition.
+        said = "    | " if file.startswith("rankmath/definitions") else "#"
+        for new, name in _word_edits(text, said):
+            yield Plant(name, file, text, new, ROOMS[file])
+        return
     tree = ast.parse(text)
     starts = [0]
     for line in text.encode().splitlines(keepends=True):
@@ -221,17 +228,10 @@ def edits(text: str, file: str) -> Iterator[Plant]:
         if isinstance(node, ast.Constant) and type(node.value) is int:
             yield plant(node, str(node.value + 1))
         elif (
-            isinstance(node, ast.Constant)
-            and type(node.value) is str
-            and file.endswith(("statements.py", "claims.py", "rules.py"))
+            isinstance(node, ast.Constant) and type(node.value) is str and file.endswith(("statements.py", "rules.py"))
         ):
-            for match in re.finditer("|".join(map(re.escape, _WORDS)), node.value):
-                new = node.value[: match.start()] + _WORDS[match.group()] + node.value[match.end() :]
-                before = node.value[: match.start()].rpartition("\n")[2]
-                if not before.startswith("#"):
-                    after = node.value[match.end() :].partition("\n")[0]
-                    change = f"[{match.group()} -> {_WORDS[match.group()]}]"
-                    yield plant(node, repr(new), f"line {node.lineno}: {before[-30:]}{change}{after[:30]}")
+            for new, name in _word_edits(node.value, "#"):
+                yield plant(node, repr(new), f"line {node.lineno}: {name}")
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.Not):
             yield plant(node, f"({ast.unparse(node.operand)})")
         elif isinstance(node, ast.Name) and node.id in _NAMES:
@@ -247,6 +247,16 @@ def edits(text: str, file: str) -> Iterator[Plant]:
                     changed = ast.parse(ast.unparse(node), mode="eval").body
                     setattr(changed, field, [new, *changed.ops[1:]] if isinstance(changed, ast.Compare) else new)
                     yield plant(node, f"({ast.unparse(changed)})")
+
+
+def _word_edits(text: str, said: str) -> Iterator[tuple[str, str]]:
+    """Every small edit of the formulas of a text, and what it is; lines that begin with # or as `said` are none."""
+    for match in re.finditer("|".join(map(re.escape, _WORDS)), text):
+        before, after = text[: match.start()].rpartition("\n")[2], text[match.end() :].partition("\n")[0]
+        if not before.startswith(("#", said)):
+            change = f"[{match.group()} -> {_WORDS[match.group()]}]"
+            new = text[: match.start()] + _WORDS[match.group()] + text[match.end() :]
+            yield new, f"{before[-30:]}{change}{after[:30]}"
 
 
 def _no_code(node: ast.AST) -> Iterator[ast.AST]:

@@ -144,6 +144,11 @@ def test_a_place_that_cannot_be_written_or_read_is_named(tmp_path: Path) -> None
         files.write(tmp_path, "", "plot")
     with pytest.raises(InvalidArgument, match=r"report: .* it cannot be read: No such file"):
         files.read(tmp_path / "a.json", "report")
+    # /dev/zero has no end to read to, and a file would take the place of a device.
+    with pytest.raises(InvalidArgument, match=r"sources: '/dev/zero' given; it is a device, a file is needed"):
+        files.read("/dev/zero", "sources")
+    with pytest.raises(InvalidArgument, match=r"plot: '/dev/full' given; it cannot be written: a device, no file"):
+        files.write("/dev/full", "", "plot")
 
 
 def test_an_interrupt_while_the_program_is_loaded_is_one_line_too() -> None:
@@ -251,4 +256,4 @@ def test_a_search_shows_one_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     progress = console.Progress(8, "s", quiet=True)
     now[0] += 21
     progress.at(0, "1024 evaluations")
-    assert progress.line() == "21 s (the search takes up to 8 s); 1024 evaluations"
+    assert progress.line() == "21 s (the search is over: proving and shrinking); 1024 evaluations"

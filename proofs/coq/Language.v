@@ -211,7 +211,7 @@ Definition distance_jacobian_norm {n d} (Z : matrix n d) : R :=
     shares ((fun k => - dot d (vsub (Z i) (Z k)) (vsub (Z i) (Z k))) : vector n) j * Z j a) in
   sup_of (fun x => exists H : mat, frob n d H <= 1 /\
     x = frob n d (fun i a => Derive (fun t => f (fun p q => Z p q + t * H p q) i a) 0)).
-(** inverse_phi: the y ≥ 0 with y e^{y+1} = x: Lambert's W(x/e) *)
+(** inverse_phi: Lambert's W(x/e): the y ≥ 0 with y e^{y+1} = x *)
 Definition inverse_phi (x : R) : R := sup_of (fun y => 0 <= y /\ y * exp (y + 1) <= x).
 (** dependent: the rows are linearly dependent, as they are where d < n *)
 Definition dependent {n d} (X : matrix n d) : Prop := exists v : vec, (exists i, (i < n)%nat /\ v i <> 0) /\
@@ -286,11 +286,11 @@ Definition stochastic_product {t n} (P : sequence t n) : Prop := Definitions.row
 Definition steps {t n} (P : sequence t n) : nat := t.
 (** The weight of token k in token m after all layers. *)
 Definition weight {t n} (P : sequence t n) : matrix n n := Definitions.steps n P 0 t.
-(** share: largest weight of a token on token j over all layers; the first token has number 0, and beyond the last
-    it is 0 *)
+(** share: largest weight of a token on the token of this number over all layers; the first has number 0, and beyond
+    the last it is 0 *)
 Definition share {t n} (P : sequence t n) (j : nat) : R :=
   largest n (fun m => sum n (fun k => if Nat.eqb k j then weight P m k else 0)).
-(** tail: largest weight of a token on all tokens from j on, over all layers; the first token has number 0, and
+(** tail: largest weight of a token on all tokens from this number on, over all layers; the first has number 0, and
     beyond the last it is 0 *)
 Definition tail {t n} (P : sequence t n) (j : nat) : R :=
   largest n (fun m => sum n (fun k => if Nat.leb j k then weight P m k else 0)).
@@ -306,10 +306,10 @@ Definition least_within {t n} (P : sequence t n) (w : nat) : R := inf_of (fun x 
 Definition prefixed {t n} (P : sequence t n) (k : nat) : Prop := forall s a b, (s < t)%nat -> (a < n)%nat ->
   (b < n)%nat ->
   (0 < P s a b <-> (b < Nat.max k (a + 1))%nat).
-(** least_prefixed: least attention that the mask with prefix k allows, over all layers *)
+(** least_prefixed: least attention that the mask with this prefix allows, over all layers *)
 Definition least_prefixed {t n} (P : sequence t n) (k : nat) : R := inf_of (fun x => exists s a b,
   (s < t)%nat /\ (a < n)%nat /\ (b < n)%nat /\ (b < Nat.max k (a + 1))%nat /\ x = P s a b).
-(** prefix_floor: least weight on one of the first k tokens over all layers *)
+(** prefix_floor: least weight on a token of the prefix over all layers *)
 Definition prefix_floor {t n} (P : sequence t n) (k : nat) : R := inf_of (fun x => exists m j,
   (m < n)%nat /\ (j < n)%nat /\ (j < k)%nat /\ x = weight P m j).
 (** Row i of softmax(I_ij − (i − j)m) under the causal mask, E = e^I, a = e^−m. *)
@@ -820,6 +820,85 @@ Definition climb {d} (lam : vector d) (B : matrix d d) (x : vector d) (m : R) : 
   let y := fun a => (near * (lam a * e a) + own * (lam a * u a)) / (near + own) in
   y 0%nat - dot d u y * u 0%nat.
 
+(* ---------- clusters on the sphere ---------- *)
+(** x_i divided by its length, the cosines of such tokens, and attention with the logits beta times the cosines. *)
+Definition unit_row {n d} (X : matrix n d) (i : nat) : vector d := unit_of (row X i).
+Definition row_cosine {n d} (X : matrix n d) : matrix n n := fun i j => dot d (unit_row X i) (unit_row X j).
+Definition cosine_shares {n d} (X : matrix n d) (beta : R) : matrix n n :=
+  fun i => shares ((fun k => beta * row_cosine X i k) : vector n).
+(** pair_gap: 1 − ⟨x_0, x_1⟩; rows are divided by their lengths *)
+Definition pair_gap {n d} (X : matrix n d) : R := 1 - row_cosine X 0%nat 1%nat.
+(** inner_gap: the largest 1 − ⟨x_i, x_j⟩ of two of the first m rows other than the first two, 0 if there is none;
+    rows are divided by their lengths *)
+Definition inner_gap {n d} (X : matrix n d) (m : nat) : R :=
+  largest m (fun i => largest m (fun j => if Nat.ltb j 2 then 0 else 1 - row_cosine X i j)).
+(** outer_gap: the least 1 − ⟨x_i, x_j⟩ of one of the first m rows and one of the others, 2 if there is no other;
+    rows are divided by their lengths *)
+Definition outer_gap {n d} (X : matrix n d) (m : nat) : R :=
+  least m (fun i => least n (fun j => if Nat.ltb j m then 2 else 1 - row_cosine X i j)).
+(** pair_speed: d⟨x_0, x_1⟩/dt for tokens on the sphere that follow dx_i/dt = Σ_k P_ik (x_k − ⟨x_k, x_i⟩x_i), P the
+    softmax of the logits β⟨x_i, x_k⟩; rows are divided by their lengths *)
+Definition pair_speed {n d} (X : matrix n d) (beta : R) : R := closing_rate (cosine_shares X beta) (row_cosine X) 0%nat 1%nat.
+(** cap_height: ⟨x_0, w⟩; rows of X and w are divided by their lengths *)
+Definition cap_height {n d} (X : matrix n d) (w : vector d) : R := dot d (unit_row X 0%nat) (unit_of w).
+(** cap_least: the least ⟨x_i, w⟩ of the first m rows other than the first, 1 if there is none; rows of X and w are
+    divided by their lengths *)
+Definition cap_least {n d} (X : matrix n d) (w : vector d) (m : nat) : R :=
+  least m (fun i => if Nat.eqb i 0 then 1 else dot d (unit_row X i) (unit_of w)).
+(** cap_fall: −d⟨x_0, w⟩/dt for tokens on the sphere that follow dx_i/dt = Σ_k P_ik (x_k − ⟨x_k, x_i⟩x_i), P the
+    softmax of the logits β⟨x_i, x_k⟩; rows of X and w are divided by their lengths *)
+Definition cap_fall {n d} (X : matrix n d) (w : vector d) (beta : R) : R :=
+  sum n (fun k => cosine_shares X beta 0%nat k * (row_cosine X k 0%nat * cap_height X w - dot d (unit_row X k) (unit_of w))).
+(** most_value: largest entry *)
+Definition most_value {m} (s : vector m) : R := largest m s.
+(** cone: 1 − ⟨x_i, x_j⟩, the largest over two rows, divided by their lengths *)
+Definition cone {n d} (X : matrix n d) : R := largest n (fun i => largest n (fun j => 1 - row_cosine X i j)).
+(** variance: Σ_j‖x_j − m‖²/n about the mean m of the n rows, divided by their lengths *)
+Definition variance {n d} (X : matrix n d) : R := let mean := fun b => sum n (fun k => unit_row X k b) / INR n in
+  sum n (fun j => dot d (vsub (unit_row X j) mean) (vsub (unit_row X j) mean)) / INR n.
+(** variance_fall: −d Var/dt, Var = Σ_j‖x_j − m‖²/n about the mean m, of unit tokens with x_j' = P_{x_j}(Σ_k a_jk
+    x_k)/s_j, P_x the projection off x, a the softmax of the logits x_jᵀBx_k; tokens are divided by their lengths *)
+Definition variance_fall {n d} (B : matrix d d) (X : matrix n d) (s : vector n) : R := let u := unit_row X in
+  let y := fun j b => sum n (fun k => shares ((fun k => bil d (u j) B (u k)) : vector n) k * u k b) in
+  let v := fun j b => (y j b - dot d (y j) (u j) * u j b) / s j in
+  2 * sum n (fun i => sum n (fun j => dot d (u i) (v j))) / INR n ^ 2.
+(** variance_falls: under x_j' = P_{x_j}Σ_k a_jk x_k, P_x the projection off x, a the softmax of β⟨x_j, x_k⟩, the
+    variance of the tokens about their mean falls; it does not where every token is one of ±x_0 and both occur, for
+    then all rest, whatever the weights: decided in exact rationals *)
+Definition variance_falls {n d} (beta : R) (X : matrix n d) : Prop :=
+  0 < variance_fall ((fun a b => beta * eye a b) : matrix d d) X ((fun _ => 1) : vector n).
+(** in_printed_cone: all tokens have length 1, not all are equal, and 1 − ⟨x_j, x_k⟩ < 1/(100n²β²) for all j and k,
+    in exact rationals *)
+Definition in_printed_cone {n d} (beta : R) (X : matrix n d) : Prop :=
+  (forall i, (i < n)%nat -> dot d (X i) (X i) = 1) /\
+  (forall i j, (i < n)%nat -> (j < n)%nat -> 1 - dot d (X i) (X j) < 1 / (100 * INR n ^ 2 * beta ^ 2)) /\
+  exists i a, (i < n)%nat /\ (a < d)%nat /\ X i a <> X 0%nat a.
+(** near_slope: s g(εs)/h(εs), with h(x) = e^{β(cos x − 1)} sin x, g its derivative, β = 1/s², s = πw *)
+Definition near_slope (w eps : R) : R := let s := PI * w in s * cos (eps * s) / sin (eps * s) - sin (eps * s) / s.
+(** far_slope: −s g((b + 1)s)/h(bs), with h(x) = e^{β(cos x − 1)} sin x, g its derivative, β = 1/s², s = πw *)
+Definition far_slope (w b : R) : R := let s := PI * w in let x := b * s in let y := (b + 1) * s in
+  exp ((cos y - cos x) / s ^ 2) * (sin y ^ 2 - s ^ 2 * cos y) / (s * sin x).
+(** equiangular_gradient: the square of the Frobenius norm of the derivative of attention of the tokens divided by
+    their lengths, logits β⟨x_i, x_j⟩, W = I, at m unit tokens in d dimensions whose cosines are all γ, is m times
+    (a² + (m − 1)b²)(d − 1) + 2β(m − 1)b(1 − γ)((1 + γ)(a − b(a − b)) − b(1 + (m − 1)γ)(a + b)) + β²(m − 1)b²(1 −
+    γ)(2(1 + γ)e + (m − 2)γ(e − 1 + γ)), a and b = ρa what a token gives itself and any other one, e = 1 − 2(a − b)γ
+    + (a − b)² − mb²(1 + (m − 1)γ); ρ = e^{−β(1 − γ)} stands for any positive number; in exact rationals, block by
+    block from the Gram matrix *)
+Definition equiangular_gradient (gamma rho beta : R) (m d : nat) : Prop :=
+  let C := fun i j => if Nat.eqb i j then 1 else gamma in
+  let P := fun i j => (if Nat.eqb i j then 1 else rho) / (1 + (INR m - 1) * rho) in
+  let M := fun i j => sum m (fun k => P i k * C k j) in let N := fun i => sum m (fun k => M i k * P i k) in
+  let a := P 0%nat 0%nat in let b := P 0%nat 1%nat in
+  let e := 1 - 2 * (a - b) * gamma + (a - b) ^ 2 - INR m * b ^ 2 * (1 + (INR m - 1) * gamma) in
+  sum m (fun i => sum m (fun j => if Nat.eqb i j then 0 else P i j ^ 2 * (INR d - 1 + 2 * beta * (C i j * M i j - M i i) +
+      beta ^ 2 * (1 - 2 * M i j + N i) * (1 - C i j ^ 2)))) +
+    sum m (fun i => P i i ^ 2 * (INR d - 1) +
+      2 * beta * P i i * sum m (fun k => P i k * (1 - C k i ^ 2 - M i k + M i i * C k i)) +
+      beta ^ 2 * sum m (fun k => sum m (fun l => P i k * P i l * (C k l - M i k - M i l + N i) * (C k l - C k i * C l i)))) =
+  INR m * ((a ^ 2 + (INR m - 1) * b ^ 2) * (INR d - 1) +
+    2 * beta * (INR m - 1) * b * (1 - gamma) * ((1 + gamma) * (a - b * (a - b)) - b * (1 + (INR m - 1) * gamma) * (a + b)) +
+    beta ^ 2 * (INR m - 1) * b ^ 2 * (1 - gamma) * (2 * (1 + gamma) * e + (INR m - 2) * gamma * (e - 1 + gamma))).
+
 (* ---------- one token of a network ---------- *)
 (** last_share: what the last token, number n − 1 counted from 0, attends to the token of this number in the first
     layer *)
@@ -1033,8 +1112,8 @@ Record rotated := {
     score scored_network l h Y i j = dot head_size (place i (vmat (dim scored_network) (Y i) (W_Q l h)))
       (place j (vmat (dim scored_network) (Y j) (W_K l h))) / sqrt (d_qk scored_network) }.
 Definition positions_rotary (N : rotated) : Prop := True.
-(** lengthening: ‖W_Q‖₂‖W_K‖₂/√d_qk, times the largest c² + s² of a rotation, at least 1, of queries and keys without
-    biases and norms; where only W_QK is given, W_K is 1 *)
+(** lengthening: ‖W_Q‖₂‖W_K‖₂/√d_qk, times the largest c² + s² of a rotation, at least 1; defined where queries and keys
+    have no biases (b_Q = b_K = 0) and no norms; where only W_QK is given, W_K is 1 *)
 Definition lengthening (N : rotated) (l h : nat) : R := spectral (W_Q N l h) * spectral (W_K N l h) / sqrt (d_qk N)
   * Rmax 1 (largest (tokens N) (fun i => largest (pairs N) (fun j => cosine_of N l i j ^ 2 + sine_of N l i j ^ 2))).
 
@@ -1119,7 +1198,7 @@ Definition never_forgets {n} (P : matrix n n) : Prop := forall t, exists i j k,
   from_left (fun _ => P) t i j <> from_left (fun _ => P) t k j.
 
 (* ---------- hardmax steps ---------- *)
-(** left_over: the product of all 1 − g_t: what is left of the distance to the vertex after the steps g_t *)
+(** left_over: the product of all 1 − g_i: what is left of the distance to the vertex after the steps g_i *)
 Definition left_over {t} (g : vector t) : R := prodf t (fun s => 1 - g s).
 (** total: sum of the entries *)
 Definition total {t} (g : vector t) : R := sum t g.

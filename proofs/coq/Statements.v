@@ -312,6 +312,50 @@ Definition statement_own_circle_three : Prop :=
     u <= 1 ->
     u * exp (beta * (u ^ 2 / 2 - 1)) <= exp (- beta * u / 2).
 
+(** own:cluster (proved): pair_speed(X, beta) >= 2*g*(2 - g)*rho/(m - 1 + rho + k) - 2*k/(1 + k)*min(sqrt(g*(2 - g)),
+      g*(1 + (2 - g)*beta))
+    given m >= 2
+    given m <= n
+    given inner_gap(X, m) <= g
+    given g <= 1
+    given beta >= 0
+    where g = pair_gap(X)
+    where rho = exp(-beta*g)
+    where k = (n - m)*exp(-beta*outer_gap(X, m)) *)
+Definition statement_own_cluster : Prop :=
+  forall (n d : nat) (X : matrix n d) (beta : R) (m : nat),
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    (forall i, (i < n)%nat -> 0 < l2 d (X i)) ->
+    let g := pair_gap X in
+    let rho := exp (- beta * g) in
+    let k := (INR n - INR m) * exp (- beta * outer_gap X m) in
+    (m >= 2)%nat ->
+    (m <= n)%nat ->
+    inner_gap X m <= g ->
+    g <= 1 ->
+    beta >= 0 ->
+    pair_speed X beta >= 2 * g * (2 - g) * rho / (INR m - 1 + rho + k) - 2 * k / (1 + k) * Rmin (sqrt (g * (2 - g))) (g
+      * (1 + (2 - g) * beta)).
+
+(** own:cluster-speed (proved): variance_fall(B, X, s) <= 2*variance(X)*exp(w)/least_value(s) and variance_fall(B, X, s)
+      >= 2*variance(X)*((1 - 3*delta/2)/most_value(s) - (exp(w) - 1)/least_value(s))
+    given least_value(s) > 0
+    given most_value(s)*(exp(w) - 1) < least_value(s)*(1 - 3*delta/2)
+    where delta = cone(X)
+    where w = form_size(B)*sqrt(2*delta) *)
+Definition statement_own_cluster_speed : Prop :=
+  forall (n d : nat) (B : matrix d d) (X : matrix n d) (s : vector n),
+    (2 <= n)%nat ->
+    (0 < d)%nat ->
+    (forall i, (i < n)%nat -> 0 < l2 d (X i)) ->
+    let delta := cone X in
+    let w := form_size B * sqrt (2 * delta) in
+    least_value s > 0 ->
+    most_value s * (exp w - 1) < least_value s * (1 - 3 * delta / 2) ->
+    (variance_fall B X s <= 2 * variance X * exp w / least_value s) /\ (variance_fall B X s >= 2 * variance X * ((1 - 3
+      * delta / 2) / most_value s - (exp w - 1) / least_value s)).
+
 (** own:composite (proved): residual(X[L], composite) <= (2*gamma_star*B/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0],
       composite)**(3**L)
     given all_l(max_h(delta(P[l, h], composite)) <= x_star)
@@ -489,6 +533,27 @@ Definition statement_own_entropy_order : Prop :=
     (sigma * sqrt (T * (T - 1)) * beta / (1 + (T - 1) * beta) <= entropy_floor T sigma) /\ (entropy_floor T sigma <= (T
       - 1) * beta * (1 + sigma * sqrt (T / (T - 1)))).
 
+(** own:escape (proved): cap_fall(X, w, beta) <= sqrt(1 - cap_height(X, w)**2)*k/(1 + k)
+    given m >= 1
+    given m <= n
+    given cap_height(X, w) <= cap_least(X, w, m)
+    given cap_height(X, w) >= 0
+    given beta >= 0
+    where k = (n - m)*exp(-beta*outer_gap(X, m)) *)
+Definition statement_own_escape : Prop :=
+  forall (n d : nat) (X : matrix n d) (w : vector d) (beta : R) (m : nat),
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    (forall i, (i < n)%nat -> 0 < l2 d (X i)) ->
+    0 < l2 d w ->
+    let k := (INR n - INR m) * exp (- beta * outer_gap X m) in
+    (m >= 1)%nat ->
+    (m <= n)%nat ->
+    cap_height X w <= cap_least X w m ->
+    cap_height X w >= 0 ->
+    beta >= 0 ->
+    cap_fall X w beta <= sqrt (1 - (cap_height X w) ^ 2) * k / (1 + k).
+
 (** own:flow-one-cluster (proved): climb(lam, B, x, m) >= off_axis(x)*(m*first_value(lam) - s*(first_value(lam) -
       least_value(lam)))/(m + s)
     given first_is_largest(lam)
@@ -536,6 +601,21 @@ Definition statement_own_flow_step_usa : Prop :=
     alpha >= 0 ->
     beta >= 0 ->
     closing_usa C beta >= 2 * exp (beta * alpha) * (1 - alpha) * (1 + (INR n - 1) * alpha) / INR n.
+
+(** own:frozen-sign (proved): far_slope(w, b) <= 33/25 and near_slope(w, eps) >= 8/5
+    given w > 0
+    given (b + 1)*w <= 1
+    given b >= 1
+    given eps > 0
+    given 5*eps <= 2 *)
+Definition statement_own_frozen_sign : Prop :=
+  forall (w b eps : R),
+    w > 0 ->
+    (b + 1) * w <= 1 ->
+    b >= 1 ->
+    eps > 0 ->
+    5 * eps <= 2 ->
+    (far_slope w b <= 33 / 25) /\ (near_slope w eps >= 8 / 5).
 
 (** own:full-rank (proved): mu(X[L]) <= sqrt((n - 1)/2)*diameter(X[0], 2)/height*(1 - height*least**r)**floor(L/r)
     given H == 1
@@ -1824,6 +1904,21 @@ Definition statement_chen2026_2_1 : Prop :=
     gamma <= 1 ->
     equiangular_layer gamma rho m.
 
+(** chen2026:2.4 (proved): equiangular_gradient(gamma, rho, beta, m, d)
+    given rho > 0
+    given m >= 2
+    given d >= m
+    given (m - 1)*gamma > -1
+    given gamma <= 1 *)
+Definition statement_chen2026_2_4 : Prop :=
+  forall (gamma rho beta : R) (m d : nat),
+    rho > 0 ->
+    (m >= 2)%nat ->
+    (d >= m)%nat ->
+    (INR m - 1) * gamma > - 1 ->
+    gamma <= 1 ->
+    equiangular_gradient gamma rho beta m d.
+
 (** contranorm2023:2 (refuted): erank(sigma) < erank_after(sigma, s)
     given s > 0
     given bottom(sigma) > 0
@@ -1997,6 +2092,45 @@ Definition statement_geshkovski2023_step : Prop :=
     beta >= 0 ->
     closing C beta >= (1 - alpha) / (2 * INR n * exp (2 * beta)).
 
+(** geshkovski2024:cluster (proved): pair_speed(X, beta) >= 2*(1 - g)*g*exp(-beta*g)/n - 2*n*exp(-beta*outer_gap(X, m))
+    given m >= 2
+    given m <= n
+    given inner_gap(X, m) <= g
+    given g <= 1
+    given beta >= 0
+    where g = pair_gap(X) *)
+Definition statement_geshkovski2024_cluster : Prop :=
+  forall (n d : nat) (X : matrix n d) (beta : R) (m : nat),
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    (forall i, (i < n)%nat -> 0 < l2 d (X i)) ->
+    let g := pair_gap X in
+    (m >= 2)%nat ->
+    (m <= n)%nat ->
+    inner_gap X m <= g ->
+    g <= 1 ->
+    beta >= 0 ->
+    pair_speed X beta >= 2 * (1 - g) * g * exp (- beta * g) / INR n - 2 * INR n * exp (- beta * outer_gap X m).
+
+(** geshkovski2024:escape (proved): cap_fall(X, w, beta) <= n*exp(-beta*outer_gap(X, m))
+    given m >= 1
+    given m <= n
+    given cap_height(X, w) <= cap_least(X, w, m)
+    given cap_height(X, w) >= 0
+    given beta >= 0 *)
+Definition statement_geshkovski2024_escape : Prop :=
+  forall (n d : nat) (X : matrix n d) (w : vector d) (beta : R) (m : nat),
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    (forall i, (i < n)%nat -> 0 < l2 d (X i)) ->
+    0 < l2 d w ->
+    (m >= 1)%nat ->
+    (m <= n)%nat ->
+    cap_height X w <= cap_least X w m ->
+    cap_height X w >= 0 ->
+    beta >= 0 ->
+    cap_fall X w beta <= INR n * exp (- beta * outer_gap X m).
+
 (** geshkovski2024:until-collapse (proved): until_collapse(beta, u, c) <= exp(beta*(1 - u))/u + beta**2*c*exp(1)/(beta -
       1)
     given beta > 1
@@ -2067,6 +2201,17 @@ Definition statement_karagodin2024_two_clusters_symmetric : Prop :=
     distinct_positive V Q K beta X ->
     symmetric_values V Q K beta X ->
     two_clusters V Q K beta X.
+
+(** karagodin2025:4.3 (refuted): variance_falls(beta, X)
+    given beta > 0
+    given in_printed_cone(beta, X) *)
+Definition statement_karagodin2025_4_3 : Prop :=
+  forall (beta : R) (n d : nat) (X : matrix n d),
+    (2 <= n)%nat ->
+    (0 < d)%nat ->
+    beta > 0 ->
+    in_printed_cone beta X ->
+    variance_falls beta X.
 
 (** kim2021:3.2 (proved): distance_jacobian_norm(Z) <= sqrt(n)*(4*phi + 1)
     where phi = inverse_phi(n - 1) *)
@@ -2275,10 +2420,7 @@ Definition statement_zhai2023_3_1 : Prop :=
 
 (* Without a proposition, and the first word that stands in the way:
     dong2021:3.2: the word lipschitz
-    own:cluster-speed: its arrays
     own:flow-step-odd: its arrays
-    own:frozen-sign: its arrays
     own:stable-connected: its arrays
     karagodin2024:subspace-two: its arrays
-    karagodin2025:4.3: its arrays
     unstated:diameter-rotary: a refuted claim about positions, of which Language.v has no single one *)

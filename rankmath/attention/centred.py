@@ -16,10 +16,9 @@ import numpy as np
 
 from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.protocol import System
+from rankmath.attention.alone import layer_on_cpu, layer_on_gpu
 from rankmath.attention.common import CommonView
 from rankmath.attention.maps import mlp_step, norm_step
-from rankmath.attention.on_cpu import layer_on_cpu
-from rankmath.attention.on_gpu import layer_on_gpu
 from rankmath.attention.placed import Placed, PlacedView, position_block
 from rankmath.attention.rows import (
     Factors,

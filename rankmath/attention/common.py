@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.protocol import System
-from rankmath.attention import close, far
+from rankmath.attention import views
 from rankmath.attention.fused import fused_deviation
 from rankmath.attention.tokens import LOG_ZERO, SAFE_LOG, SMALL_LOSS, Scaled, floored, grown_by, log_of
 from rankmath.attention.views import Logits
@@ -68,22 +68,22 @@ class CommonView:
         A, logits = self.logits.A, self.logits
         if A.unbounded:
             offsets = None if logits.offsets is None else logits.offsets[0]
-            return close.enclosed(A, logits.left, logits.right, self.q, values, offsets), 0
+            return views.enclosed(A, logits.left, logits.right, self.q, values, offsets), 0
         return (self._float_deviation if logits.offsets is None else self._offset_deviation)(A, values)
 
     def _offset_deviation(self, A: Float64, values: Array) -> Scaled:
         """The same sum where E is more than a thin product."""
         xp, logits, saturated = A.units, self.logits, self.least_log_q < -SAFE_LOG
         assert logits.offsets is not None
-        tiny = logits.log_size <= close.LINEAR_LOG
+        tiny = logits.log_size <= views.LINEAR_LOG
         # An E below rounding counts in proportion only: it is brought to where doubles hold it.
-        grown = xp.where(tiny, close.LINEAR_LOG - xp.maximum(logits.log_size, LOG_ZERO / 2), 0.0)
+        grown = xp.where(tiny, views.LINEAR_LOG - xp.maximum(logits.log_size, LOG_ZERO / 2), 0.0)
         left, right = logits.factors(A, logits.log_E + grown)
         matrix, log = logits.offsets
         offsets = grown_by(A, matrix, log + grown, log_of(A, A.largest(matrix)))
         if not saturated and float(xp.max(logits.log_size)) <= math.log(SAFE_LOG):
-            return close.by_expm1(A, left, right, self.q, values, offsets), -grown - logits.falling
-        out, log_out = far.with_row_units(A, left, right, self.log_q, values, offsets)
+            return views.by_expm1(A, left, right, self.q, values, offsets), -grown - logits.falling
+        out, log_out = views.with_row_units(A, left, right, self.log_q, values, offsets)
         return out, log_out - grown - logits.falling
 
     def _float_deviation(self, A: Float64, values: Array) -> Scaled:
@@ -92,12 +92,12 @@ class CommonView:
         left, right, q, log_q = logits.left, logits.right, self.q, self.log_q
         log_size = logits.log_bound + logits.log_E
         saturated = self.least_log_q < -SAFE_LOG
-        if float(xp.max(log_size)) <= close.LINEAR_LOG:
-            out, unit = close.by_thin_products(A, left, right, q, log_q if saturated else None, values)
+        if float(xp.max(log_size)) <= views.LINEAR_LOG:
+            out, unit = views.by_thin_products(A, left, right, q, log_q if saturated else None, values)
             return out, logits.log_rest + unit
         # Where E is far below rounding (in a batch) its true size does not matter.
-        tiny = log_size <= close.LINEAR_LOG
-        log_E = xp.where(tiny, close.LINEAR_LOG - logits.log_bound, logits.log_E)
+        tiny = log_size <= views.LINEAR_LOG
+        log_E = xp.where(tiny, views.LINEAR_LOG - logits.log_bound, logits.log_E)
         unit = xp.where(tiny, logits.log_rest - log_E, -logits.falling)
         safe = not saturated and float(xp.max(log_size)) <= math.log(SAFE_LOG)
         if safe and float(xp.max(log_E)) <= SAFE_LOG:
@@ -107,12 +107,12 @@ class CommonView:
         large = float(xp.min(_log_root_mean_square(A, left, right, q) + log_E)) >= _LARGE_LOG_RMS
         left, right = logits.factors(A, log_E)
         if safe:
-            return (far.by_exp if large else close.by_expm1)(A, left, right, q, values), unit
+            return (views.by_exp if large else views.by_expm1)(A, left, right, q, values), unit
         if large:
-            out = far.by_softmax(A, left, right, log_q, values)
+            out = views.by_softmax(A, left, right, log_q, values)
             if (A.largest(out) >= 2.0**-6 * A.largest(values)).all():
                 return out, unit
-        out, log_out = far.with_row_units(A, left, right, log_q, values)
+        out, log_out = views.with_row_units(A, left, right, log_q, values)
         return out, unit + log_out
 
     def log_doubt(self, spread: Array, out: Scaled) -> Array:

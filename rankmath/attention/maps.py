@@ -46,7 +46,9 @@ def mlp_step(A: System, f: MLP, tokens: Tokens, carried: Carried | None = None) 
     if not A.unbounded:
         u, s, grow, log_hidden = _hidden_units(A, (u, log_u), (t, scale.sigma + log_in))
     difference = activation_difference(A, f.activation, u, t, s, grow)
-    value, log_value = activate(A, f.activation, u, grow), 0 if f.activation == "tanh" else log_hidden
+    value, log_value = activate(A, f.activation, u, grow), log_hidden
+    if f.activation == "tanh" and not A.unbounded:  # 1 of a large number, and a tiny one itself
+        value, log_value = A.where(A.factor(log_hidden) < 0, u, value), A.units.minimum(log_hidden, 0.0)
     if f.W_gate is not None:
         # (a + Δa)(v + Δv) − av = Δa (v + Δv) + a Δv
         v, (dv, log_dv) = _hidden(A, tokens, scale, f.W_in, f.b_in)
@@ -86,11 +88,11 @@ def _hidden(A: System, tokens: Tokens, scale: Scale, W: Array, b: Array) -> tupl
 
 
 def _hidden_units(A: Float64, u: Scaled, t: Scaled) -> tuple[Array, Array, Array, Array]:
-    """u and s = e^σ over a common unit e^M, e^M itself (held down), and M: 0 unless hidden units near overflow."""
+    """u and s = e^σ over a common unit e^M, e^M itself (held down), and M: 0 unless hidden units leave e^±200."""
     pre, grown = normalised(A, u[0])
     log_u = floored(A, u[1] + grown)
     size = A.units.maximum(log_u, t[1] + log_of(A, A.largest(t[0])))
-    M = A.units.maximum(size - 200.0, 0.0)
+    M = A.units.where(size < -200.0, size, A.units.maximum(size - 200.0, 0.0))
     s = A.exp(A.units.minimum(t[1] - M, 2 * SAFE_LOG))
     return pre * A.factor(A.exp(log_u - M)), A.factor(s), A.factor(A.exp(A.units.minimum(M, 500.0))), M
 

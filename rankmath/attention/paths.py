@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankmath.arithmetic.float64 import Float64, to_numpy
-from rankmath.attention.alone import is_plain
+from rankmath.attention.alone import AT_ONCE, is_plain
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.centred import sublayer_step, view_of
 from rankmath.attention.fused import path_layers
-from rankmath.attention.on_cpu import AT_ONCE
 from rankmath.attention.plain import Head, apply_sublayer, attend, check_one_sequence, in_range, is_fused
 from rankmath.attention.rows import Rows
 from rankmath.attention.tokens import LOG_ZERO, Scale, Scaled, centre, normalised, scaled_sum

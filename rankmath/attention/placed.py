@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.protocol import System
-from rankmath.attention.blocks import in_row_blocks
 from rankmath.attention.tokens import SMALL_LOSS, Scaled, floored, log_of
-from rankmath.attention.views import Logits, exp_sum, in_one_unit, moving
+from rankmath.attention.views import Logits, exp_sum, in_one_unit, in_row_blocks, moving
 from rankmath.attention.weights import Head
 from rankmath.linalg.masks import Mask
 from rankmath.model.positions import Position

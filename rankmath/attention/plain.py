@@ -16,15 +16,13 @@ from array_api_compat import array_namespace, is_cupy_array
 from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.protocol import Arithmetic, System
 from rankmath.attention.activations import CODED_ACTIVATIONS, activate
-from rankmath.attention.alone import is_plain, tokens_of
+from rankmath.attention.alone import is_plain, layers_on_cpu, layers_on_gpu, tokens_of
 from rankmath.attention.backend import Backend, on_backend
-from rankmath.attention.blocks import in_row_blocks
 from rankmath.attention.fused import fused_softmax, fuses_heads, path_layers
 from rankmath.attention.maps import CODED_NORMS
-from rankmath.attention.on_cpu import layers_on_cpu
-from rankmath.attention.on_gpu import layers_on_gpu
 from rankmath.attention.softmax import softmax
 from rankmath.attention.tokens import SAFE_LOG
+from rankmath.attention.views import in_row_blocks
 from rankmath.kernels.runs import Run
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
@@ -443,3 +441,21 @@ def layer_norm(A: Arithmetic, norm: LayerNorm, Y: Array, *, temporary: bool = Fa
     Y = A.quotient_of_temporary(Y, length) if temporary else Y / length
     Y = Y if norm.gain is None else A.product_of_temporary(Y, A.asarray(norm.gain[None, :]))
     return Y if norm.offset is None else A.difference_of_temporary(Y, -A.asarray(norm.offset[None, :]))
+
+
+def hidden_states(net: Network, X: ArrayLike, *, backend: Backend | None = None) -> list[Array]:
+    """X^0, X^1, …, X^L, each (..., n, d); the last one is `forward`'s.
+
+    >>> net = Network.random(tokens=4, dim=3, layers=2, seed=0)
+    >>> [X.shape for X in hidden_states(net, net.random_input(seed=1))]
+    [(4, 3), (4, 3), (4, 3)]
+    """
+    X = check_input(net, X)
+    if backend is not None:
+        net, X = on_backend(backend, net, X)
+    A, masks, states = Float64(X), net.masks_for(int(X.shape[-2])), [X]
+    for layer in net.sublayers:
+        for sublayer in layer:
+            X = apply_sublayer(A, sublayer, X, masks)
+        states.append(in_range(A, X))
+    return states

@@ -20,9 +20,9 @@ from array_api_compat import array_namespace
 
 from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.protocol import System
-from rankmath.attention.close import LINEAR_LOG
 from rankmath.attention.maps import norm_step
 from rankmath.attention.tokens import Scale, Scaled, Tokens, floored, grown_by, log_of, scaled_sum, tamed
+from rankmath.attention.views import LINEAR_LOG
 from rankmath.model.network import Attention, LayerNorm
 from rankmath.model.positions import turned
 from rankmath.validation import Array

@@ -17,13 +17,12 @@ from rankmath.arithmetic.float64 import Float64, to_numpy
 from rankmath.arithmetic.objects import ObjectArithmetic
 from rankmath.arithmetic.protocol import System
 from rankmath.arithmetic.scales import LogScale
+from rankmath.attention.alone import centre_on_cpu, centre_on_gpu, layers_on_cpu, layers_on_gpu, measured_on_cpu
 from rankmath.attention.backend import Backend, on_backend
-from rankmath.attention.blocks import in_row_blocks
 from rankmath.attention.centred import sublayer_step
-from rankmath.attention.on_cpu import centre_on_cpu, layers_on_cpu, measured_on_cpu
-from rankmath.attention.on_gpu import centre_on_gpu, layers_on_gpu
 from rankmath.attention.plain import check_input
 from rankmath.attention.tokens import Tokens, about_mean, centre
+from rankmath.attention.views import in_row_blocks
 from rankmath.attention.weights import sizes_of
 from rankmath.drawing import draw_decay
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm, residual
@@ -416,7 +415,7 @@ def _is_tight(x: Number, tolerance: float) -> bool:
 
 
 def _trace_objects(A: ObjectArithmetic, net: Network, X: Array, norm: ResidualNorm, bits: int) -> Trace:
-    from rankmath.linalg.enclosures import log_diameter, log_residual
+    from rankmath.linalg.exact_residuals import log_diameter, log_residual
 
     values, diameters, means = [], [], []
     for tokens in layers_centred(A, net, X):

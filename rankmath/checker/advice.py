@@ -153,15 +153,8 @@ def threshold(bits: int, tick: Tick) -> list[Decimal]:
     return [x - Decimal(2) ** (8 - bits), x + Decimal(2) ** (8 - bits)]
 
 
-ADVISORS: dict[str, Callable[..., object]] = {
-    "inverse": inverse,
-    "basis": basis,
-    "congruence": congruence,
-    "eigenpair": eigenpair,
-    "eigenvectors": eigenvectors,
-    "logarithm": logarithm,
-    "threshold": threshold,
-}
+_GUESSES = (inverse, basis, congruence, eigenpair, eigenvectors, logarithm, threshold)
+ADVISORS: dict[str, Callable[..., object]] = {guess.__name__: guess for guess in _GUESSES}
 
 
 def advice(kind: str, bits: int, tick: Tick, *values: Values) -> Values:

@@ -1,10 +1,9 @@
 """The independent checker: accepts a certificate only if its exact data show its claim.
 
-It needs the standard library alone; with what issues certificates about instances it shares the definitions,
-which are text. A certificate is JSON with exact numbers, a statement's key, the claim and its hypotheses as text,
-and hints. Nothing stored is believed: hypotheses and claim are evaluated from the data by the kernel, in
-fractions or in intervals rounded outward, with more bits until they are decided. A registered key must carry the
-text of the checker's own table.
+It needs the standard library alone; with what issues certificates about instances it shares the definitions, which are
+text. A certificate is JSON with exact numbers, a statement's key, the claim and its hypotheses as text, and hints.
+Nothing stored is believed: hypotheses and claim are evaluated from the data by the kernel, in fractions or in intervals
+rounded outward, with more bits until they are decided. A registered key must carry the text of the checker's own table.
 """
 
 from __future__ import annotations
@@ -45,19 +44,7 @@ from rankmath.checker.statements import DEFINED, STATEMENTS, Statement, defined_
 from rankmath.checker.vacuity import demand_not_empty, demand_not_known_before, demand_substance
 from rankmath.checker.words import described, escaped, number, reason
 
-__all__ = [
-    "FORMAT",
-    "MAX_BYTES",
-    "MAX_DIGITS",
-    "CheckResult",
-    "Rejected",
-    "check",
-    "check_text",
-    "main",
-    "parse",
-    "says",
-    "wording",
-]
+__all__ = ["MAX_BYTES", "MAX_DIGITS", "CheckResult", "Rejected", "check", "check_text", "main", "parse", "says"]
 
 FORMAT = "rankmath-certificate/2"
 # A network as any sequence of sublayers; all else is as in the format before.
@@ -100,14 +87,8 @@ class CheckResult:
 
     def plain(self, name: str) -> dict[str, Any]:
         """For a machine."""
-        return {
-            "file": name,
-            "accepted": self.accepted,
-            "verdict": self.verdict,
-            "reason": self.reason,
-            "id": self.id,
-            "checked": list(self.checked),
-        }
+        about = {field: getattr(self, field) for field in ("accepted", "verdict", "reason", "id")}
+        return {"file": name, **about, "checked": list(self.checked)}
 
 
 def wording(statement: str, data: Iterable[str] = ()) -> tuple[str, tuple[str, ...]] | None:
@@ -359,11 +340,8 @@ def _members(
 
 def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline: float) -> tuple[str, str]:
     data, hints = read_network(content["data"], content["hints"], deadline)
-    claim, given, kind = (
-        in_fractions(content["claim"]),
-        [in_fractions(text) for text in content["given"]],
-        content["kind"],
-    )
+    claim, given = in_fractions(content["claim"]), [in_fractions(text) for text in content["given"]]
+    kind = content["kind"]
     known = NETWORK_CLAIMS.get(key)
     demand_language(claim, given, deadline)
     verb = "satisfies" if kind == "holds" else "violates"

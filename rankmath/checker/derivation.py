@@ -61,19 +61,8 @@ _OF_LOGITS = ("W_QK", "delta(", "gamma(", "q_max(", "q_min(")
 #: LayerNorms of which a lemma says what the tokens behind them are.
 _OWN_NORMS = ("sphere", "column")
 #: Quantities of the whole network, and of its first layer: statements with them are not read at a single layer.
-WHOLE_NETWORK = frozenset(
-    [
-        "product_norm",
-        "height",
-        "section",
-        "contraction",
-        "lipschitz",
-        "normalised_norm",
-        "repeat_gap",
-        "repeat_share",
-        "repeat_reach",
-    ]
-)
+WHOLE_NETWORK = frozenset(["product_norm", "height", "section", "contraction", "lipschitz", "normalised_norm"])
+WHOLE_NETWORK |= {"repeat_gap", "repeat_share", "repeat_reach"}
 FIRST_LAYER = frozenset(["jacobian_norm", "influence", "last_share", "is_last"])
 MAX_DERIVED = 5000
 _EXPONENT_WORDS = ("1", "2", "inf")
@@ -311,9 +300,7 @@ class Derivation:
 
     def demand_denominators(self, poly: Poly) -> None:
         """Nothing is divided by that may be zero, here or inside an atom, and no logarithm is taken of it."""
-        for mono in poly:
-            for base, e in mono:
-                demand(e > 0 or self.positive(base), f"{base} is divided by and may be zero")
+        self._positive_powers(poly)
         for atom in atoms_in(poly):
             parts = [dict(part) for part in atom.args] if atom.kind not in ("letter", "quantity") else []
             if atom.kind == "power":
@@ -322,8 +309,7 @@ class Derivation:
             if atom.name == "log":
                 demand(self.positive_poly(parts[0]), f"{atom} may be the logarithm of zero")
             for part in parts:
-                for base in (base for mono in part for base, e in mono if e < 0):
-                    demand(self.positive(base), f"{base} is divided by and may be zero")
+                self._positive_powers(part)
 
     # -- lines from elsewhere
 

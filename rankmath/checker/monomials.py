@@ -186,6 +186,15 @@ def _primes(number: int) -> tuple[tuple[int, int], ...]:
     return tuple(found)
 
 
+def _with_primes(table: Mapping[Base, Fraction], c: Fraction, e: Fraction = Fraction(1)) -> dict[Base, Fraction]:
+    """The factors of a product, and of c > 0 to the power e the primes."""
+    out = dict(table)
+    for number, side in ((c.numerator, 1), (c.denominator, -1)):
+        for p, k in _primes(number):
+            out[p] = out.get(p, Fraction(0)) + side * k * e
+    return out
+
+
 def product_of(exponents: Mapping[Base, Fraction]) -> tuple[Fraction, Mono]:
     """The product of powers of bases: whole powers of primes go to the coefficient."""
     coefficient, kept = Fraction(1), []
@@ -273,15 +282,11 @@ def raised(poly: Poly, exponent: Fraction | int) -> Poly:
             demand(safe, f"a root of an even power of {base}, which may be negative")
     sign = -1 if c < 0 and e.numerator % 2 else 1
     out: dict[Base, Fraction] = {base: k * e for base, k in table.items()}
-    for number, side in ((abs(c).numerator, 1), (c.denominator, -1)):
-        for p, times_in in _primes(number) if e.denominator != 1 else ():
-            out[p] = out.get(p, Fraction(0)) + side * times_in * e
-    if e.denominator == 1:
-        demand(abs(e) <= 64, "a power above 64")
-        factor, mono = product_of(out)
-        return {mono: sign * factor * abs(c) ** int(e)}
+    if e.denominator != 1:
+        out = _with_primes(out, c, e)
+    demand(e.denominator != 1 or abs(e) <= 64, "a power above 64")
     factor, mono = product_of(out)
-    return {mono: sign * factor}
+    return {mono: sign * factor * (abs(c) ** int(e) if e.denominator == 1 else 1)}
 
 
 def expanded(poly: Poly) -> Poly:
@@ -430,10 +435,7 @@ def _logarithm(inner: Poly) -> Poly:
     out: Poly = {}
     rest: dict[Base, Fraction] = {}
     if c > 0:
-        for number, side in ((c.numerator, 1), (c.denominator, -1)):
-            for p, k in _primes(number):
-                table[p] = table.get(p, Fraction(0)) + side * k
-        c = Fraction(1)
+        c, table = Fraction(1), _with_primes(table, c)
     for base, e in table.items():
         if isinstance(base, int) or shape_positive(base):
             if isinstance(base, Atom) and base.kind == "function" and base.name == "exp":
@@ -466,10 +468,7 @@ def power_of(base: Poly, exponent: Poly) -> Poly:
         return raised(base, x * factor)
     c, bases = as_product(base)
     demand(c > 0, "a power of what is not positive")
-    bases = dict(bases)
-    for number, side in ((c.numerator, 1), (c.denominator, -1)):
-        for p, k in _primes(number):
-            bases[p] = bases.get(p, Fraction(0)) + side * k
+    bases = _with_primes(bases, c)
     out = rational(1)
     for b, y in bases.items():
         demand(isinstance(b, int) or y.numerator % 2 == 1 or shape_nonnegative(b), "a power of an even power")
@@ -649,8 +648,7 @@ def _integer_root(value: int, k: int) -> int:
 
 
 def constant_sign(poly: Poly) -> int:
-    """The sign of a sum of roots of rationals: exact for one term, by bounds for several, 0 where these do not
-    tell."""
+    """The sign of a sum of roots of rationals: exact for one term, by bounds for several, 0 where these do not tell."""
     if len(poly) <= 1:
         return 0 if not poly else (1 if next(iter(poly.values())) > 0 else -1)
     for bits in (64, 256):

@@ -48,10 +48,8 @@ def arranged(data: dict[str, Any], sizes: dict[str, int]) -> dict[str, Any]:
     if "attracting" in data:
         inner = result.pop("attracting")
         result |= {"R": inner["R"], "rho": inner["radius"], "rate": inner["rate"]}
-    if "spectrum" in data:
-        result |= result.pop("spectrum")
-    if "unstable" in data:
-        result |= result.pop("unstable")
+    for name in ("spectrum", "unstable"):
+        result |= result.pop(name, {})
     if "norm" in data:
         result["norm_kind"] = result.pop("norm")
     return result
@@ -107,35 +105,20 @@ def network(data: dict[str, Any], sizes: dict[str, int]) -> dict[str, Any]:
     before, behind, after = (any(sides[k] != "none" for sides in norms) for k in range(3))
     ended = all((layer[-1]["after"] != "none") == after for layer in blocks)
     every = all(sides[0] != "none" for sides in norms)
-    result: dict[str, Any] = {
-        "blocks": blocks,
-        "input": data["X"],
-        "n": Fraction(n),
-        "d": Fraction(d),
-        "L": Fraction(len(blocks)),
-        "H": Fraction(heads.pop()),
-        "attends": attends,
-        "feeds": feeds,
-        **({"centers": data["centers"]} if "centers" in data else {}),
-        "mlp": ["none" if f is None else f["activation"] for f in maps],
-        "layernorm": "none" if not kinds else kinds.pop() if len(kinds) == 1 else "mixed",
-        "norm_at": "mixed"
-        if behind
-        else "after"
-        if last and ended and not before
-        else "before"
-        if every and not after
-        else "mixed",
-    }
+    placed = "after" if last and ended and not before else "before" if every and not after else "mixed"
+    result: dict[str, Any] = {"blocks": blocks, "input": data["X"], "n": Fraction(n), "d": Fraction(d)}
+    result |= {"L": Fraction(len(blocks)), "H": Fraction(heads.pop()), "attends": attends, "feeds": feeds}
+    result |= {"centers": data["centers"]} if "centers" in data else {}
+    result["mlp"] = ["none" if f is None else f["activation"] for f in maps]
+    result["layernorm"] = "none" if not kinds else kinds.pop() if len(kinds) == 1 else "mixed"
+    result["norm_at"] = "mixed" if behind else placed
     same = {"skip": [part["skip"] for part in parts], "d_qk": [a["d_qk"] for a in attentions]}
     same["edges"] = [a["mask"] for a in attentions]
     result |= {name: values[0] for name, values in same.items() if all(v == values[0] for v in values)}
     if "edges" in result:
         edges = result["edges"]
-        full, causal = (
-            all(all(row) for row in edges),
-            all(x == (j <= i) for i, row in enumerate(edges) for j, x in enumerate(row)),
-        )
+        full = all(all(row) for row in edges)
+        causal = all(x == (j <= i) for i, row in enumerate(edges) for j, x in enumerate(row))
         result["mask"] = "complete" if full else "causal" if causal else "other"
     caps = {"none" if a["softcap"] == "none" else a["cap"] for a in attentions}
     result["softcap"] = caps.pop() if len(caps) == 1 else "some"

@@ -98,22 +98,15 @@ ONE_LINE_DATA = {
     ],
 }
 # Any sequence of sublayers: the fields that `rankmath.definitions.layer` names, those with "?" where they are.
-_ATTENTION = {
+_ATTENTION: dict[str, Any] = {
     "query": ["d k", MAX_HEADS],
     "key?": ["d k", MAX_HEADS],
     "value": ["d v", MAX_HEADS],
     "output?": ["v d", MAX_HEADS],
-    "key_bias?": ["d", MAX_HEADS],
-    "bias?": "d",
-    "d_qk": "number",
-    "mask?": "n n",
-    "position?": ["n n", MAX_HEADS],
-    "rotary?": {"cos": "n p", "sin": "n p"},
-    "qk_norm?": {"gains": ["k", 2], "every": "s", "eps": "number"},
-    "b_Q?": ["k", MAX_HEADS],
-    "b_K?": ["k", MAX_HEADS],
-    "softcap?": "number",
 }
+_ATTENTION |= {"key_bias?": ["d", MAX_HEADS], "bias?": "d", "d_qk": "number", "mask?": "n n", "softcap?": "number"}
+_ATTENTION |= {"position?": ["n n", MAX_HEADS], "b_Q?": ["k", MAX_HEADS], "b_K?": ["k", MAX_HEADS]}
+_ATTENTION |= {"rotary?": {"cos": "n p", "sin": "n p"}, "qk_norm?": {"gains": ["k", 2], "every": "s", "eps": "number"}}
 
 
 def sublayer_data() -> dict[str, Any]:
@@ -350,8 +343,7 @@ STATEMENTS: dict[str, Statement] = {
     ),
     "dong2021v1:2.2": Statement(
         "one layer, one head, no smallness: |res SA(X)|_{1,inf} <= (4 |W_QK|_1 |W|_{1,inf}/sqrt(d_qk)) |res "
-        "X|_{1,inf}^3,"
-        " res about a center that is least in the 1-, the inf- or the composite norm",
+        "X|_{1,inf}^3, res about a center that is least in the 1-, the inf- or the composite norm",
         "any(columns(value(i)) * rows(value(i)) <= 16*gain**2 for i in range(m + 2))",
         (
             "all(len(a) == 2 for a in active)",
@@ -366,8 +358,7 @@ STATEMENTS: dict[str, Statement] = {
         relies=(
             (
                 "that these numbers decide it for 1 sink, 2 guard, `idle` idle and the active tokens, for every "
-                "center: "
-                "proofs/dong2021v1.tex, Theorem v1-kinds"
+                "center: proofs/dong2021v1.tex, Theorem v1-kinds"
             ),
         ),
     ),
@@ -397,9 +388,8 @@ STATEMENTS: dict[str, Statement] = {
         relies=("that these numbers decide it for the tokens e_0, e_1 and zeros: proofs/dong2021_2_3.tex",),
     ),
     "dong2021:2.3-printed": Statement(
-        "one layer, two heads, D <= x*: |res SA(X)|_{1,inf} <= (4 gamma beta H/sqrt(d_qk)) |res X|_{1,inf}^3 "
-        "with H = 2"
-        " and beta = max_h |W_QK,h|_1 |W_h|_{1,inf}",
+        "one layer, two heads, D <= x*: |res SA(X)|_{1,inf} <= (4 gamma beta H/sqrt(d_qk)) |res X|_{1,inf}^3 with H = "
+        "2 and beta = max_h |W_QK,h|_1 |W_h|_{1,inf}",
         "change**2*product <= 64*gain**2*q",
         (
             _COUNT.format("columns") + " and columns >= 2",
@@ -424,9 +414,8 @@ _HEADS = Statement(
     {"side": "number", "logit": "number"},
     relies=(
         (
-            "that this inequality decides it for two tokens of width side^2: proofs/dong2021v1.tex, Theorem "
-            "v1-heads, and "
-            "proofs/dong2021_2_3.tex, Proposition two-heads"
+            "that this inequality decides it for two tokens of width side^2: proofs/dong2021v1.tex, Theorem v1-heads, "
+            "and proofs/dong2021_2_3.tex, Proposition two-heads"
         ),
     ),
 )
@@ -450,11 +439,9 @@ STATEMENTS |= {
     ),
     "wu2024:4.3.1": Statement(
         "beside X_1 = (0, 1) the second of two causal tokens, W_QK = 0, W_V = [[1, w], [0, 1]], rests at (0, 1), "
-        "(-1/w, s),"
-        " (-1/w, -s) with multipliers 1/2, 1 + s, 1 - s",
+        "(-1/w, s), (-1/w, -s) with multipliers 1/2, 1 + s, 1 - s",
         "all(x @ x == 1 and c(x) > 0 and y(x) == c(x)*x for x in points) and all(tangent(points[i]) @ V @ "
-        "tangent(points[i])"
-        " == multipliers[i]*c(points[i]) for i in range(3))",
+        "tangent(points[i]) == multipliers[i]*c(points[i]) for i in range(3))",
         ("w > 1", "s > 0", "s**2 == 1 - 1/w**2"),
         _HOLDS,
         {"w": "number", "s": "number"},
@@ -462,9 +449,8 @@ STATEMENTS |= {
         relies=("that it rests nowhere else: proofs/wu2024_3.tex",),
     ),
     "wu2024:L13": Statement(
-        "unit vectors x with x_i < 0 for i <= d-2, x_(d-1) <= -1/w, sum_(i<=d-2) (x_i/x_(d-1))^2 <= sqrt(w^2-1) "
-        "keep"
-        " x_(d-1) <= -1/w under x -> y/|y|, y = (x + e_d)(I + wS)",
+        "unit vectors x with x_i < 0 for i <= d-2, x_(d-1) <= -1/w, sum_(i<=d-2) (x_i/x_(d-1))^2 <= sqrt(w^2-1) keep "
+        "x_(d-1) <= -1/w under x -> y/|y|, y = (x + e_d)(I + wS)",
         "y[d - 2] < 0 and w**2 * y[d - 2]**2 >= y @ y",
         (
             "d >= 3",
@@ -479,9 +465,8 @@ STATEMENTS |= {
         _SHIFT,
     ),
     "wu2024:2-step": Statement(
-        "1 - phi(1) <= (1 - n eps^2)(1 - phi(0)) with n eps < 1, phi the least cosine of two tokens, eps the "
-        "least attention"
-        " on an edge, the mask strongly connected of radius 1, X(0) = W_V = I, A the attention",
+        "1 - phi(1) <= (1 - n eps^2)(1 - phi(0)) with n eps < 1, phi the least cosine of two tokens, eps the least "
+        "attention on an edge, the mask strongly connected of radius 1, X(0) = W_V = I, A the attention",
         "all(G[i][j]**2 >= n**2 * eps**4 * G[i][i] * G[j][j] for i in range(n) for j in range(i))",
         ("n >= 2", "stochastic(A)", "connected(A)", "reached(A, 1)", "n*eps < 1"),
         _BOTH,
@@ -538,15 +523,8 @@ _RESTING_DATA = {
     "attracting?": {"R": "N N", "radius": "number", "rate": "number"},
     "unstable?": {"growth": "number"},
 }
-_RESTING_HINTS = {
-    "clusters": "n",
-    "support": "k d",
-    "preconditioner": "m m",
-    "pivots": ["p", MAX_SIDE],
-    "S?": "N N",
-    "form?": "N N",
-    "direction?": "N",
-}
+_RESTING_HINTS: dict[str, Any] = {"clusters": "n", "support": "k d", "preconditioner": "m m", "pivots": ["p", MAX_SIDE]}
+_RESTING_HINTS |= {"S?": "N N", "form?": "N N", "direction?": "N"}
 # F(X) = N(A(X) X W_V): N divides a token by its length; standard LayerNorm first subtracts the mean (a projection
 # after W_V) and divides by the deviation, length/sqrt(d). With clusters of equal tokens one of each is kept, of
 # whose entries those in the support are the unknowns. The mean token is subtracted from keys and values, and added
@@ -615,9 +593,8 @@ _RESTING_CLAIM = (
 )
 _ATTRACTING = (
     (
-        "shown(room > 0 and target > 0 and positive_definite(target**2 * identity(N) - T(middle_slope) @ "
-        "middle_slope)"
-        " and drift < room*(1 - rate)*rho and sqrt(N) * radius * norm(S, frobenius) < room * rho)"
+        "shown(room > 0 and target > 0 and positive_definite(target**2 * identity(N) - T(middle_slope) @ middle_slope) "
+        "and drift < room*(1 - rate)*rho and sqrt(N) * radius * norm(S, frobenius) < room * rho)"
     ),
     ("len(R) == N", "len(S) == N", "rho > 0", "rate > 0", "rate < 1"),
 )
@@ -627,10 +604,8 @@ _UNSTABLE = (
 )
 _RELIES_RESTING = (
     (
-        "that equal tokens with equal shares, and zeros that nothing feeds, stay so, and that a fixed point has "
-        "rank "
-        "at most "
-        "`most`: docs/certificates.md, Reduction"
+        "that equal tokens with equal shares, and zeros that nothing feeds, stay so, and that a fixed point has rank "
+        "at most `most`: docs/certificates.md, Reduction"
     ),
 )
 _RELIES_ATTRACTING = (
@@ -681,9 +656,8 @@ _CAUSAL = (
 )
 STATEMENTS |= {
     "own:layernorm-equilibrium": _resting(
-        "self-attention with LayerNorm has exactly one equilibrium, with these clusters and zeros, within "
-        "`radius` of the tokens,"
-        " and its rank is `rank`",
+        "self-attention with LayerNorm has exactly one equilibrium, with these clusters and zeros, within `radius` of "
+        "the tokens, and its rank is `rank`",
         _EXISTS,
         attracts=False,
     ),
@@ -696,9 +670,8 @@ STATEMENTS |= {
         "rank == min(n, d)",
     ),
     "own:stable-causal": _resting(
-        "two causal tokens on the sphere, W_QK = 0, W_V = c I + [[a, w], [0, 1]] (a direct sum), 0 < c < a < 1, "
-        "w > 0,"
-        " w^2 > a(2 - a), have an equilibrium of rank two that attracts every start X + R z, |z| <= rho",
+        "two causal tokens on the sphere, W_QK = 0, W_V = c I + [[a, w], [0, 1]] (a direct sum), 0 < c < a < 1, w > 0, "
+        "w^2 > a(2 - a), have an equilibrium of rank two that attracts every start X + R z, |z| <= rho",
         _EXISTS,
         *_CAUSAL,
         "n == 2 and rank == 2",
@@ -754,6 +727,9 @@ displacement(v) = flat(map([[v[d*i + a] for a in range(d)] for i in range(n)])) 
 box = around(tokens, radius)
 minor = [[box[p[0]][q[1]] for q in pivots] for p in pivots]
 """
+_BLOCK_DATA: dict[str, Any] = {**_RESTING, "W_V": ["d d", MAX_HEADS], "W_QK": ["d d", MAX_HEADS], "skip": "number"}
+_BLOCK_DATA |= {"up": "d e", "down": "e d", "mask": "n n", "norm": ("sphere", "standard")}
+_BLOCK_DATA |= {"attracting": _RESTING_DATA["attracting?"]}
 STATEMENTS["own:stable-block"] = Statement(
     "a block with these heads, this skip and this MLP has exactly one equilibrium within `radius` of the tokens, of"
     " full rank, and it attracts every start X + R z, |z| <= rho",
@@ -769,17 +745,7 @@ STATEMENTS["own:stable-block"] = Statement(
         "rank == min(n, d if norm_kind == sphere else d - 1)",
     ),
     _EXISTS,
-    {
-        **_RESTING,
-        "W_V": ["d d", MAX_HEADS],
-        "W_QK": ["d d", MAX_HEADS],
-        "skip": "number",
-        "up": "d e",
-        "down": "e d",
-        "mask": "n n",
-        "norm": ("sphere", "standard"),
-        "attracting": _RESTING_DATA["attracting?"],
-    },
+    _BLOCK_DATA,
     _BLOCK_DEFINED + _DRAWN + _DIFFER,
     {name: _RESTING_HINTS[name] for name in ("preconditioner", "pivots")} | {"S": "N N"},
     (*_RESTING_METHOD[5:], *_ATTRACTING[1]),
@@ -814,24 +780,10 @@ turned(Q) = [[x for j in range(floor((d + 1)/2)) for x in ([Q[i][2*j]*cos[i][j] 
 
 # -- attraction in a weighted maximum norm (rule 6) ------------------------------------------------------------
 
-_CONTRACTING_DATA = {
-    **_LAYER,
-    "tokens": "n d",
-    "rank": "number",
-    "ball": "number",
-    "rate": "number",
-    "spectrum?": {"values": "n d", "within": "number"},
-}
-_CONTRACTING_HINTS = {
-    "weights": "n d",
-    "size": "number",
-    "bits": "number",
-    "support": "n d",
-    "pivots": ["p", MAX_SIDE],
-    "spectral_weights?": "n d",
-    "spectral_bits?": "number",
-    "core?": "number",
-}
+_CONTRACTING_DATA: dict[str, Any] = {**_LAYER, "tokens": "n d", "rank": "number", "ball": "number", "rate": "number"}
+_CONTRACTING_DATA |= {"spectrum?": {"values": "n d", "within": "number"}}
+_CONTRACTING_HINTS = {"weights": "n d", "size": "number", "bits": "number", "support": "n d", "pivots": ["p", MAX_SIDE]}
+_CONTRACTING_HINTS |= {"spectral_weights?": "n d", "spectral_bits?": "number", "core?": "number"}
 _CONTRACTING_DEFINED = """
 carried = [[1 if abs(w) > 0 else 0 for w in row] for row in W_V]
 fed = mask @ support @ carried
@@ -1056,16 +1008,8 @@ _SINK_CLAIM = (
     " and positive_definite(form) and positive_definite(0 - form @ J))"
 )
 _SINK_GIVEN = ("binary(mask)", "all(sum(row) > 0 for row in mask)", "normalised == 0 or normalised == 1", "radius > 0")
-_SINK_DATA = {
-    "V": "d d",
-    "Q": "e d",
-    "K": "e d",
-    "beta": "number",
-    "mask": "n n",
-    "normalised": "number",
-    "tokens": "n d",
-    "radius": "number",
-}
+_SINK_DATA = {"V": "d d", "Q": "e d", "K": "e d", "beta": "number", "mask": "n n", "normalised": "number"}
+_SINK_DATA |= {"tokens": "n d", "radius": "number"}
 _SINK_HINTS = {"preconditioner": "N N", "form": "N N", "inward": "number"}
 _SINK_METHOD = ("form == T(form)", "len(form) == n*d")
 _SINK_RELIES = ("that a zero with such a Lyapunov function attracts every start near it: Lyapunov's theorem",)

@@ -1,21 +1,12 @@
 """alcalde2025:4.2: steps of hardmax attention towards a vertex; when they arrive, and how fast."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun, column
-from rankmath.formula.evaluate import Scalar, Truth
-from rankmath.formula.language import predicate, quantity
-from rankmath.formula.run import unbox
-from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_batch
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import ALCALDE, OWN
-from rankmath.verification.statement import Statement
+from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
+from rankmath.verification.claim import ALCALDE, OWN, ArrayInstance, Rng, exact_batch, proved, refuted
 
 
 @predicate(
@@ -43,20 +34,13 @@ def draw_steps(rng: Rng, size: int) -> ArrayInstance:
     return exact_batch("geometric steps", a=[Fraction(1, 2)] * size, q=ratios)
 
 
-@quantity("left_over(g: array)", text="prod(1 - g[t] for t in range(len(g)))", example="left_over(g) <= 1")
-def left_over(run: ArrayRun, g: str) -> Scalar:
-    """the product of all 1 − g_t: what is left of the distance to the vertex after the steps g_t"""
-    rest = 1 - column(run, g)
-    found = rest[..., :1, :]
-    for t in range(1, rest.shape[-2]):
-        found = found * rest[..., t : t + 1, :]
-    return run.number(unbox(found))
-
-
-@quantity("total(g: array)", text="sum(g[t] for t in range(len(g)))", example="total(g) >= 0")
-def total(run: ArrayRun, g: str) -> Scalar:
-    """sum of the entries"""
-    return run.number(unbox(run.A.sum(column(run, g), axis=-2)))
+defined(
+    "left_over(g: array)",
+    "prod(1 - g[i] for i in range(len(g)))",
+    "the product of all 1 − g_i: what is left of the distance to the vertex after the steps g_i",
+    example="left_over(g) <= 1",
+)
+defined("total(g: array)", "sum(g[i] for i in range(len(g)))", "sum of the entries")
 
 
 @predicate("proper_steps(g: array)", text="all(0 < g[i] and g[i] < 1 for i in range(len(g)))")
@@ -78,7 +62,7 @@ def small_steps(rng: Rng) -> Iterator[ArrayInstance]:
         yield ArrayInstance({"g": np.asarray([2.0**-k, 2.0 ** -(k + 1)])}, "small steps")
 
 
-alcalde2025_4_2 = Statement(
+alcalde2025_4_2 = refuted(
     "alcalde2025:4.2",
     "arrives_exponentially(a, q)",
     given=("a > 0", "a < 1", "q > 0", "q <= 1"),
@@ -88,7 +72,6 @@ alcalde2025_4_2 = Statement(
     source=f"{ALCALDE}, Theorem 4.2, its last words, for all step sizes γ^t in (0, 1), read in a public "
     "reproduction that quotes them; that they fail for γ^t = 2^(−t−1) was noticed by a public formalisation, "
     "fxeqxmulfx/transformer",
-    status="refuted",
     draws=(draw_steps,),
     share=0.02,
     notes="The formula of the theorem, in which every step multiplies x − v by 1 − γ^t, is right. With γ^t = "
@@ -96,14 +79,13 @@ alcalde2025_4_2 = Statement(
     "arrive if and only if Σγ^t = ∞, and exponentially where the steps stay above a positive number.",
 )
 
-own_hardmax_steps = Statement(
+own_hardmax_steps = proved(
     "own:hardmax-steps",
     "left_over(g) + total(g) >= 1 and left_over(g) <= exp(-total(g))",
     given="proper_steps(g)",
     arrays={"g": "t"},
     title="What hardmax steps leave of the distance to the vertex, by their sum",
     source=f"{OWN}; a classical inequality, in place of Theorem 4.2 of {ALCALDE}",
-    status="proved",
     truth="proofs/alcalde2025.tex",
     draws=(draw_left,),
     extremal=small_steps,

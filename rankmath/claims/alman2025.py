@@ -1,17 +1,13 @@
 """alman2025:one-layer: with skips and small weights a network is near one layer; the identity is as near."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
 
 from rankmath.claims.own_positions import LOGITS
 from rankmath.model.network import Network
+from rankmath.verification.claim import ALMAN, NetworkInstance, proved
 from rankmath.verification.draws import SMALL, Rng, clustered_tokens, moderate_tokens, networks
-from rankmath.verification.instance import NetworkInstance
-from rankmath.verification.papers import ALMAN
-from rankmath.verification.statement import Statement
 
 
 def one_token(rng: Rng) -> Iterator[NetworkInstance]:
@@ -22,14 +18,13 @@ def one_token(rng: Rng) -> Iterator[NetworkInstance]:
         yield NetworkInstance(net, np.asarray([[1.0, 0.5]]), "one token")
 
 
-alman2025_one_layer = Statement(
+alman2025_one_layer = proved(
     "alman2025:one-layer",
     "moved(X[L]) <= (prod_l(1 + sum_h(norm(W[l,h], 1))) - 1)*norm(X[0], max)",
     given=("skip == 1", "bias == none", "mask == any", *LOGITS),
     title="With skips and small values the whole network is near the identity",
     source=f"{ALMAN}: weights with entries at most η make some one-layer network as near as O(η)‖X‖_max, skips "
     "included; read in a summary. That the identity is one, and the constant, are ours",
-    status="proved",
     draws=tuple(networks(X, shapes=SMALL, biases=False, skip=1.0) for X in (moderate_tokens, clustered_tokens)),
     extremal=one_token,
     sharp=True,

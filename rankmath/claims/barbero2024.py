@@ -1,24 +1,20 @@
 """barbero2024:4.2: a repeated last token comes close, explicitly; and what the last token sees of another one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 
 from rankmath.attention.softmax import softmax
-from rankmath.formula.evaluate import Scalar
+from rankmath.formula.arrays import Scalar, unbox
 from rankmath.formula.language import fast
 from rankmath.formula.numbers import Signed
-from rankmath.formula.run import Run, unbox
+from rankmath.formula.run import Run
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import Network
 from rankmath.validation import Array
+from rankmath.verification.claim import BARBERO, OWN, NetworkInstance, proved, refuted
 from rankmath.verification.draws import Rng, Tokens, clustered_tokens, moderate_tokens, networks, outlier_tokens
-from rankmath.verification.instance import NetworkInstance
-from rankmath.verification.papers import BARBERO, OWN
-from rankmath.verification.statement import Statement
 
 
 def _repeated(run: Run, layer: int) -> tuple[Array, list[Array]]:
@@ -117,7 +113,7 @@ def loud_query(rng: Rng | None = None) -> Iterator[NetworkInstance]:
 
 _ONE = ("mask == causal", "heads == 1", "layers == 1")
 
-barbero2024_4_2 = Statement(
+barbero2024_4_2 = proved(
     "barbero2024:4.2",
     "repeat_gap(X[L]) <= recursion(b, 0, b*(abs(skip) + sum_h(norm(W[l,h], 2)*norm(W_QK[l,h], 2))"
     "*diameter(X[l], 2)**2/(4*sqrt(d_qk))) + sum_h(norm(W[l,h], 2)*repeat_share(P[l,h]))*repeat_reach(X[l]))",
@@ -125,9 +121,8 @@ barbero2024_4_2 = Statement(
     title="A repeated last token: the two last tokens come together as the input grows, explicitly",
     source=f"{BARBERO}, Theorem 4.2, as we read it: without positions, of causal attention with skips and biases; "
     "the paper has a limit, the explicit bound is ours",
-    notes="Where the weights are fixed and all tokens of the input lie in one ball, however many, repeat_share is "
-    "O(1/n), and the bound tends to 0.",
-    status="proved",
+    notes="Where the weights are fixed and all tokens of the input lie in one ball, however many, what the "
+    "repeated token gives itself is O(1/n), and the bound tends to 0.",
     draws=(
         partial(draw_causal, moderate_tokens, layers=3),
         partial(draw_causal, clustered_tokens, layers=2, skip=1.0),
@@ -136,22 +131,21 @@ barbero2024_4_2 = Statement(
     share=0.4,
 )
 
-own_repeat = Statement(
+own_repeat = proved(
     "own:repeat",
     "repeat_gap(X[1]) <= norm(W[0,0], 2)*diameter(X[0], 2)*p*(1 - p)/(1 + p)"
     " and repeat_gap(X[1]) <= (3 - 2*sqrt(2))*norm(W[0,0], 2)*diameter(X[0], 2)",
     given=_ONE,
     where={"p": "last_share(n - 1)"},
-    title="A repeated last token moves by at most 3 − 2√2 of the diameter, times the norm of the values",
+    title="A repeated last token differs from the last by at most 3 − 2√2 of the diameter, times the values' norm",
     source=f"{OWN}, after Theorem 4.2 of {BARBERO}",
-    status="proved",
     draws=tuple(partial(draw_causal, tokens) for tokens in (moderate_tokens, clustered_tokens)),
     extremal=two_places,
     sharp=True,
     share=0.4,
 )
 
-folk = Statement(
+folk = refuted(
     "folk:influence",
     "all_i((1 - is_last(i))*influence(i) <= norm(W[0,0], 2)*last_share(i))",
     given=(*_ONE, "skip == 1"),
@@ -159,7 +153,6 @@ folk = Statement(
     source="the constant of frozen attention, read of attention that moves, with no one source; see also Theorem "
     "5.1 "
     f"of {BARBERO}, which has some constant C, and whose authors say that attention need not be frozen: rightly",
-    status="refuted",
     draws=(partial(draw_causal, moderate_tokens, skip=1.0),),
     extremal=loud_query,
     exhibit=lambda: next(loud_query()),
@@ -168,7 +161,7 @@ folk = Statement(
     "and Δ the ℓ₂ diameter: own:influence.",
 )
 
-own_influence = Statement(
+own_influence = proved(
     "own:influence",
     "all_i(influence(i) <= norm(W[0,0], 2)*(1 + a*longest(X[0])*diameter(X[0], 2))*last_share(i)"
     " + is_last(i)*(abs(skip) + norm(W[0,0], 2)*a*diameter(X[0], 2)**2/4))",
@@ -176,7 +169,6 @@ own_influence = Statement(
     where={"a": "norm(W_QK[0,0], 2)/sqrt(d_qk)"},
     title="The last token sees of another one what it attends to it, up to a constant, though attention moves",
     source=f"{OWN}, after Theorem 5.1 of {BARBERO}",
-    status="proved",
     draws=(
         partial(draw_causal, moderate_tokens),
         partial(draw_causal, outlier_tokens, skip=1.0),

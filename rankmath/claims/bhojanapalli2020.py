@@ -1,21 +1,13 @@
 """bhojanapalli2020:1: which attention matrices tokens can have; and what the head size says of their rank."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import defined, predicate
+from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
 from rankmath.linalg.rationals import from_flint, to_flint
 from rankmath.validation import NumpyArray
-from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_batch
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import BHOJANAPALLI, OWN
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import BHOJANAPALLI, OWN, ArrayInstance, Rng, exact_batch, proved, refuted
 
 
 def _reduced(M: NumpyArray) -> tuple[list[list[Fraction]], int]:
@@ -122,7 +114,7 @@ def draw_queries(rng: Rng, size: int) -> ArrayInstance:
 # As many queries as keys, which are log x.
 _KEYS = ("positive(x)", "count(q) == count(x)")
 
-bhojanapalli2020_1 = Statement(
+bhojanapalli2020_1 = proved(
     "bhojanapalli2020:1",
     "reachable(X, L)",
     given="independent(X)",
@@ -130,14 +122,13 @@ bhojanapalli2020_1 = Statement(
     exact=True,
     title="Independent tokens can have every positive attention matrix, as we read it",
     source=f"{BHOJANAPALLI}, Theorem 1, first half, from third-party text",
-    status="proved",
     draws=(draw_wide,),
     share=0.3,
     notes="Every positive row-stochastic P is softmax(log P), and √d_qk is part of W. The second half, that for d "
     "< n some X and P have no W, is true of every X: own:low-rank-every-input.",
 )
 
-own_low_rank = Statement(
+own_low_rank = proved(
     "own:low-rank-every-input",
     "some_unreachable(X)",
     given=("n >= 2", "dependent(X)"),
@@ -145,19 +136,17 @@ own_low_rank = Statement(
     exact=True,
     title="Dependent tokens miss some attention matrix, whatever the tokens",
     source=f"{OWN}, after Theorem 1 of {BHOJANAPALLI}",
-    status="proved",
     draws=(draw_narrow,),
     share=0.3,
 )
 
-folk_softmax_rank = Statement(
+folk_softmax_rank = refuted(
     "folk:softmax-rank",
     "softmax_rank(q, x) <= 1",
     arrays={"q": "n, whole", "x": "n, > 0"},
     exact=True,
     title="Attention has at most the rank of its head size, as it is often said",
     source="often read, with no one source: that is the rank of the logits",
-    status="refuted",
     draws=(draw_queries,),
     # Rows (1/2, 1/2) and (1/3, 2/3): rank 2 from head size 1.
     exhibit={"q": [0, 1], "x": [1, 2]},
@@ -166,7 +155,7 @@ folk_softmax_rank = Statement(
     notes="Here for head size 1, where the rank is n as soon as queries and keys are distinct: own:softmax-rank.",
 )
 
-own_softmax_rank = Statement(
+own_softmax_rank = proved(
     "own:softmax-rank",
     "softmax_rank(q, x) == count(q)",
     given=(*_KEYS, "distinct(q)", "distinct(x)"),
@@ -174,7 +163,6 @@ own_softmax_rank = Statement(
     exact=True,
     title="Attention of head size one has full rank where queries and keys are distinct",
     source=f"{OWN}; classical, by Vandermonde with real exponents",
-    status="proved",
     draws=(draw_queries,),
     share=0.3,
 )

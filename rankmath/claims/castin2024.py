@@ -1,23 +1,22 @@
 """castin2024:3.3: how much attention can stretch a change of its tokens, as printed and closer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
 
 from rankmath.model.network import Network
-from rankmath.verification.draws import (
+from rankmath.verification.claim import (
+    CASTIN,
+    NetworkInstance,
     Rng,
     antipodal_tokens,
     clustered_tokens,
     moderate_tokens,
     networks,
+    ours,
     outlier_tokens,
+    proved,
 )
-from rankmath.verification.instance import NetworkInstance
-from rankmath.verification.papers import CASTIN, OWN
-from rankmath.verification.statement import Statement
 
 #: Shapes (n, d, H, L) of one layer whose derivative has few rows.
 LAYERS = ((2, 1, 1, 1), (3, 1, 1, 1), (3, 2, 1, 1), (4, 2, 1, 1), (2, 3, 1, 1))
@@ -37,7 +36,7 @@ def close_tokens(rng: Rng) -> Iterator[NetworkInstance]:
 ONE_LAYER = ("heads == 1", "layers == 1", "query_bias == none")
 _LETTERS = {"a": "norm(W_QK[0,0], 2)/sqrt(d_qk)", "R": "longest(X[0])"}
 
-castin2024_3_3 = Statement(
+castin2024_3_3 = proved(
     "castin2024:3.3",
     "jacobian_norm() <= sqrt(3)*norm(W[0,0], 2)*sqrt(a**2*R**4*(4*n + 1) + n)",
     given=ONE_LAYER,
@@ -45,19 +44,16 @@ castin2024_3_3 = Statement(
     title="Attention on a ball is Lipschitz, with a constant of order √n",
     source=f"{CASTIN}, Theorem 3.3, wording from memory: on tokens of norm at most R, whose largest derivative it "
     "bounds",
-    status="proved",
     draws=_DRAWS,
     share=0.4,
 )
 
-own_lipschitz = Statement(
+own_lipschitz = ours(
     "own:lipschitz",
     "jacobian_norm() <= norm(W[0,0], 2)*(sqrt(c*(1 + (a*R*diameter(X[0], 2)/2)**2)) + a*diameter(X[0], 2)**2/4)",
     given=ONE_LAYER,
     where={**_LETTERS, "c": "norm(P[0,0], 1)"},
     title="How much attention stretches a change of its tokens, by their diameter and by the attention",
-    source=OWN,
-    status="proved",
     draws=_DRAWS,
     extremal=close_tokens,
     sharp=True,

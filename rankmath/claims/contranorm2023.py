@@ -1,71 +1,30 @@
 """contranorm2023:2: when a step of ContraNorm raises the effective rank: as we read it, and repaired."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun, column
-from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import quantity
-from rankmath.formula.run import unbox
-from rankmath.validation import Array
-from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance, Instance
-from rankmath.verification.papers import GUO, OWN
-from rankmath.verification.statement import Draw, Statement
+from rankmath.formula.arrays import defined
+from rankmath.verification.claim import GUO, OWN, ArrayInstance, Draw, Instance, Rng, proved, refuted
 
-
-def _effective_rank(run: ArrayRun, values: Array) -> Scalar:
-    """exp of the entropy of values/Σ values; values (..., m, 1), positive."""
-    A = run.A
-    p = values / A.sum(values, axis=-2)
-    with np.errstate(invalid="ignore"):  # a search may leave the hypotheses: of what is negative there is no entropy
-        return run.from_log(unbox(-A.sum(p * A.log(p), axis=-2)))
-
-
-def _moved(run: ArrayRun, sigma: str, s: str) -> Array:
-    x = column(run, sigma)
-    step = run.A.asarray(np.asarray(run[s])[..., None, None])
-    return x * (1 + step - step * x * x)
-
-
-@quantity(
+defined(
     "erank(sigma: array)",
-    text="S = sum(sigma[i] for i in range(len(sigma))); exp(sum(sigma[i]/S*log(S/sigma[i]) for i in "
-    "range(len(sigma))))",
-    by_name=True,
+    "S = sum(sigma[i] for i in range(len(sigma))); exp(sum(sigma[i]/S*log(S/sigma[i]) for i in range(len(sigma))))",
+    "exp of the entropy of σ/Σσ, σ the singular values of H (Roy and Vetterli 2007)",
     example="erank(sigma) >= 1",
-)
-def erank(run: ArrayRun, sigma: str) -> Scalar:
-    """exp of the entropy of σ/Σσ, σ the singular values of H (Roy and Vetterli 2007)"""
-    return _effective_rank(run, column(run, sigma))
-
-
-@quantity(
-    "erank_after(sigma: array, s: array)",
-    text="u = [abs(sigma[i]*(1 + s - s*sigma[i]**2)) for i in range(len(sigma))]; S = sum(u[i] for i in "
-    "range(len(u))); exp(sum(u[i]/S*log(S/u[i]) for i in range(len(u))))",
     by_name=True,
-    example="erank_after(sigma, s) >= 1",
 )
-def erank_after(run: ArrayRun, sigma: str, s: str) -> Scalar:
-    """the same after the step, whose singular values are |σ(1 + s − sσ²)|"""
-    return _effective_rank(run, run.A.abs(_moved(run, sigma, s)))
-
-
-@quantity("top(v: array)", text="max(v[i] for i in range(len(v)))", example="top(sigma) >= 0")
-def top(run: ArrayRun, v: str) -> Scalar:
-    """the largest entry"""
-    return run.number(unbox(run.A.max(column(run, v), axis=-2)))
-
-
-@quantity("bottom(v: array)", text="min(v[i] for i in range(len(v)))", example="bottom(sigma) >= 0")
-def bottom(run: ArrayRun, v: str) -> Scalar:
-    """the least entry"""
-    return run.number(unbox(-run.A.max(-column(run, v), axis=-2)))
+defined(
+    "erank_after(sigma: array, s: array)",
+    "u = [abs(sigma[i]*(1 + s - s*sigma[i]**2)) for i in range(len(sigma))]; S = sum(u[i] for i in range(len(u))); "
+    "exp(sum(u[i]/S*log(S/u[i]) for i in range(len(u))))",
+    "the same after the step, whose singular values are |σ(1 + s − sσ²)|",
+    example="erank_after(sigma, s) >= 1",
+    by_name=True,
+)
+defined("top(v: array)", "max(v[i] for i in range(len(v)))", "the largest entry", example="top(sigma) >= 0")
+defined("bottom(v: array)", "min(v[i] for i in range(len(v)))", "the least entry", example="bottom(sigma) >= 0")
 
 
 def draw_spectra(factor: int, most: int) -> Draw:
@@ -91,14 +50,13 @@ _STEP = "erank(sigma) < erank_after(sigma, s)"
 _GIVEN = ("s > 0", "bottom(sigma) > 0", "bottom(sigma) < top(sigma)")
 _NOTE = "erank and the step depend on the singular values of H alone; those that are 0 stay 0."
 
-contranorm2023_2 = Statement(
+contranorm2023_2 = refuted(
     "contranorm2023:2",
     _STEP,
     given=(*_GIVEN, "1 + (1 - top(sigma)**2)*s > 0"),
     arrays={"sigma": "m, > 0", "s": ""},
     title="A step of ContraNorm raises the effective rank, as we read it",
     source=f"{GUO}, Proposition 2, from third-party text; that the singular values are not all equal is our addition",
-    status="refuted",
     draws=(draw_spectra(1, 5),),
     extremal=nearly_killed,
     # The effective rank of diag(7/5, 1/2) falls from 1.78 to 1.26.
@@ -106,14 +64,13 @@ contranorm2023_2 = Statement(
     notes=f"{_NOTE} True with 2σ_max² in place of σ_max²: own:contranorm.",
 )
 
-own_contranorm = Statement(
+own_contranorm = proved(
     "own:contranorm",
     _STEP,
     given=(*_GIVEN, "1 + (1 - 2*top(sigma)**2)*s >= 0"),
     arrays={"sigma": "m, > 0", "s": ""},
     title="A step of ContraNorm raises the effective rank, whether or not the matrix has full rank",
     source=f"{OWN}, after Proposition 2 of {GUO}",
-    status="proved",
     draws=(draw_spectra(2, 2), draw_spectra(2, 7)),
     notes=f"{_NOTE} The condition cannot be weakened: beyond it two singular values close to each other are a "
     "counterexample.",

@@ -1,7 +1,5 @@
 """dong2021:2.1: the output as a sum over all paths through heads and, with skips, around them."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import partial
 from itertools import product
@@ -12,17 +10,11 @@ from rankmath.attention.paths import path_counts
 from rankmath.attention.plain import attention_matrices
 from rankmath.certificates.certificate import Certificate, Data
 from rankmath.certificates.issue import issue, stochastic_rationals
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import predicate
+from rankmath.formula.arrays import ArrayRun, Truth, predicate
 from rankmath.linalg.rationals import to_flint
 from rankmath.model.network import Network
 from rankmath.validation import ArrayLike, InvalidArgument, NumpyArray, Objects
-from rankmath.verification.draws import Rng, rational_stochastic
-from rankmath.verification.instance import ArrayInstance, network_instance
-from rankmath.verification.papers import DONG
-from rankmath.verification.statement import Statement
-from rankmath.verification.verdict import Verdict
+from rankmath.verification.claim import DONG, ArrayInstance, Rng, Verdict, network_instance, proved, rational_stochastic
 
 _MOST_PATHS = 4096
 _ARRAYS = {"X": "n d", "P": "L H n n, stochastic", "W": "L H d d", "bias": "L d", "skip": ""}
@@ -122,7 +114,7 @@ def certify(instance: ArrayInstance, verdict: Verdict, *, skips: bool) -> Certif
     return issue(Certificate(key, "holds", data | ({"skip": np.asarray(skip).item()} if skips else {})))
 
 
-dong2021_2_1 = Statement(
+dong2021_2_1 = proved(
     "dong2021:2.1",
     "sum_of_paths(X, P, W, bias, skip)",
     given="skip == 0",
@@ -130,21 +122,19 @@ dong2021_2_1 = Statement(
     exact=True,
     title="Path decomposition",
     source=f"{DONG}, Theorem 2.1",
-    status="proved",
     instance=plain_path_instance,
     draws=(partial(draw_paths, skips=False),),
     certificate=partial(certify, skips=False),
     share=0.25,
 )
 
-dong2021_2_1_skip = Statement(
+dong2021_2_1_skip = proved(
     "dong2021:2.1-skip",
     "sum_of_paths(X, P, W, bias, skip)",
     arrays=_ARRAYS,
     exact=True,
     title="Path decomposition with skip connections, and the path counts",
     source=f"{DONG}, section 3.1; any factor λ of the skip connection is ours",
-    status="proved",
     instance=path_instance,
     draws=(partial(draw_paths, skips=True),),
     certificate=partial(certify, skips=True),

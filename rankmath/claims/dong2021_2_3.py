@@ -1,8 +1,6 @@
 """dong2021:2.2 and 2.3: doubly exponential collapse of the residual in ‖·‖_{1,∞}; also 3.2, with a map
 after each layer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
@@ -12,10 +10,8 @@ from rankmath.claims.own_gamma_free import three_keys
 from rankmath.formula.evaluate import Subject, sides
 from rankmath.model.network import LIPSCHITZ, MLP, Network
 from rankmath.validation import Number
+from rankmath.verification.claim import DONG, NetworkInstance, ours, proved
 from rankmath.verification.draws import Rng, moderate_tokens, networks, outlier_tokens, small_tokens
-from rankmath.verification.instance import NetworkInstance
-from rankmath.verification.papers import DONG, OWN
-from rankmath.verification.statement import Statement
 
 SHAPES = ((2, 1, 1, 1), (3, 2, 1, 1), (5, 2, 2, 1), (6, 3, 1, 2), (4, 3, 2, 2))
 DRAWS = tuple(networks(t, shapes=SHAPES) for t in (small_tokens, moderate_tokens, outlier_tokens))
@@ -65,14 +61,13 @@ def looser_than_diameter(run: Subject) -> dict[str, Number]:
         return {"own:diameter is tighter on the same instances by a median factor of": found[0] - found[1]}
 
 
-dong2021_2_3 = Statement(
+dong2021_2_3 = proved(
     "dong2021:2.3",
     "residual(X[L], composite) <= (4*gamma_star*B/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0], composite)**(3**L)",
     where={"gamma_star": GAMMA, "B": B},
     given=SMALL_LOGITS,
     title="Doubly exponential collapse, many heads (2023 form, heads summed norm by norm)",
     source=f"{DONG}, Theorem 2.3, 2023 revision, repaired: B in place of βH",
-    status="proved",
     draws=DRAWS,
     extremal=antipodal_pair,
     compare=looser_than_diameter,
@@ -81,14 +76,13 @@ dong2021_2_3 = Statement(
     notes=f"With the printed βH the claim is false for two heads: see dong2021:2.3-printed. {READING}",
 )
 
-dong2021_2_2 = Statement(
+dong2021_2_2 = proved(
     "dong2021:2.2",
     "residual(X[L], composite) <= (4*gamma_star*beta/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0], composite)**(3**L)",
     where={"gamma_star": GAMMA, "beta": BETA},
     given=("heads == 1", SMALL_LOGITS),
     title="Doubly exponential collapse, one head (2023 form)",
     source=f"{DONG}, Theorem 2.2, 2023 revision",
-    status="proved",
     draws=SINGLE_DRAWS,
     extremal=antipodal_pair,
     supremum="sqrt(32/27)/4",
@@ -98,21 +92,19 @@ dong2021_2_2 = Statement(
     notes=READING,
 )
 
-own_composite = Statement(
+own_composite = ours(
     "own:composite",
     "residual(X[L], composite) <= (2*gamma_star*B/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0], composite)**(3**L)",
     where={"gamma_star": GAMMA, "B": B},
     given=SMALL_LOGITS,
     title="Doubly exponential collapse with half of the constant of dong2021:2.3, any number of heads",
-    source=OWN,
-    status="proved",
     draws=DRAWS,
     extremal=antipodal_pair,
     share=0.1,
     cost=5,
 )
 
-dong2021_3_2 = Statement(
+dong2021_3_2 = proved(
     "dong2021:3.2",
     "residual(X[L], composite) <= (4*gamma_star*B*lambda_f/sqrt(d_qk))**((3**L - "
     "1)/2)*residual(X[0], composite)**(3**L)",
@@ -120,7 +112,6 @@ dong2021_3_2 = Statement(
     given=("mlp == any", SMALL_LOGITS),
     title="A Lipschitz map after every layer",
     source=f"{DONG}, section 3.2, with λ an explicit composite Lipschitz constant",
-    status="proved",
     truth="proofs/dong2021_3.tex",
     draws=tuple(networks(small_tokens, shapes=SHAPES, mlp=f) for f in LIPSCHITZ),
     extremal=antipodal_pair_with_map,

@@ -1,18 +1,13 @@
 """dong2021:3.1 and 3.3: skip connections can keep the residual; column LayerNorm is a right multiplication."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from rankmath.formula.evaluate import Scalar
+from rankmath.formula.arrays import Scalar
 from rankmath.formula.language import fast
 from rankmath.formula.numbers import Signed
 from rankmath.formula.run import Run, exponent
 from rankmath.linalg import norms
-from rankmath.verification.draws import ALL_TOKENS, Rng, moderate_tokens, networks
-from rankmath.verification.instance import NetworkInstance
-from rankmath.verification.papers import DONG
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import ALL_TOKENS, DONG, NetworkInstance, Rng, moderate_tokens, networks, proved
 
 
 def draw_conserved_block(rng: Rng, size: int) -> NetworkInstance:
@@ -30,13 +25,12 @@ def draw_conserved_block(rng: Rng, size: int) -> NetworkInstance:
     return NetworkInstance(batch.net.replace(value=W, bias=bias), X, "conserved block")
 
 
-dong2021_3_1 = Statement(
+dong2021_3_1 = proved(
     "dong2021:3.1",
     "residual(X[L], frobenius) >= residual(X[0], frobenius)",
     given=("skip == 1", "mask == any", "disjoint_blocks()"),
     title="Skip connections can keep the residual, however small β",
     source=f"{DONG}, section 3.1: infinitely many such networks exist; this family of them is ours",
-    status="proved",
     draws=(draw_conserved_block,),
     notes="The weights may be scaled by any factor, so β is as small as one likes.",
 )
@@ -60,14 +54,13 @@ def normalised_norm(run: Run, W: tuple[str, int, int], p: str) -> Scalar:
     return Signed.of(size) / Signed.positive(np.where(np.isfinite(log_unit), log_unit, 0.0))
 
 
-dong2021_3_3 = Statement(
+dong2021_3_3 = proved(
     "dong2021:3.3",
     "all_p(diameter(X[1], p) <= sum_h(normalised_norm(W[0,h], p)"
     "*tanh(form_norm(W_QK[0,h], p)*diameter(X[0], p)**2/(4*sqrt(d_qk))))*diameter(X[0], p))",
     given=("layernorm == column", "layers == 1"),
     title="Column LayerNorm is a right multiplication",
     source=f"{DONG}, section 3.3; the bound is ours",
-    status="proved",
     draws=tuple(networks(t, shapes=((2, 2, 1, 1), (4, 3, 2, 1), (6, 2, 1, 1)), norm="column") for t in ALL_TOKENS[:3]),
     notes="With ε = 0 LN(SA(X)) is Σ_h P_h X W_h S⁻¹ up to a constant row, S the column deviations, so the layer "
     "bounds hold with W_h S⁻¹ in place of W_h; with ε > 0 columns are divided by more.",

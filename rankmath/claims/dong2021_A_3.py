@@ -1,21 +1,13 @@
 """dong2021:A.3: the sandwich lemma for two softmaxes, under its hypothesis and (first version) without."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun, column
-from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import quantity
-from rankmath.formula.run import unbox
+from rankmath.formula.arrays import ArrayRun, Scalar, column, quantity, unbox
 from rankmath.validation import Array
-from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import DONG
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import DONG, ArrayInstance, Rng, proved, refuted
 
 
 def _change(run: ArrayRun, c: str, E: tuple[str, int]) -> Array:
@@ -81,27 +73,25 @@ def beyond_threshold(rng: Rng) -> Iterator[ArrayInstance]:
 
 _CLAIM = "all_i(relative_gain(c, E[i]) <= 2*osc(E[i])) and all_i(relative_loss(c, E[i]) <= osc(E[i]))"
 
-dong2021_A_3 = Statement(
+dong2021_A_3 = proved(
     "dong2021:A.3",
     _CLAIM,
     given="all_i(osc(E[i]) <= x_star)",
     arrays={"c": "m", "E": "n m"},
     title="Sandwich lemma, under its hypothesis",
     source=f"{DONG}, Lemma A.3 with the hypothesis of the 2023 revision",
-    status="proved",
     draws=(draw_sandwich,),
     extremal=near_threshold,
     certificate="logits=c E",
     sharp=True,
 )
 
-dong2021v1_A_3 = Statement(
+dong2021v1_A_3 = refuted(
     "dong2021v1:A.3",
     _CLAIM,
     arrays={"c": "m", "E": "n m"},
     title="Sandwich lemma without a hypothesis",
     source=f"{DONG}, Lemma A.3, first version; the authors added the hypothesis in 2023",
-    status="refuted",
     draws=(partial(draw_sandwich, log_scale=(-1.0, 0.7)),),
     extremal=beyond_threshold,
     certificate="logits=c E",

@@ -5,8 +5,6 @@ proofs/dong2021v1.tex, Theorem "few tokens", shows that a layer of n tokens that
 `prove` covers 4 ≤ B, 16B² ≤ n, 0 ≤ q ≤ 1 with boxes, in each of which one of them does.
 """
 
-from __future__ import annotations
-
 import math
 
 from rankmath.validation import InvalidArgument, Number, as_count

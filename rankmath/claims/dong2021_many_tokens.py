@@ -14,8 +14,6 @@ All have one layer; `rankmath.claims.dong2021_two_heads` has those with two head
 proofs/dong2021v1.tex and proofs/dong2021_2_3.tex.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable

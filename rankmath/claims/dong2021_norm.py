@@ -1,43 +1,26 @@
 """dong2021:norm: √(‖A‖₁‖A‖_∞) is not a norm, as the paper says itself."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import certify_arrays
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import quantity
-from rankmath.linalg import norms
-from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import DONG
-from rankmath.verification.statement import Statement
+from rankmath.formula.arrays import defined
+from rankmath.verification.claim import DONG, ArrayInstance, Rng, proved
 
-
-@quantity(
+defined(
     "composite(A: array)",
-    text="sqrt(max(sum(abs(A[i][j]) for i in range(len(A))) for j in range(len(A[0])))*max(sum(abs(A[i][j]) "
-    "for j in range(len(A[0]))) for i in range(len(A))))",
+    "sqrt(max(sum(abs(A[i][j]) for i in range(len(A))) for j in range(len(A[0])))*max(sum(abs(A[i][j]) for j in "
+    "range(len(A[0]))) for i in range(len(A))))",
+    "√(‖A‖₁‖A‖_∞): the root of the largest column sum times the largest row sum of absolute values",
     by_name=True,
-    example="composite(A) >= 0",
 )
-def composite(run: ArrayRun, A: str) -> Scalar:
-    """√(‖A‖₁‖A‖_∞): the root of the largest column sum times the largest row sum of absolute values"""
-    return run.number(norms.composite(run.array(A), run.A))
-
-
-@quantity(
+defined(
     "composite_sum(A: array, B: array)",
-    text="C = A + B; sqrt(max(sum(abs(C[i][j]) for i in range(len(A))) for j in "
-    "range(len(A[0])))*max(sum(abs(C[i][j]) for j in range(len(A[0]))) for i in range(len(A))))",
+    "C = A + B; sqrt(max(sum(abs(C[i][j]) for i in range(len(A))) for j in range(len(A[0])))*max(sum(abs(C[i][j]) for "
+    "j in range(len(A[0]))) for i in range(len(A))))",
+    "the same of A + B",
     by_name=True,
-    example="composite_sum(A, B) >= 0",
 )
-def composite_sum(run: ArrayRun, A: str, B: str) -> Scalar:
-    """the same of A + B"""
-    return run.number(norms.composite(run.array(A) + run.array(B), run.A))
 
 
 def draw_crosses(rng: Rng, size: int) -> ArrayInstance:
@@ -55,15 +38,13 @@ def exhibit_not_a_norm() -> Certificate:
     return certify_arrays("dong2021:norm", {"A": A, "B": A.T}, kind="violates")
 
 
-dong2021_norm = Statement(
+dong2021_norm = proved(
     "dong2021:norm",
     "composite(A) + composite(B) < composite_sum(A, B)",
     arrays={"A": "n m", "B": "n m"},
     quantifier="some",
     title="The composite value is not a norm",
     source=f"{DONG} say so themselves; the pair is ours",
-    status="proved",
     draws=(draw_crosses,),
     exhibit=exhibit_not_a_norm,
-    exhibit_refutes=False,
 )

@@ -7,8 +7,6 @@ The bounds and γ_* are those of `rankmath.claims.dong2021_many_tokens`; proofs 
 proofs/dong2021_2_3.tex.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from fractions import Fraction

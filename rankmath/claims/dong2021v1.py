@@ -1,7 +1,5 @@
 """Dong et al. 2021, Theorems 2.2 and 2.3 as first printed, and readings of the revision: refuted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from rankmath.certificates.certificate import Certificate
@@ -9,12 +7,11 @@ from rankmath.certificates.issue import issue
 from rankmath.claims.dong2021_2_3 import BETA, DRAWS, GAMMA, READING, SINGLE_DRAWS, SMALL_LOGITS, antipodal_pair
 from rankmath.claims.dong2021_many_tokens import Kinds, about_the_mean, counterexample, lone_query
 from rankmath.claims.dong2021_two_heads import four_keys, two_tokens
-from rankmath.formula.evaluate import Scalar
+from rankmath.formula.arrays import Scalar
 from rankmath.formula.language import fast
 from rankmath.formula.run import Run, scalar_function
 from rankmath.linalg.norms import composite
-from rankmath.verification.papers import DONG, OWN
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import DONG, OWN, refuted
 
 
 def exhibit(key: str, make: Callable[[], Kinds]) -> Callable[[], Certificate]:
@@ -37,14 +34,13 @@ def about_mean(run: Run, X: tuple[str, int]) -> Scalar:
 
 _START = "residual(X[0], composite)**(3**L)"
 
-dong2021v1_2_2 = Statement(
+dong2021v1_2_2 = refuted(
     "dong2021v1:2.2",
     f"residual(X[L], composite) <= (4*beta/sqrt(d_qk))**((3**L - 1)/2)*{_START}",
     where={"beta": BETA},
     given="heads == 1",
     title="Doubly exponential collapse, one head (2021 form)",
     source=f"{DONG}, Theorem 2.2, first version: γ = 1, no hypothesis; revised by the authors in 2023",
-    status="refuted",
     draws=SINGLE_DRAWS,
     extremal=antipodal_pair,
     exhibit=exhibit("dong2021v1:2.2", counterexample),
@@ -54,27 +50,25 @@ dong2021v1_2_2 = Statement(
     "the composite norm; about the mean see dong2021v1:2.2-mean. True up to 3534 tokens.",
 )
 
-dong2021v1_2_2_mean = Statement(
+dong2021v1_2_2_mean = refuted(
     "dong2021v1:2.2-mean",
     "about_mean(X[L]) <= (4*beta/sqrt(d_qk))**((3**L - 1)/2)*about_mean(X[0])**(3**L)",
     where={"beta": BETA},
     given="heads == 1",
     title="Doubly exponential collapse about the mean, one head (2021 form)",
     source=f"{DONG}, Theorem 2.2, first version, with the residual about the mean, as in the authors' code",
-    status="refuted",
     draws=SINGLE_DRAWS,
     extremal=antipodal_pair,
     exhibit=exhibit("dong2021v1:2.2-mean", about_the_mean),
     share=0.1,
 )
 
-dong2021v1_2_3 = Statement(
+dong2021v1_2_3 = refuted(
     "dong2021v1:2.3",
     f"residual(X[L], composite) <= (4*beta*H/sqrt(d_qk))**((3**L - 1)/2)*{_START}",
     where={"beta": BETA},
     title="Doubly exponential collapse, many heads (2021 form)",
     source=f"{DONG}, Theorem 2.3, first version: γ = 1, no hypothesis; revised by the authors in 2023",
-    status="refuted",
     draws=DRAWS,
     extremal=antipodal_pair,
     exhibit=exhibit("dong2021v1:2.3", two_tokens),
@@ -83,7 +77,7 @@ dong2021v1_2_3 = Statement(
     notes="Two heads and two tokens refute it, about every center.",
 )
 
-unstated_large_logits = Statement(
+unstated_large_logits = refuted(
     "unstated:large-logits",
     f"residual(X[L], composite) <= (4*gamma_star*beta/sqrt(d_qk))**((3**L - 1)/2)*{_START}",
     where={"gamma_star": GAMMA, "beta": BETA},
@@ -91,7 +85,6 @@ unstated_large_logits = Statement(
     title="Doubly exponential collapse, one head, without small logits: a claim that nobody makes",
     source=f"{OWN}; nobody states it: Theorem 2.2 of {DONG}, 2023 revision, without D_ii ≤ x*, which the authors "
     "ask for in their Lemma A.3",
-    status="refuted",
     truth="proofs/dong2021_2_3.tex",
     draws=SINGLE_DRAWS,
     extremal=antipodal_pair,
@@ -101,14 +94,13 @@ unstated_large_logits = Statement(
     notes=f"It shows that the hypothesis of the authors' lemma is needed. {READING}",
 )
 
-dong2021_2_3_printed = Statement(
+dong2021_2_3_printed = refuted(
     "dong2021:2.3-printed",
     f"residual(X[L], composite) <= (4*gamma_star*beta*H/sqrt(d_qk))**((3**L - 1)/2)*{_START}",
     where={"gamma_star": GAMMA, "beta": BETA},
     given=SMALL_LOGITS,
     title="Doubly exponential collapse, many heads (2023 form with βH)",
     source=f"{DONG}, Theorem 2.3, 2023 revision, with γ read as γ_*",
-    status="refuted",
     truth="proofs/dong2021_2_3.tex",
     draws=DRAWS,
     extremal=antipodal_pair,

@@ -1,21 +1,14 @@
 """folk:affine-rank: LayerNorm of single tokens and the affine rank of the set of tokens."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import isqrt
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import predicate
+from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
 from rankmath.linalg.rationals import to_flint
 from rankmath.validation import Array
-from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_batch
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import ArrayInstance, Rng, exact_batch, refuted
 
 
 def _centred(X: Array) -> Array:
@@ -30,19 +23,15 @@ def _affine_rank(X: Array) -> int:
     return _rank(X[1:] - X[:1])
 
 
-@predicate(
+defined(
     "normed_by(X: array, s: array)",
-    text="Y = [[X[i][a] - sum(X[i][b] for b in range(len(X[0])))/len(X[0]) for a in range(len(X[0]))] for i in "
-    "range(n)]; q = [sum(Y[i][a]**2 for a in range(len(X[0]))) for i in range(n)]; all(q[i] > 0 and s[i] "
-    "> 0 and s[i]**2*q[i] == s[0]**2*q[0] for i in range(n))",
+    "Y = [[X[i][a] - sum(X[i][b] for b in range(len(X[0])))/len(X[0]) for a in range(len(X[0]))] for i in range(n)]; "
+    "q = [sum(Y[i][a]**2 for a in range(len(X[0]))) for i in range(n)]; all(q[i] > 0 and s[i] > 0 and s[i]**2*q[i] == "
+    "s[0]**2*q[0] for i in range(n))",
+    "no token is constant, and s > 0 are the factors by which LayerNorm multiplies the centred tokens, up to one "
+    "common factor: s_i² times the squared length of the centred token i is the same for all i; in exact rationals",
     by_name=True,
 )
-def normed_by(run: ArrayRun, X: str, s: str) -> Truth:
-    """no token is constant, and s > 0 are the factors by which LayerNorm multiplies the centred tokens, up to one
-    common factor: s_i² times the squared length of the centred token i is the same for all i; in exact rationals"""
-    squares = (_centred(run[X]) ** 2).sum(axis=1)
-    scaled = np.asarray(run[s]) ** 2 * squares
-    return Truth(bool((squares > 0).all() and (np.asarray(run[s]) > 0).all() and (scaled == scaled[0]).all()))
 
 
 @predicate(
@@ -88,7 +77,7 @@ def draw_lines(rng: Rng, size: int) -> ArrayInstance:
     return exact_batch("three on a line", X=found, s=[scales(rows) for rows in found])
 
 
-folk_affine_rank = Statement(
+folk_affine_rank = refuted(
     "folk:affine-rank",
     "keeps_affine_rank(X, s)",
     given="normed_by(X, s)",
@@ -97,7 +86,6 @@ folk_affine_rank = Statement(
     title="LayerNorm preserves the affine rank of the set of tokens, as it may be read",
     source="said of late, with a definition of affine rank that we have not seen; read with the dimension of the "
     "affine hull and the LayerNorm of single tokens, without gain and bias",
-    status="refuted",
     draws=(draw_lines,),
     exhibit={"X": LINE, "s": scales(np.asarray(LINE, dtype=object))},
     share=0.05,

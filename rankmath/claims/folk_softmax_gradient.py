@@ -1,41 +1,21 @@
 """folk:softmax-gradient: the norm of the derivative of softmax at a temperature, as often given, and sharp."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
-import numpy as np
-
-from rankmath.formula.arrays import ArrayRun, column
-from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import quantity
-from rankmath.linalg import norms
-from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance, Instance
-from rankmath.verification.papers import OWN
-from rankmath.verification.statement import Statement
+from rankmath.formula.arrays import defined
+from rankmath.verification.claim import OWN, ArrayInstance, Instance, Rng, proved, refuted
 
 #: At least two logits, and a temperature.
 LOGITS = {"c": "m, m >= 2", "T": ", > 0"}
 
 
-@quantity(
+defined(
     "softmax_slope(c: array, T: array)",
-    text="p = softmax(c/T); spectral([[(p[i]*identity(len(c))[i][j] - p[i]*p[j])/T for j in range(len(c))] for "
-    "i in range(len(c))])",
+    "p = softmax(c/T); spectral([[(p[i]*identity(len(c))[i][j] - p[i]*p[j])/T for j in range(len(c))] for i in "
+    "range(len(c))])",
+    "spectral norm of the derivative (diag p − ppᵀ)/T of c ↦ p = softmax(c/T)",
     by_name=True,
-    example="softmax_slope(c, T) >= 0",
 )
-def softmax_slope(run: ArrayRun, c: str, T: str) -> Scalar:
-    """spectral norm of the derivative (diag p − ppᵀ)/T of c ↦ p = softmax(c/T)"""
-    A = run.A
-    heat = A.asarray(np.asarray(run[T])[..., None, None])
-    logits = column(run, c) / heat
-    e = A.exp(logits - A.row_of_largest(logits, logits))
-    p = e / A.sum(e, axis=-2)
-    eye = A.asarray(np.eye(p.shape[-2], dtype=int))
-    J = p * (eye - A.transpose(p)) / heat
-    return run.number(norms.symmetric_extremes(J, A)[1])
 
 
 def draw_logits(rng: Rng, size: int) -> ArrayInstance:
@@ -52,28 +32,26 @@ def two_alike(rng: Rng) -> Iterator[Instance]:
         yield own_softmax_gradient.instance([T / 2048, 0.0, -40 * T], T)
 
 
-folk_softmax_gradient = Statement(
+folk_softmax_gradient = refuted(
     "folk:softmax-gradient",
     "softmax_slope(c, T) <= 1/(4*T) and softmax_slope(c, T) <= sqrt(2)",
     given="T > 0",
     arrays=LOGITS,
     title="The derivative of softmax is at most 1/(4T), and at most √2, as it is often given",
     source="often read, with no one source; 1/4 is the slope of one entry in its own logit",
-    status="refuted",
     draws=(draw_logits,),
     extremal=two_alike,
     exhibit={"c": [0, 0], "T": 1},
     notes="Two equal logits give 1/(2T), and that is the largest value: own:softmax-gradient.",
 )
 
-own_softmax_gradient = Statement(
+own_softmax_gradient = proved(
     "own:softmax-gradient",
     "softmax_slope(c, T) <= 1/(2*T)",
     given="T > 0",
     arrays=LOGITS,
     title="The derivative of softmax is at most 1/(2T)",
     source=f"{OWN}; well known for T = 1",
-    status="proved",
     draws=(draw_logits,),
     extremal=two_alike,
     sharp=True,

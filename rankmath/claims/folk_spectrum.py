@@ -1,23 +1,14 @@
 """folk:spectrum-real: eigenvalues of attention are not real in general; how large, and when real."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Scalar, Truth
-from rankmath.formula.language import predicate, quantity
-from rankmath.formula.run import unbox
+from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
 from rankmath.linalg.rationals import exact_array, to_flint
 from rankmath.validation import Array, Number
-from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_batch
-from rankmath.verification.instance import ArrayInstance, Instance
-from rankmath.verification.papers import OWN
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import OWN, ArrayInstance, Instance, Rng, exact_batch, proved, refuted
 
 
 def _all_real(A: Array) -> Truth:
@@ -44,52 +35,24 @@ def real_attention(run: ArrayRun, K: str) -> Truth:
     return _all_real(run[K] / run[K].sum(axis=1, keepdims=True))
 
 
-@predicate("symmetric(K: array)", text="all(K[i][j] == K[j][i] and K[i][j] > 0 for i in range(n) for j in range(n))")
-def symmetric(run: ArrayRun, K: str) -> Truth:
-    """the matrix is symmetric and its entries are positive"""
-    return Truth(bool((run[K] == run[K].T).all() and (run[K] > 0).all()))
-
-
-def _attention(run: ArrayRun, L: str) -> Array:
-    A = run.A
-    logits = A.asarray(np.asarray(run[L]))
-    e = A.exp(logits - A.max(logits, axis=-1))
-    return e / A.sum(e, axis=-1)
-
-
-@quantity("subdominant(L: array)", text="moduli(softmax(L))[1]", example="subdominant(L) <= 1")
-def subdominant(run: ArrayRun, L: str) -> Scalar:
-    """largest modulus of an eigenvalue of softmax(L), row by row, besides the simple eigenvalue 1"""
-    P = _attention(run, L)
-    if not run.A.unbounded:
-        return run.number(np.sort(np.abs(np.linalg.eigvals(P)), axis=-1)[..., -2])
-    if run.A.name == "mpmath":
-        import mpmath
-
-        return sorted(abs(x) for x in mpmath.eig(mpmath.matrix(P.tolist()), left=False, right=False))[-2]
-    from flint import acb_mat
-
-    values = acb_mat(P.tolist()).eig(multiple=True)
-    [first, *_] = [k for k, x in enumerate(values) if x.contains(1)]
-    moduli = [abs(x) for k, x in enumerate(values) if k != first]
-    largest = moduli[0]
-    for x in moduli[1:]:
-        largest = largest.max(x)
-    return largest
-
-
-@quantity(
-    "mixing(L: array)",
-    text="P = softmax(L); max(sum(abs(P[i][k] - P[j][k]) for k in range(n)) for i in range(n) for j in range(n))/2",
-    by_name=True,
-    example="mixing(L) <= 1",
+defined(
+    "symmetric(K: array)",
+    "all(K[i][j] == K[j][i] and K[i][j] > 0 for i in range(n) for j in range(n))",
+    "the matrix is symmetric and its entries are positive",
 )
-def mixing(run: ArrayRun, L: str) -> Scalar:
-    """Dobrushin's coefficient of softmax(L): the largest total variation of two rows"""
-    P, A = _attention(run, L), run.A
-    first, second = np.triu_indices(P.shape[-1], 1)
-    gaps = A.sum(A.abs(P[..., first, :] - P[..., second, :]), axis=-1) / 2
-    return run.number(unbox(A.max(gaps, axis=-2)))
+defined(
+    "subdominant(L: array)",
+    "moduli(softmax(L))[1]",
+    "largest modulus of an eigenvalue of softmax(L), row by row, besides the simple eigenvalue 1",
+    example="subdominant(L) <= 1",
+)
+defined(
+    "mixing(L: array)",
+    "P = softmax(L); max(sum(abs(P[i][k] - P[j][k]) for k in range(n)) for i in range(n) for j in range(n))/2",
+    "Dobrushin's coefficient of softmax(L): the largest total variation of two rows",
+    example="mixing(L) <= 1",
+    by_name=True,
+)
 
 
 def draw_positive(rng: Rng, size: int) -> ArrayInstance:
@@ -123,7 +86,7 @@ def nearly_two_tokens(rng: Rng) -> Iterator[Instance]:
 
 _CYCLIC = [[Fraction(k, 10) for k in row] for row in ([1, 8, 1], [1, 1, 8], [8, 1, 1])]
 
-folk_spectrum_real = Statement(
+folk_spectrum_real = refuted(
     "folk:spectrum-real",
     "real_spectrum(A)",
     given="positive_stochastic(A)",
@@ -131,7 +94,6 @@ folk_spectrum_real = Statement(
     exact=True,
     title="Attention has its eigenvalues in (−1, 1], as it is often said",
     source="often read, with no one source",
-    status="refuted",
     draws=(draw_positive,),
     # circulant(1, 8, 1)/10 has −7/20 ± 7√3/20 i; on vectors of mean 0 it satisfies A² + 7/10 A + 49/100 = 0.
     exhibit={"A": _CYCLIC, "u": [1, -1, 0], "p": Fraction(7, 10), "q": Fraction(49, 100)},
@@ -140,14 +102,13 @@ folk_spectrum_real = Statement(
     "in a disc of radius δ(A) < 1, besides 1 itself (own:spectrum).",
 )
 
-own_spectrum = Statement(
+own_spectrum = proved(
     "own:spectrum",
     "subdominant(L) <= mixing(L)",
     given="n >= 2",
     arrays={"L": "n n, n >= 2"},
     title="Every eigenvalue of attention besides 1 has modulus at most the Dobrushin coefficient",
     source=f"{OWN}; classical",
-    status="proved",
     draws=(draw_logit_matrices,),
     extremal=nearly_two_tokens,
     sharp=True,
@@ -155,7 +116,7 @@ own_spectrum = Statement(
     notes="For two tokens it is an equality.",
 )
 
-own_spectrum_symmetric = Statement(
+own_spectrum_symmetric = proved(
     "own:spectrum-symmetric",
     "real_attention(K)",
     given="symmetric(K)",
@@ -163,7 +124,6 @@ own_spectrum_symmetric = Statement(
     exact=True,
     title="Attention with symmetric logits has its eigenvalues in (−1, 1]",
     source=f"{OWN}; classical for reversible chains",
-    status="proved",
     draws=(draw_symmetric,),
     share=0.3,
     notes="W_QK symmetric, no query bias and no mask, or an undirected one with self-loops: K = e to the logits.",

@@ -1,7 +1,5 @@
 """geshkovski2023: tokens that flow on the sphere; the sharp rate at which the least cosine grows."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from fractions import Fraction
@@ -9,16 +7,9 @@ from fractions import Fraction
 import numpy as np
 
 from rankmath.attention.softmax import softmax
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Scalar, Truth
-from rankmath.formula.language import defined, predicate, quantity
-from rankmath.formula.run import unbox
+from rankmath.formula.arrays import ArrayRun, Scalar, Truth, defined, predicate, quantity, unbox
 from rankmath.validation import Array
-from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_batch
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import GESHKOVSKI, OWN
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import GESHKOVSKI, OWN, ArrayInstance, Rng, exact_batch, ours, proved, refuted
 
 
 @predicate(
@@ -33,13 +24,12 @@ def cosines(run: ArrayRun, C: str) -> Truth:
     return Truth(unit & ((np.swapaxes(M, -1, -2) == M) & (abs(M) <= 1)).all(axis=(-2, -1)))
 
 
-@quantity(
-    "least_cosine(C: array)", text="min(C[i][j] for i in range(n) for j in range(n))", example="least_cosine(C) <= 1"
+defined(
+    "least_cosine(C: array)",
+    "min(C[i][j] for i in range(n) for j in range(n))",
+    "least entry",
+    example="least_cosine(C) <= 1",
 )
-def least_cosine(run: ArrayRun, C: str) -> Scalar:
-    """least entry"""
-    least = run.A.asarray(np.asarray(run[C]).min(axis=(-2, -1), keepdims=True))
-    return run.number(unbox(least))
 
 
 @quantity(
@@ -103,7 +93,7 @@ defined(
 
 @quantity(
     "meeting_time(gamma: array, beta: array, m: array)",
-    text="integral((exp(beta*(1 - c)) + m - 1)/(2*(1 - c)*(1 + (m - 1)*c)) for c in range(0, gamma))",
+    text="integral((exp(beta*(1 - u)) + m - 1)/(2*(1 - u)*(1 + (m - 1)*u)) for u in range(0, gamma))",
     by_name=True,
     example="meeting_time(gamma, beta, m) >= 0",
 )
@@ -219,7 +209,7 @@ def at_the_start(rng: Rng) -> Iterator[ArrayInstance]:
 
 _READ = "as we read it: pre-LayerNorm flow of tokens on the sphere with Q = K = V = I and attention normalised"
 
-geshkovski2023_step = Statement(
+geshkovski2023_step = proved(
     "geshkovski2023:step",
     "closing(C, beta) >= (1 - alpha)/(2*n*exp(2*beta))",
     where={"alpha": "least_cosine(C)"},
@@ -227,13 +217,12 @@ geshkovski2023_step = Statement(
     arrays={"C": "n n", "beta": ""},
     title="Tokens whose cosines are at least one half close up exponentially",
     source=f"{GESHKOVSKI}, the step of the clustering theorem for a hemisphere, {_READ}",
-    status="proved",
     draws=(draw_flow,),
     share=0.5,
     notes="Loose: by own:flow-step the rate is at least e^{−β(1−α)}(1 − α) here, whatever the number of tokens.",
 )
 
-geshkovski2023_orthogonal = Statement(
+geshkovski2023_orthogonal = proved(
     "geshkovski2023:orthogonal",
     "equiangular_flow(gamma, rho, m)",
     given="rho > 0",
@@ -241,20 +230,17 @@ geshkovski2023_orthogonal = Statement(
     exact=True,
     title="From an orthogonal start all cosines follow one equation",
     source=f"{GESHKOVSKI}, the equation for orthogonal initial tokens, {_READ}",
-    status="proved",
     draws=(draw_orthogonal,),
     share=0.1,
 )
 
-own_flow_step = Statement(
+own_flow_step = ours(
     "own:flow-step",
     "closing(C, beta) >= 2*rho*(1 - alpha)*min((1 + alpha)/(1 + rho), (1 + (n - 1)*alpha)/(1 + (n - 1)*rho))",
     where={"alpha": "least_cosine(C)", "rho": "exp(-beta*(1 - alpha))"},
     given=("cosines(C)", "alpha >= 0", "beta >= 0"),
     arrays={"C": "n n", "beta": ""},
     title="How slow the flow on the sphere may be: all cosines alike, or two clusters of one size, attain the bound",
-    source=OWN,
-    status="proved",
     draws=(draw_flow,),
     extremal=slowest,
     certificate="C beta",
@@ -265,7 +251,7 @@ own_flow_step = Statement(
     "more it is the best one for even n, and for odd n where α ≤ ρ. For odd n and α > ρ own:flow-step-odd is.",
 )
 
-own_flow_step_odd = Statement(
+own_flow_step_odd = ours(
     "own:flow-step-odd",
     "closing(C, beta) >= 2*rho*(1 - alpha)*min((1 + alpha)*(n**2*(1 + rho) + 1 - rho)/(n**2*(1 + rho)**2 - "
     "(1 - rho)**2), (n*(1 + alpha) - (1 - alpha))/(n*(1 + rho) - (1 - rho)))",
@@ -274,8 +260,6 @@ own_flow_step_odd = Statement(
     arrays={"C": "n n", "beta": ""},
     title="How slow the flow on the sphere may be for an odd number of tokens: two clusters that differ by one, or "
     "two of one size and a token as far from both, attain the bound",
-    source=OWN,
-    status="proved",
     draws=(draw_odd,),
     extremal=slowest_odd,
     sharp=True,
@@ -284,7 +268,7 @@ own_flow_step_odd = Statement(
     "cosines are all α the second, which needs three dimensions. For α < ρ, and for even n, see own:flow-step.",
 )
 
-own_flow_step_usa = Statement(
+own_flow_step_usa = proved(
     "own:flow-step-usa",
     "closing_usa(C, beta) >= 2*exp(beta*alpha)*(1 - alpha)*(1 + (n - 1)*alpha)/n",
     where={"alpha": "least_cosine(C)"},
@@ -292,7 +276,6 @@ own_flow_step_usa = Statement(
     arrays={"C": "n n", "beta": ""},
     title="Without normalisation no tokens with cosines ≥ 0 close up more slowly than those with all cosines alike",
     source=f"{OWN}, for the flow with unnormalised attention of {GESHKOVSKI}",
-    status="proved",
     draws=(draw_flow,),
     extremal=alike,
     certificate="C beta",
@@ -304,7 +287,7 @@ own_flow_step_usa = Statement(
 _LATE = {"t": "meeting_time(gamma, beta, m)", "c": "m + exp(beta/2)"}
 _EARLY = ("gamma >= 0", "gamma < 1", "beta >= 0", "m >= 2")
 
-geshkovski2023_late_printed = Statement(
+geshkovski2023_late_printed = refuted(
     "geshkovski2023:late-printed",
     "1 - gamma <= exp(m**2*exp(beta)/(2*c) - m*t/c)/2",
     where=_LATE,
@@ -313,7 +296,6 @@ geshkovski2023_late_printed = Statement(
     title="From an orthogonal start the cosine comes to 1 exponentially, at every time",
     source=f"{GESHKOVSKI}, appendix D, the bound on 1 − γ_β(t), printed for t ≥ 0 as a public formalisation, "
     "fxeqxmulfx/transformer, quotes it; that it fails at t = 0 is that formalisation's remark",
-    status="refuted",
     draws=(draw_late,),
     extremal=at_the_start,
     share=0.02,
@@ -321,7 +303,7 @@ geshkovski2023_late_printed = Statement(
     "t ≥ me^β/2 (geshkovski2023:late), and own:late is sharper.",
 )
 
-geshkovski2023_late = Statement(
+geshkovski2023_late = proved(
     "geshkovski2023:late",
     "1 - gamma <= exp(m**2*exp(beta)/(2*c) - m*t/c)/2",
     where=_LATE,
@@ -330,12 +312,11 @@ geshkovski2023_late = Statement(
     title="From an orthogonal start the cosine comes to 1 exponentially, from a time on",
     source=f"{GESHKOVSKI}, appendix D, the same bound on the times its constant points at, as a public "
     "formalisation, fxeqxmulfx/transformer, repairs it; the proof here is ours",
-    status="proved",
     draws=(draw_arrived,),
     share=0.03,
 )
 
-own_late = Statement(
+own_late = proved(
     "own:late",
     "1 - gamma <= exp(-(m + 1)*(t - s)/(m - 1 + exp(beta/2)))/2",
     where={"t": "meeting_time(gamma, beta, m)", "s": "(exp(beta) + m - 1)/3"},
@@ -343,7 +324,6 @@ own_late = Statement(
     arrays={"gamma": ", >= 0, < 1", "beta": ", >= 0", "m": ", whole, >= 2"},
     title="From an orthogonal start the cosine comes to 1 exponentially: a larger rate, from an earlier time on",
     source=f"{OWN}, after {GESHKOVSKI}",
-    status="proved",
     draws=(draw_arrived,),
     share=0.03,
     notes="Never more than geshkovski2023:late: the rate (m + 1)/(m − 1 + e^{β/2}) is larger, the time s "

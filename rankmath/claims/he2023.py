@@ -1,21 +1,13 @@
 """he2023:u-spa, he2023:e-spa: attention matrices that carry one kernel into the next are non-negative."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import partial
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import predicate
+from rankmath.formula.arrays import ArrayRun, Truth, predicate
 from rankmath.validation import Array, Number
-from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_batch
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import HE
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import HE, ArrayInstance, Rng, Statement, exact_batch
 
 # Enough for kernels of a few dozen tokens; what they leave open is said to be open.
 _BITS = 512

@@ -1,17 +1,13 @@
 """joseph2024: skips of a factor λ on the sphere: what they keep of the tokens' spread."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 
 from rankmath.model.network import Network
+from rankmath.verification.claim import JOSEPH, OWN, NetworkInstance, proved, refuted
 from rankmath.verification.draws import Rng, clustered_tokens, moderate_tokens, networks
-from rankmath.verification.instance import NetworkInstance
-from rankmath.verification.papers import JOSEPH, OWN
-from rankmath.verification.statement import Statement
 
 
 def draw_skips(rng: Rng, size: int, *, layers: int = 3) -> NetworkInstance:
@@ -42,14 +38,13 @@ def close_pair(rng: Rng) -> Iterator[NetworkInstance]:
 
 _GIVEN = ("layernorm == sphere", "heads == 1", "bias == none")
 
-folk = Statement(
+folk = refuted(
     "folk:lambda-skip",
     "mu(X[1])*(norm(W[0,0], frobenius)*norm(P[0,0], frobenius) + abs(skip)) >= abs(skip)*mu(X[0])",
     given=(*_GIVEN, "layers == 1", "abs(skip) > 0"),
     title="Skips on the sphere keep |λ|/(SC + |λ|) of the spread, however close the tokens",
     source=f"often read so; see also {JOSEPH}, whose condition λ² > a(SC + |λ|)² for μ² to keep the factor a, as "
     "we read it, comes with a spread that is large at the start, and is not touched by this",
-    status="refuted",
     draws=(partial(draw_skips, layers=1),),
     extremal=exchange,
     exhibit=lambda: next(exchange()),
@@ -58,14 +53,13 @@ folk = Statement(
     "own:lambda-skip-sphere.",
 )
 
-own_lambda_skip_sphere = Statement(
+own_lambda_skip_sphere = proved(
     "own:lambda-skip-sphere",
     "all_l(diameter(X[l+1], 2) >= diameter(X[l], 2)*(abs(skip) - norm(W[l,0], 2)*tanh(norm(W_QK[l,0], 2)"
     "*diameter(X[l], 2)**2/(4*sqrt(d_qk))))/(abs(skip) + norm(W[l,0], 2)))",
     given=(*_GIVEN, "abs(skip) > 0", "all_l(2*norm(W[l,0], 2) <= abs(skip))"),
     title="Skips on the sphere, |λ| ≥ 2‖W‖₂: no layer shrinks the diameter by more than a fixed factor",
     source=f"{OWN}, after {JOSEPH}",
-    status="proved",
     draws=(draw_skips,),
     extremal=close_pair,
     sharp=True,

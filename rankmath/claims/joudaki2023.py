@@ -1,75 +1,33 @@
 """joudaki2023:isometry: dividing tokens by their lengths makes them more isometric; and by how much exactly."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import quantity
-from rankmath.formula.run import unbox
-from rankmath.validation import Array
-from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance, Instance
-from rankmath.verification.papers import JOUDAKI
-from rankmath.verification.statement import Statement
+from rankmath.formula.arrays import defined
+from rankmath.verification.claim import JOUDAKI, ArrayInstance, Instance, Rng, proved
 
-
-def _lengths(run: ArrayRun, X: str) -> Array:
-    A, rows = run.A, run.array(X)
-    return A.sqrt(A.sum(rows * rows, axis=-1))
-
-
-def _isometry(run: ArrayRun, rows: Array) -> Scalar:
-    """det(G)^{1/n}/(tr G/n), G = XXᵀ, from the pivots of an elimination: G is positive definite."""
-    A = run.A
-    G = A.matmul(rows, A.transpose(rows))
-    n = G.shape[-1]
-    trace, logs = 0, 0
-    for k in range(n):
-        trace = trace + G[..., k : k + 1, k : k + 1]
-    for _ in range(n):
-        pivot, column = G[..., :1, :1], G[..., 1:, :1]
-        logs = logs + A.log(pivot)
-        G = G[..., 1:, 1:] - column * A.transpose(column) / pivot
-    return run.from_log(unbox(logs / n - A.log(trace / n)))
-
-
-@quantity(
+defined(
     "isometry(X: array)",
-    text="n*det(X @ T(X))**(1/n)/sum(X[i][a]**2 for i in range(n) for a in range(len(X[0])))",
-    by_name=True,
+    "n*det(X @ T(X))**(1/n)/sum(X[i][a]**2 for i in range(n) for a in range(len(X[0])))",
+    "det(XXᵀ)^(1/n) over the mean squared length of a token: 1 where tokens are orthogonal and of one length",
     example="isometry(X) <= 1",
+    by_name=True,
 )
-def isometry(run: ArrayRun, X: str) -> Scalar:
-    """det(XXᵀ)^(1/n) over the mean squared length of a token: 1 where tokens are orthogonal and of one length"""
-    return _isometry(run, run.array(X))
-
-
-@quantity(
+defined(
     "unit_isometry(X: array)",
-    text="U = [[X[i][a]/sqrt(sum(X[i][b]**2 for b in range(len(X[0])))) for a in range(len(X[0]))] for i in "
-    "range(n)]; det(U @ T(U))**(1/n)",
-    by_name=True,
+    "U = [[X[i][a]/sqrt(sum(X[i][b]**2 for b in range(len(X[0])))) for a in range(len(X[0]))] for i in range(n)]; "
+    "det(U @ T(U))**(1/n)",
+    "the same of the tokens divided by their lengths",
     example="unit_isometry(X) <= 1",
-)
-def unit_isometry(run: ArrayRun, X: str) -> Scalar:
-    """the same of the tokens divided by their lengths"""
-    return _isometry(run, run.array(X) / _lengths(run, X))
-
-
-@quantity(
-    "length_spread(X: array)",
-    text="l = [sqrt(sum(X[i][a]**2 for a in range(len(X[0])))) for i in range(n)]; m = sum(l[i] for i in "
-    "range(n))/n; 1 + sum((l[i] - m)**2 for i in range(n))/(n*m**2)",
     by_name=True,
-    example="length_spread(X) >= 1",
 )
-def length_spread(run: ArrayRun, X: str) -> Scalar:
-    """1 + variance over squared mean of the lengths of tokens"""
-    A, lengths = run.A, _lengths(run, X)
-    total, n = A.sum(lengths, axis=-2), lengths.shape[-2]
-    return run.number(unbox(n * A.sum(lengths * lengths, axis=-2) / (total * total)))
+defined(
+    "length_spread(X: array)",
+    "l = [sqrt(sum(X[i][a]**2 for a in range(len(X[0])))) for i in range(n)]; m = sum(l[i] for i in range(n))/n; 1 + "
+    "sum((l[i] - m)**2 for i in range(n))/(n*m**2)",
+    "1 + variance over squared mean of the lengths of tokens",
+    example="length_spread(X) >= 1",
+    by_name=True,
+)
 
 
 def draw_tokens(rng: Rng, size: int) -> ArrayInstance:
@@ -85,14 +43,13 @@ def nearly_one_length(rng: Rng) -> Iterator[Instance]:
     yield joudaki2023_isometry.instance([[1.0, 0.0, 0.0], [0.5, 0.866, 0.0]])
 
 
-joudaki2023_isometry = Statement(
+joudaki2023_isometry = proved(
     "joudaki2023:isometry",
     "isometry(X)*length_spread(X) <= unit_isometry(X)",
     given="isometry(X) > 0",
     arrays={"X": "n d, independent rows"},
     title="Tokens divided by their lengths are more isometric, as we read it",
     source=f"{JOUDAKI}, on normalisation and isometry, from memory",
-    status="proved",
     draws=(draw_tokens,),
     extremal=nearly_one_length,
     share=0.5,

@@ -1,7 +1,5 @@
 """karagodin2024: causal tokens that flow on the sphere; two conjectures on where they end, and what is true."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
@@ -9,18 +7,11 @@ from functools import partial
 import numpy as np
 
 from rankmath.certificates.certificate import Certificate
-from rankmath.formula.arrays import ArrayRun, column
-from rankmath.formula.evaluate import Scalar, Truth
-from rankmath.formula.language import defined, predicate, quantity
-from rankmath.formula.run import unbox
-from rankmath.linalg import norms
+from rankmath.formula.arrays import ArrayRun, Scalar, Truth, column, defined, predicate, quantity, unbox
 from rankmath.linalg.rationals import exact_array
 from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array
+from rankmath.verification.claim import KARAGODIN, OWN, ArrayInstance, Instance, Rng, proved, refuted
 from rankmath.verification.data import Declared
-from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance, Instance
-from rankmath.verification.papers import KARAGODIN, OWN
-from rankmath.verification.statement import Statement
 
 _DATA = {"V": "d d", "Q": "e d", "K": "e d", "beta": ", >= 0", "X": "n d, double"}
 _SIGNATURE = "(V: array, Q: array, K: array, beta: array, X: array)"
@@ -118,7 +109,7 @@ def exhibit_sink(key: str, *, kind: str) -> Certificate:
     return proof.certificate(key, values=[2, 1], vectors=_VECTORS[kind], **exact)
 
 
-karagodin2024_two_clusters = Statement(
+karagodin2024_two_clusters = refuted(
     "karagodin2024:two-clusters",
     "two_clusters(V, Q, K, beta, X)",
     given="distinct_positive(V, Q, K, beta, X)",
@@ -126,7 +117,6 @@ karagodin2024_two_clusters = Statement(
     exact=True,
     title="Causal tokens on the sphere end at one of two opposite points (conjectured)",
     source=f"{KARAGODIN}, section 4, conjecture for V with distinct positive eigenvalues; {_WORDING}",
-    status="refuted",
     draws=(partial(draw_sink, kind="general"), partial(draw_sink, kind="symmetric")),
     exhibit=partial(exhibit_sink, "karagodin2024:two-clusters", kind="general"),
     share=0.005,
@@ -134,7 +124,7 @@ karagodin2024_two_clusters = Statement(
     "eigenvalues −1 and −3/10. Where V is symmetric and attention not too sharp it is true: own:flow-one-cluster.",
 )
 
-karagodin2024_symmetric = Statement(
+karagodin2024_symmetric = refuted(
     "karagodin2024:two-clusters-symmetric",
     "two_clusters(V, Q, K, beta, X)",
     given=("distinct_positive(V, Q, K, beta, X)", "symmetric_values(V, Q, K, beta, X)"),
@@ -142,7 +132,6 @@ karagodin2024_symmetric = Statement(
     exact=True,
     title="Causal tokens on the sphere end at one of two opposite points, with a symmetric V",
     source=f"{KARAGODIN}, the same conjecture, read for symmetric V alone: a hypothesis that we add",
-    status="refuted",
     draws=(partial(draw_sink, kind="symmetric"),),
     exhibit=partial(exhibit_sink, "karagodin2024:two-clusters-symmetric", kind="symmetric"),
     share=0.005,
@@ -160,10 +149,10 @@ def _unit(run: ArrayRun, x: str) -> Array:
 
 @quantity(
     "climb(lam: array, B: array, x: array, m: array)",
-    text="u = [x[a]/sqrt(sum(x[b]**2 for b in range(len(x)))) for a in range(len(x))]; s = "
-    "exp(sum(u[a]*B[a][b]*u[b] for a in range(len(u)) for b in range(len(u)))); t = exp(sum(u[a]*B[a][0] "
-    "for a in range(len(u)))); (m*t*lam[0]*(1 - u[0]**2) + s*u[0]*(lam[0] - sum(lam[a]*u[a]**2 for a in "
-    "range(len(u)))))/(m*t + s)",
+    text="u = [x[a]/sqrt(sum(x[b]**2 for b in range(len(x)))) for a in range(len(x))]; p = "
+    "exp(sum(u[a]*B[a][b]*u[b] for a in range(len(u)) for b in range(len(u)))); q = exp(sum(u[a]*B[a][0] "
+    "for a in range(len(u)))); (m*q*lam[0]*(1 - u[0]**2) + p*u[0]*(lam[0] - sum(lam[a]*u[a]**2 for a in "
+    "range(len(u)))))/(m*q + p)",
     by_name=True,
     example="climb(lam, B, x, m) >= 0",
 )
@@ -192,26 +181,7 @@ def off_axis(run: ArrayRun, x: str) -> Scalar:
     return run.number(unbox(run.A.sum(rest * rest, axis=-2)))
 
 
-@quantity("form_size(B: array)", text="spectral(B)", example="form_size(B) >= 0")
-def form_size(run: ArrayRun, B: str) -> Scalar:
-    """spectral norm of a matrix"""
-    return run.number(norms.spectral(run.array(B), run.A))
-
-
-@quantity("first_value(lam: array)", text="lam[0]", example="first_value(lam) > 0")
-def first_value(run: ArrayRun, lam: str) -> Scalar:
-    """first entry"""
-    return run.number(unbox(column(run, lam)[..., :1, :]))
-
-
-@quantity(
-    "least_value(lam: array)",
-    text="min(lam[i] for i in range(len(lam)))",
-    example="least_value(lam) <= first_value(lam)",
-)
-def least_value(run: ArrayRun, lam: str) -> Scalar:
-    """least entry"""
-    return run.number(unbox(-run.A.max(-column(run, lam), axis=-2)))
+defined("first_value(lam: array)", "lam[0]", "first entry", example="first_value(lam) > 0")
 
 
 @predicate("first_is_largest(lam: array)", text="all(lam[0] >= lam[i] for i in range(len(lam)))")
@@ -241,15 +211,14 @@ def nearly_opposite(rng: Rng) -> Iterator[Instance]:
         yield own_flow_one_cluster.instance([top, 1.0], strength * np.eye(2), [-1.0, 2.0**-13], m)
 
 
-own_flow_one_cluster = Statement(
+own_flow_one_cluster = proved(
     "own:flow-one-cluster",
     "climb(lam, B, x, m) >= off_axis(x)*(m*first_value(lam) - s*(first_value(lam) - least_value(lam)))/(m + s)",
     where={"s": "exp(2*form_size(B))"},
     given=("first_is_largest(lam)", "m > 0", "s*(first_value(lam) - least_value(lam)) < m*first_value(lam)"),
     arrays={"lam": "d, d >= 2", "B": "d d", "x": "d, no zero row", "m": ", whole, >= 1"},
-    title="Causal tokens under a symmetric V end at one point if attention is not too sharp",
+    title="Causal tokens under a symmetric V end, from almost every start, at one point if attention is not too sharp",
     source=f"{OWN}, after the conjecture of {KARAGODIN}",
-    status="proved",
     truth="proofs/karagodin2024.tex",
     draws=(draw_climbs,),
     extremal=nearly_opposite,
@@ -302,15 +271,13 @@ def aligning(run: ArrayRun, lam: str, M: str, B: str, X: str) -> Scalar:
     return run.number(unbox(across / lengths[..., 1:, :]))
 
 
-@quantity(
+defined(
     "lead(M: array, X: array)",
-    text="k = len(X[0]) - len(M); sqrt(sum(X[0][a]**2 for a in range(k))/sum(X[0][a]**2 for a in range(len(X[0]))))",
-    by_name=True,
+    "k = len(X[0]) - len(M); sqrt(sum(X[0][a]**2 for a in range(k))/sum(X[0][a]**2 for a in range(len(X[0]))))",
+    "length of the part p_0 of the first token in L",
     example="lead(M, X) <= 1",
+    by_name=True,
 )
-def lead(run: ArrayRun, M: str, X: str) -> Scalar:
-    """length of the part p_0 of the first token in L"""
-    return run.number(unbox(_pair(run, M, X)[3][..., :1, :]))
 
 
 @quantity(
@@ -321,7 +288,7 @@ def lead(run: ArrayRun, M: str, X: str) -> Scalar:
     example="sine_square(M, X) <= 1",
 )
 def sine_square(run: ArrayRun, M: str, X: str) -> Scalar:
-    """squared sine of the angle of the parts p_0 and p_1 of two tokens in L"""
+    """squared sine of the angle of the parts p_0 and p_1 of two tokens in L, neither of which is 0"""
     A, directions = run.A, _pair(run, M, X)[2]
     first, second = directions[..., :1, :], directions[..., 1:, :]
     off = first - A.matmul(first, A.transpose(second)) * second
@@ -357,16 +324,15 @@ def nearly_apart(rng: Rng) -> Iterator[ArrayInstance]:
         yield pair_instance(1.0, [[0.5]], strength * np.eye(3), X)
 
 
-karagodin2024_subspace_two = Statement(
+karagodin2024_subspace_two = proved(
     "karagodin2024:subspace-two",
     "aligning(lam, M, B, X) >= lam*lead(M, X)*sine_square(M, X)/(1 + exp(2*form_size(B)))",
     given="lam > 0",
-    arrays={"lam": "", "M": "k k", "B": "d d", "X": "2 d"},
+    arrays={"lam": "", "M": "m m", "B": "d d", "X": "2 d"},
     title="Two causal tokens under a symmetric V whose largest eigenvalue is positive and multiple end, from "
     "almost every start, where the first points in its eigenspace",
     source=f"{OWN}; it gives a conjecture of {KARAGODIN}, on a top eigenvalue of multiplicity two or more, for two "
     f"tokens; {_WORDING}",
-    status="proved",
     instance=pair_instance,
     draws=(draw_pairs,),
     extremal=nearly_apart,

@@ -1,25 +1,13 @@
 """karagodin2025:4.3: how fast a cluster on the sphere closes, for tokens of any speeds; explicit constants."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
-from rankmath.claims.karagodin2024 import form_size, least_value
-from rankmath.formula.arrays import ArrayRun, column, farthest
-from rankmath.formula.evaluate import Scalar, Truth
-from rankmath.formula.language import defined, predicate, quantity
-from rankmath.formula.run import unbox
+from rankmath.formula.arrays import ArrayRun, Scalar, Truth, column, defined, farthest, predicate, quantity, unbox
 from rankmath.validation import Array
-from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_batch
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import KARAGODIN_NORMS, OWN
-from rankmath.verification.statement import Statement
-
-assert {form_size.__name__, least_value.__name__}  # words of this file's formulas
+from rankmath.verification.claim import KARAGODIN_NORMS, OWN, ArrayInstance, Rng, exact_batch, proved, refuted
 
 
 def _unit_rows(run: ArrayRun, X: str) -> Array:
@@ -58,18 +46,15 @@ def variance_fall(run: ArrayRun, B: str, X: str, s: str) -> Scalar:
     return run.number(unbox(2 * A.sum(speed / column(run, s), axis=-2) / n))
 
 
-@quantity(
+defined(
     "variance(X: array)",
-    text="u = [[X[i][a]/sqrt(sum(X[i][b]**2 for b in range(len(X[0])))) for a in range(len(X[0]))] for i "
-    "in range(len(X))]; sum((u[i][a] - sum(u[j][a] for j in range(len(X)))/len(X))**2 for i in "
-    "range(len(X)) for a in range(len(X[0])))/len(X)",
-    by_name=True,
+    "u = [[X[i][a]/sqrt(sum(X[i][b]**2 for b in range(len(X[0])))) for a in range(len(X[0]))] for i in "
+    "range(len(X))]; sum((u[i][a] - sum(u[j][a] for j in range(len(X)))/len(X))**2 for i in range(len(X)) for a in "
+    "range(len(X[0])))/len(X)",
+    "Σ_j‖x_j − m‖²/n about the mean m of the n rows, divided by their lengths",
     example="variance(X) <= 1",
+    by_name=True,
 )
-def variance(run: ArrayRun, X: str) -> Scalar:
-    """Σ_j‖x_j − m‖²/n about the mean m of the n rows, divided by their lengths"""
-    centred = _centred(run, _unit_rows(run, X))
-    return run.number(unbox(run.A.sum(run.A.sum(centred * centred, axis=-1), axis=-2) / centred.shape[-2]))
 
 
 @quantity(
@@ -86,10 +71,12 @@ def cone(run: ArrayRun, X: str) -> Scalar:
     return run.number(far * far / 2)
 
 
-@quantity("most_value(s: array)", text="max(s[i] for i in range(len(s)))", example="most_value(s) >= least_value(s)")
-def most_value(run: ArrayRun, s: str) -> Scalar:
-    """largest entry"""
-    return run.number(unbox(run.A.max(column(run, s), axis=-2)))
+defined(
+    "most_value(s: array)",
+    "max(s[i] for i in range(len(s)))",
+    "largest entry",
+    example="most_value(s) >= least_value(s)",
+)
 
 
 @predicate(
@@ -141,7 +128,7 @@ def close_cluster(rng: Rng) -> Iterator[ArrayInstance]:
         yield ArrayInstance({"B": np.eye(2), "X": X, "s": np.full(3, 2.0)}, "a close cluster")
 
 
-karagodin2025_4_3 = Statement(
+karagodin2025_4_3 = refuted(
     "karagodin2025:4.3",
     "variance_falls(beta, X)",
     given=("beta > 0", "in_printed_cone(beta, X)"),
@@ -151,14 +138,13 @@ karagodin2025_4_3 = Statement(
     source=f"{KARAGODIN_NORMS}, Theorem 4.3 (ii), −d Var/dt of the order of Var, its case of LayerNorm after "
     "the map with Q = K = I, as a public formalisation, fxeqxmulfx/transformer, quotes the hypothesis; that "
     "opposite tokens and β = 1/100 satisfy it, and rest, is that formalisation's remark",
-    status="refuted",
     draws=(draw_opposite,),
     share=0.02,
     notes="For small β the hypothesis δ < 1/(100n²β²) asks for nothing. With δ < 1/(100n²) as well, which the "
     "formalisation adds, own:cluster-speed gives the theorem, with explicit constants.",
 )
 
-own_cluster_speed = Statement(
+own_cluster_speed = proved(
     "own:cluster-speed",
     "variance_fall(B, X, s) <= 2*variance(X)*exp(w)/least_value(s)"
     " and variance_fall(B, X, s) >= 2*variance(X)*((1 - 3*delta/2)/most_value(s) - (exp(w) - 1)/least_value(s))",
@@ -167,7 +153,6 @@ own_cluster_speed = Statement(
     arrays={"B": "d d", "X": "n d, n >= 2, no zero row", "s": "n"},
     title="How fast a cluster on the sphere closes, for tokens of any speeds",
     source=f"{OWN}, after {KARAGODIN_NORMS}, Theorem 4.3 (ii)",
-    status="proved",
     truth="proofs/karagodin2025.tex",
     draws=(draw_clusters,),
     extremal=close_cluster,

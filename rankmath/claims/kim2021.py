@@ -1,40 +1,20 @@
 """kim2021:3.2: attention by distances is Lipschitz on all of space; the printed constant and a smaller one."""
 
-from __future__ import annotations
-
-import math
-from fractions import Fraction
-
 import numpy as np
 
 from rankmath.attention.softmax import softmax
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import defined, quantity
-from rankmath.formula.numbers import Signed
-from rankmath.formula.run import unbox
+from rankmath.formula.arrays import ArrayRun, Scalar, defined, quantity, unbox
 from rankmath.linalg import norms
 from rankmath.validation import Array
+from rankmath.verification.claim import KIM, ArrayInstance, exact_batch, ours, proved
 from rankmath.verification.draws import Rng, clustered_tokens, low_rank_tokens, moderate_tokens
-from rankmath.verification.exact import exact_batch
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import KIM, OWN
-from rankmath.verification.statement import Statement
 
-
-@quantity("inverse_phi(x: number)", text="lambert(x/exp(1))", example="inverse_phi(1) <= 1")
-def inverse_phi(run: ArrayRun, x: Fraction) -> Scalar:
-    """the y ≥ 0 with y e^{y+1} = x: Lambert's W(x/e)"""
-    if run.A.name == "balls":
-        one = run.numbers.lift(Fraction(1))
-        return (run.numbers.lift(x) / one.exp()).lambertw()
-    if run.A.name == "mpmath":
-        import mpmath
-
-        return mpmath.lambertw(run.numbers.lift(x) / mpmath.exp(1)).real
-    from scipy.special import lambertw
-
-    return Signed.of(lambertw(float(x) / math.e).real)
+defined(
+    "inverse_phi(x: number)",
+    "lambert(x/exp(1))",
+    "Lambert's W(x/e): the y ≥ 0 with y e^{y+1} = x",
+    example="inverse_phi(1) <= 1",
+)
 
 
 def distance_jacobian(run: ArrayRun, Z: str) -> Array:
@@ -134,7 +114,7 @@ def draw_rays(rng: Rng, size: int) -> ArrayInstance:
     return ArrayInstance({"Z": Z + 1e-3 * rng.standard_normal(Z.shape)}, "rays", is_batch=True)
 
 
-kim2021_3_2 = Statement(
+kim2021_3_2 = proved(
     "kim2021:3.2",
     "distance_jacobian_norm(Z) <= sqrt(n)*(4*phi + 1)",
     where={"phi": "inverse_phi(n - 1)"},
@@ -142,33 +122,28 @@ kim2021_3_2 = Statement(
     title="Attention by distances is Lipschitz in ℓ₂",
     source=f"{KIM}, Theorem 3.2, the bound on Lip₂, wording from memory, as we read it: one head with W_Q = W_K in "
     "the tokens z = xW_Q/(D/H)^{1/4}; the linear maps before and after contribute their norms",
-    status="proved",
     draws=(draw_tokens, draw_star),
     share=0.4,
     notes="The bound on Lip_∞ is not registered: we have no wording we are sure of.",
 )
 
-own_l2_lipschitz = Statement(
+own_l2_lipschitz = ours(
     "own:l2-lipschitz",
     "distance_jacobian_norm(Z) <= n**(1/4) + 2*phi + 2*sqrt(phi*min((n - 1)*tau, sqrt(n)*log(n)/2))",
     where={"phi": "inverse_phi(n - 1)", "tau": "inverse_phi(1)"},
     arrays={"Z": "n d"},
     title="Attention by distances is Lipschitz in ℓ₂ with a constant of order n^{1/4} log n",
-    source=OWN,
-    status="proved",
     draws=(draw_tokens, draw_star),
     share=0.4,
     notes="Never more than kim2021:3.2, which grows like √n log n. No token receives more than √n "
     "of attention in all: e^{−‖z_i − z_j‖²} is a positive semidefinite kernel.",
 )
 
-own_received = Statement(
+own_received = ours(
     "own:received",
     "received(Z) <= sqrt(n)",
     arrays={"Z": "n d"},
     title="No token receives more than √n of attention by distances",
-    source=OWN,
-    status="proved",
     draws=(draw_tokens, draw_rays),
     share=0.4,
     notes="So too on the sphere where W_QK is a multiple β ≥ 0 of the identity: there logits are −β‖x_i − x_j‖²/2 "
@@ -176,15 +151,13 @@ own_received = Statement(
     "distance, receives about √n/2.",
 )
 
-own_l2_lower = Statement(
+own_l2_lower = ours(
     "own:l2-lower",
     "crowd_gain(m) >= m/16 + 4/9",
     given="m >= 4",
     arrays={"m": ", even, >= 4"},
     exact=True,
     title="Attention by distances, in enough dimensions, has a Lipschitz constant in ℓ₂ of order n^{1/4} at least",
-    source=OWN,
-    status="proved",
     draws=(draw_crowds,),
     share=0.1,
     notes="For n = m + m²/4 tokens, m even, and a dimension with a coordinate to spare: along it the derivative is "

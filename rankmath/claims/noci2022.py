@@ -1,22 +1,14 @@
 """noci2022:zero-grad: attention moves with its queries and keys only as far as tokens differ; Grüss's constant."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 
 from rankmath.attention.softmax import softmax
-from rankmath.formula.arrays import ArrayRun, farthest
-from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import defined, quantity
-from rankmath.formula.run import unbox
+from rankmath.formula.arrays import ArrayRun, Scalar, defined, farthest, quantity, unbox
 from rankmath.validation import NumpyArray
-from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import NOCI, OWN
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import NOCI, OWN, ArrayInstance, Rng, proved
 
 
 def _parts(run: ArrayRun, Z: str, M: str, G: str) -> tuple[NumpyArray, NumpyArray, NumpyArray]:
@@ -106,7 +98,7 @@ def two_sides(rng: Rng) -> Iterator[ArrayInstance]:
         yield ArrayInstance({"Z": Z, "M": off * one, "V": one, "G": one}, "two sides")
 
 
-noci2022_zero_grad = Statement(
+noci2022_zero_grad = proved(
     "noci2022:zero-grad",
     "no_gradient(Z, V, G)",
     given="equal_tokens(Z)",
@@ -116,18 +108,16 @@ noci2022_zero_grad = Statement(
     source=f"{NOCI}, on vanishing gradients under rank collapse, as we read it: X = 1xᵀ makes the derivative of "
     "self-attention in W_Q and in W_K vanish (M = W_Q W_Kᵀ/√d_qk moves along G = dW_Q W_Kᵀ/√d_qk or "
     "W_Q dW_Kᵀ/√d_qk)",
-    status="proved",
     draws=(partial(draw_gradients, equal=True),),
     share=0.1,
 )
 
-own_zero_grad = Statement(
+own_zero_grad = proved(
     "own:zero-grad",
     "all_i(weight_gradient(Z, M, V, G, i) <= value_spread(Z, V)*logit_shift(Z, M, G, i)/4)",
     arrays={"Z": "n d", "M": "d d", "V": "d m", "G": "d d"},
     title="How far attention moves with queries and keys: a quarter of what tokens differ, twice",
     source=f"{OWN}, by Grüss's inequality",
-    status="proved",
     draws=(draw_gradients,),
     extremal=two_sides,
     certificate="Z M V G",

@@ -1,17 +1,12 @@
 """own:diameter: the diameter of the tokens collapses doubly exponentially, without hypothesis, and the
 bound is sharp."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
 
 from rankmath.model.network import Network
-from rankmath.verification.draws import ALL_TOKENS, SMALL, Rng, networks
-from rankmath.verification.instance import NetworkInstance
-from rankmath.verification.papers import OWN
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import ALL_TOKENS, SMALL, NetworkInstance, Rng, networks, ours
 
 
 def near_antipodal(rng: Rng) -> Iterator[NetworkInstance]:
@@ -24,28 +19,24 @@ def near_antipodal(rng: Rng) -> Iterator[NetworkInstance]:
         yield NetworkInstance(Network.from_arrays(weight, value), X, "two tokens")
 
 
-own_diameter = Statement(
+own_diameter = ours(
     "own:diameter",
     "all_p(diameter(X[L], p) <= recursion(b, diameter(X[0], p),"
     " sum_h(operator_norm(W[l,h], p)*b*tanh(form_norm(W_QK[l,h], p)*b**2/(4*sqrt(d_qk))))))",
     given="mask == padding",
     closed="own:diameter-cubic",
     title="Sharp diameter collapse",
-    source=OWN,
-    status="proved",
     draws=tuple(networks(tokens, shapes=SMALL) for tokens in ALL_TOKENS),
     extremal=near_antipodal,
     sharp=True,
 )
 
-own_diameter_cubic = Statement(
+own_diameter_cubic = ours(
     "own:diameter-cubic",
     "all_p(diameter(X[L], p) <= (omega/(4*sqrt(d_qk)))**((3**L - 1)/2)*diameter(X[0], p)**(3**L))",
     where={"omega": "max_l(sum_h(operator_norm(W[l,h], p)*form_norm(W_QK[l,h], p)))"},
     given="mask == padding",
     title="Diameter collapse, in closed form",
-    source=OWN,
-    status="proved",
     draws=tuple(networks(tokens, shapes=SMALL) for tokens in ALL_TOKENS),
     extremal=near_antipodal,
     sharp=True,

@@ -1,22 +1,14 @@
 """own_flows: what papers of 2024 to 2026 on tokens that flow leave to say: how long until tokens meet, how fast in
 the mean field, on which circles, beside which frozen tokens, and between which steps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from rankmath.claims.karagodin2024 import form_size
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import quantity
-from rankmath.formula.run import unbox
+from rankmath.formula.arrays import ArrayRun, Scalar, defined, quantity
 from rankmath.validation import Array, Number
-from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.claim import ArrayInstance, Rng, Statement, proved
 from rankmath.verification.papers import CHEN_MEAN, GESHKOVSKI_SLOW, KARAGODIN, KOUBBI, OWN, POLYANSKIY
-from rankmath.verification.statement import Statement
 
 _READ = "the wording from a public formalisation, fxeqxmulfx/transformer"
 
@@ -89,21 +81,20 @@ def far_ends(rng: Rng) -> Iterator[ArrayInstance]:
 
 _COLLAPSE = {"beta": ", > 0", "u": ", > 0, < 1", "c": ", > 0"}
 
-geshkovski2024_until_collapse = Statement(
+geshkovski2024_until_collapse = proved(
     "geshkovski2024:until-collapse",
     "until_collapse(beta, u, c) <= exp(beta*(1 - u))/u + beta**2*c*exp(1)/(beta - 1)",
     given=("beta > 1", "u > 0", "exp(-c*beta) < 1 - u"),
     arrays=_COLLAPSE,
     title="How long u′ = u(1 − u)e^{β(u − 1)}, a bound for the least cosine in a cluster, takes to come near one",
     source=f"{GESHKOVSKI_SLOW}, section 2, lemma “until collapse”; {_READ}, which proves it",
-    status="proved",
     draws=(draw_collapses,),
     share=0.02,
     notes="For u ≥ 1/2, u ≥ 1 − 8ε and c = λ, n times the right side is at most 2ne^{8εβ} + enλβ²/(β − 1): their "
     "T₁. Sharper: own:until-collapse.",
 )
 
-own_until_collapse = Statement(
+own_until_collapse = proved(
     "own:until-collapse",
     "until_collapse(beta, u, c) <= c*beta + log(1 - u) + 2*(exp(x) - 1 - x)/x + (exp(x) - 1)/(beta*u)",
     where={"x": "beta*(1 - u)"},
@@ -111,7 +102,6 @@ own_until_collapse = Statement(
     arrays=_COLLAPSE,
     title="How long u′ = u(1 − u)e^{β(u − 1)}, a bound for the least cosine in a cluster, takes, sharper",
     source=f"{OWN}, beside a lemma of {GESHKOVSKI_SLOW}",
-    status="proved",
     draws=(draw_collapses,),
     extremal=far_ends,
     sharp=True,
@@ -134,7 +124,7 @@ def late_boosts(rng: Rng) -> Iterator[ArrayInstance]:
         yield _numbers("late", v=2.0**-12, tau=tau, a=1.0)
 
 
-own_mean_field_rate = Statement(
+own_mean_field_rate = proved(
     "own:mean-field-rate",
     "(1 - v)/(1 + s*v) <= exp(-a*log(s*v))",
     where={"s": "exp(2*tau) - 1"},
@@ -144,7 +134,6 @@ own_mean_field_rate = Statement(
     "ρ < min(1, (d − 1)/4), not if ρ is larger",
     source=f"{OWN}, beside a theorem of {CHEN_MEAN}: exponentially fast, W₂ ≤ C₀e^{{−t/100}} for |β| < β₀, from a "
     f"density in L² with a mean that is not 0, as a survey has it; {_READ}",
-    status="proved",
     draws=(draw_boosts,),
     extremal=late_boosts,
     sharp=True,
@@ -168,7 +157,7 @@ def nearly_equilateral(rng: Rng) -> Iterator[ArrayInstance]:
     yield _numbers("nearly equilateral", beta=-2 / 3 + 2.0**-20, u=1 - 2.0**-8)
 
 
-own_circle_three = Statement(
+own_circle_three = proved(
     "own:circle-three",
     "u*exp(beta*(u**2/2 - 1)) <= exp(-beta*u/2)",
     given=("beta >= -2/3", "u > 0", "u <= 1"),
@@ -176,7 +165,6 @@ own_circle_three = Statement(
     title="Three tokens on the circle meet: from almost every start if β > −2/3, not from an open set if β < −2/3",
     source=f"{OWN}, beside {POLYANSKIY}, who show for every number of tokens that they meet if β ≥ −0.16 and, for "
     "some number, do not if β < −2/3; read in the abstract",
-    status="proved",
     draws=(draw_triangles,),
     extremal=nearly_equilateral,
     sharp=True,
@@ -242,7 +230,7 @@ def draw_separations(rng: Rng, size: int) -> ArrayInstance:
     return _numbers("random", w=w, b=1 + (1 / w - 2) * rng.uniform(0, 0.9999, size), eps=rng.uniform(0.01, 0.4, size))
 
 
-own_frozen_sign = Statement(
+own_frozen_sign = proved(
     "own:frozen-sign",
     "far_slope(w, b) <= 33/25 and near_slope(w, eps) >= 8/5",
     given=("w > 0", "(b + 1)*w <= 1", "b >= 1", "eps > 0", "5*eps <= 2"),
@@ -250,11 +238,10 @@ own_frozen_sign = Statement(
     title="Frozen tokens on the circle: of two conditions on their distance the second follows from the first",
     source=f"{OWN}, beside {KARAGODIN}, section 5, theorem on clustering to frozen tokens; {_READ}, which notices "
     "that a minus sign is missing in the second condition",
-    status="proved",
     draws=(draw_separations,),
     share=0.1,
     notes="With s = β^{−1/2} = πw and c = b + 1 + 2ε the theorem asks for Nh((c − 1 − 2ε)s) < h(εs) and prints "
-    "Ng((c − 2ε)s) < g(εs), g = h′, where the proof needs −N. As far_slope < near_slope, the first condition "
+    "Ng((c − 2ε)s) < g(εs), g = h′, where the proof needs −N. As 33/25 < 8/5, the first condition "
     "implies the second with the minus sign, for c ≥ 2 + 2ε, ε ≤ 2/5 and frozen tokens that fit on the circle, "
     "(c − 2ε)s ≤ π: there the sign does not matter.",
 )
@@ -267,7 +254,7 @@ def draw_steps(rng: Rng, size: int) -> ArrayInstance:
     return _numbers("random", C=C, eta=np.exp(-C) / (8 * C) * rng.uniform(0.01, 1, size))
 
 
-own_off_grid = Statement(
+own_off_grid = proved(
     "own:off-grid",
     "C*exp(C*eta)*eta*(eta + 1)*eta < eta/2 - eta**3/48",
     given=("C >= 1", "eta > 0", "8*C*exp(C)*eta <= 1"),
@@ -276,7 +263,6 @@ own_off_grid = Statement(
     source=f"{OWN}; that it refutes a sentence of {KOUBBI}, section 2.3.2, was noticed by a public formalisation, "
     "fxeqxmulfx/transformer, from which we have the wording: after the theorem on the weak error a rate "
     "Ce^{CT}η(T + 1)max(η, α), T = ηL, uniformly on [0, T]",
-    status="proved",
     draws=(draw_steps,),
     share=0.3,
     notes="One token on the circle, a head that turns it with speed 1, no noise, α = 0, T = η: halfway the limit "
@@ -285,8 +271,6 @@ own_off_grid = Statement(
     "head keeps the rate: there the angles differ by η − arctan η ≤ η³/3 a layer.",
 )
 
-assert form_size.__name__ == "form_size"  # a word of claims about flows
-
 # -- words for claims about any flow -----------------------------------------------------------------------
 
 #: x_i' = P_{x_i}Σ_j a_ij V x_j, a the softmax of x_iᵀBx_j over the j with G_ij = 1; rows of X are divided by their
@@ -294,24 +278,16 @@ assert form_size.__name__ == "form_size"  # a word of claims about flows
 FLOW = {"V": "d d", "B": "d d", "G": "n n", "X": "n d, no zero row"}
 
 
-@quantity(
+defined(
     "speed(V: array, B: array, G: array, X: array)",
-    text="u = [[X[i][a]/sqrt(sum(X[i][b]**2 for b in range(len(X[0])))) for a in range(len(X[0]))] for i in "
+    "u = [[X[i][a]/sqrt(sum(X[i][b]**2 for b in range(len(X[0])))) for a in range(len(X[0]))] for i in "
     "range(len(X))]; L = u @ B @ T(u); y = [[G[i][j]*exp(L[i][j])/sum(G[i][k]*exp(L[i][k]) for k in range(len(X))) "
-    "for j in range(len(X))] for i in range(len(X))] @ u @ T(V); max(sqrt(sum((y[i][a] - sum(y[i][b]*u[i][b] for "
-    "b in range(len(X[0])))*u[i][a])**2 for a in range(len(X[0])))) for i in range(len(X)))",
+    "for j in range(len(X))] for i in range(len(X))] @ u @ T(V); max(sqrt(sum((y[i][a] - sum(y[i][b]*u[i][b] for b in "
+    "range(len(X[0])))*u[i][a])**2 for a in range(len(X[0])))) for i in range(len(X)))",
+    "largest length of a velocity P_{x_i}Σ_j a_ij V x_j, a the softmax of x_iᵀBx_j over the j with G_ij = 1; rows of "
+    "X are divided by their lengths",
     by_name=True,
-    example="speed(V, B, G, X) >= 0",
 )
-def speed(run: ArrayRun, V: str, B: str, G: str, X: str) -> Scalar:
-    """largest length of a velocity P_{x_i}Σ_j a_ij V x_j, a the softmax of x_iᵀBx_j over the j with G_ij = 1; rows
-    of X are divided by their lengths"""
-    A, rows, seen = run.A, run.array(X), run.array(G)
-    u = rows / A.sqrt(A.sum(rows * rows, axis=-1))
-    e = seen * A.exp(A.matmul(A.matmul(u, run.array(B)), A.transpose(u)))
-    y = A.matmul(e / A.sum(e, axis=-1), A.matmul(u, A.transpose(run.array(V))))
-    across = y - A.sum(y * u, axis=-1) * u
-    return run.number(unbox(A.sqrt(A.max(A.sum(across * across, axis=-1), axis=-2))))
 
 
 @quantity(

@@ -1,17 +1,12 @@
 """own:gamma-free: a composite bound of one layer without γ, for any logits, and its sharp constant for one head."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
 
 from rankmath.claims.own_residual_inf import small_antipodal
 from rankmath.model.network import Network
-from rankmath.verification.draws import ALL_TOKENS, Rng, networks
-from rankmath.verification.instance import NetworkInstance
-from rankmath.verification.papers import OWN
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import ALL_TOKENS, NetworkInstance, Rng, networks, ours
 
 
 def three_keys(idle: int, w: float, push: float = 40.0) -> NetworkInstance:
@@ -39,7 +34,7 @@ def tight(rng: Rng) -> Iterator[NetworkInstance]:
 _DRAWS = tuple(networks(t, shapes=((2, 1, 1, 1), (4, 2, 1, 1), (5, 3, 2, 1))) for t in ALL_TOKENS[1:])
 _SINGLE = tuple(networks(t, shapes=((2, 1, 1, 1), (4, 2, 1, 1), (5, 3, 1, 1))) for t in ALL_TOKENS[1:])
 
-own_gamma_free = Statement(
+own_gamma_free = ours(
     "own:gamma-free",
     "residual(X[1], composite) <= sqrt(2*expc(delta)/d_qk*columns*rows)*residual(X[0], composite)**3",
     where={
@@ -49,8 +44,6 @@ own_gamma_free = Statement(
     },
     given="layers == 1",
     title="A composite bound free of γ",
-    source=OWN,
-    status="proved",
     draws=_DRAWS,
     extremal=tight,
     supremum="sqrt(16/27)",
@@ -58,15 +51,13 @@ own_gamma_free = Statement(
     cost=3,
 )
 
-own_gamma_free_one_head = Statement(
+own_gamma_free_one_head = ours(
     "own:gamma-free-one-head",
     "residual(X[1], composite) <= sqrt(2*expc(delta)*tanhc(delta/4)*q_max(P[0,0], composite)/d_qk)"
     "*norm(W_QK[0,0], 1)*norm(W[0,0], composite)*residual(X[0], composite)**3",
     where={"delta": "delta(P[0,0], composite)"},
     given=("heads == 1", "layers == 1"),
     title="A composite bound free of γ, one head",
-    source=OWN,
-    status="proved",
     draws=_SINGLE,
     extremal=tight,
     supremum="sqrt(16/27)",
@@ -76,15 +67,13 @@ own_gamma_free_one_head = Statement(
     "tokens 0 are added the ratio of the two sides tends to √(16/27).",
 )
 
-own_gamma_free_sharp = Statement(
+own_gamma_free_sharp = ours(
     "own:gamma-free-sharp",
     "residual(X[1], composite) <= sqrt(kappa*(32/27*kappa + 2*(kappa - 1))*q_max(P[0,0], composite)/d_qk)"
     "*norm(W_QK[0,0], 1)*norm(W[0,0], composite)*residual(X[0], composite)**3",
     where={"kappa": "expc(delta(P[0,0], composite))"},
     given=("heads == 1", "layers == 1"),
     title="The constant √(32/27), sharp as the attention flattens, one head",
-    source=OWN,
-    status="proved",
     draws=_SINGLE,
     extremal=tight,
     sharp=True,

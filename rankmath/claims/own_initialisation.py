@@ -1,19 +1,12 @@
 """own:gaussian-length: how long a Gaussian vector is; with it a collapse theorem for weights at initialisation."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import quantity
-from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import OWN
-from rankmath.verification.statement import Statement
+from rankmath.formula.arrays import ArrayRun, Scalar, quantity
+from rankmath.verification.claim import OWN, ArrayInstance, Rng, proved
 
 
 @quantity(
@@ -54,14 +47,13 @@ def at_the_mean(rng: Rng) -> Iterator[ArrayInstance]:
         yield ArrayInstance({"k": np.asarray(k), "t": np.asarray(t)}, "by hand")
 
 
-own_gaussian_length = Statement(
+own_gaussian_length = proved(
     "own:gaussian-length",
     "gaussian_tail(k, t) <= exp(-t**2/2)",
     given=("k > 0", "t >= 0"),
     arrays={"k": ", whole, >= 1", "t": ", >= 0"},
     title="A Gaussian vector is not much longer than the root of its dimension",
     source=f"{OWN}; a classical bound, with the proof by exponential moments",
-    status="proved",
     draws=(draw_tails,),
     extremal=at_the_mean,
     share=0.1,

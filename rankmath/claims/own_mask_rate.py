@@ -1,100 +1,36 @@
 """own:mask-rate: what an incomplete mask leaves of collapse: exponential at best for equal logits, and for
 symmetric ones under an undirected mask, but not for all."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Scalar, Truth
-from rankmath.formula.language import defined, predicate, quantity
-from rankmath.formula.run import unbox
-from rankmath.validation import Array
-from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_batch
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import OWN
-from rankmath.verification.statement import Statement
+from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
+from rankmath.verification.claim import OWN, ArrayInstance, Rng, exact_batch, ours, refuted
 
-
-def _attention(run: ArrayRun, K: str) -> Array:
-    """Rows divided by their sums: of a mask, attention with equal logits."""
-    weights = run.array(K)
-    return weights / run.A.sum(weights, axis=-1)
-
-
-@quantity(
+defined(
     "mask_second(G: array)",
-    text="moduli([[G[i][j]/sum(G[i][k] for k in range(n)) for j in range(n)] for i in range(n)])[1]",
-    by_name=True,
+    "moduli([[G[i][j]/sum(G[i][k] for k in range(n)) for j in range(n)] for i in range(n)])[1]",
+    "second largest modulus of an eigenvalue of uniform attention over the mask, with multiplicities",
     example="mask_second(G) <= 1",
+    by_name=True,
 )
-def mask_second(run: ArrayRun, G: str) -> Scalar:
-    """second largest modulus of an eigenvalue of uniform attention over the mask, with multiplicities"""
-    return _second(run, G)
-
-
-@quantity(
+defined(
     "weights_second(K: array)",
-    text="moduli([[K[i][j]/sum(K[i][k] for k in range(n)) for j in range(n)] for i in range(n)])[1]",
-    by_name=True,
+    "moduli([[K[i][j]/sum(K[i][k] for k in range(n)) for j in range(n)] for i in range(n)])[1]",
+    "second largest modulus, with multiplicities, of an eigenvalue of the matrix K, each row divided by its sum",
     example="weights_second(K) <= 1",
-)
-def weights_second(run: ArrayRun, K: str) -> Scalar:
-    """second largest modulus, with multiplicities, of an eigenvalue of the matrix K, each row divided by its sum"""
-    return _second(run, K)
-
-
-def _second(run: ArrayRun, K: str) -> Scalar:
-    P = _attention(run, K)
-    if not run.A.unbounded:
-        return run.number(np.sort(np.abs(np.linalg.eigvals(P)), axis=-1)[..., -2])
-    if run.A.name == "mpmath":
-        import mpmath
-
-        return sorted(abs(x) for x in mpmath.eig(mpmath.matrix(P.tolist()), left=False, right=False))[-2]
-    from flint import acb_mat, fmpq, fmpq_mat
-
-    try:
-        moduli = [abs(z) for z in acb_mat(P.tolist()).eig(multiple=True)]
-    except ValueError:  # some of them are equal: the roots of the exact characteristic polynomial
-        weights = [[Fraction(x) for x in row] for row in np.asarray(run[K]).tolist()]
-        exact = [[x / sum(row) for x in row] for row in weights]
-        found = fmpq_mat([[fmpq(x.numerator, x.denominator) for x in row] for row in exact]).charpoly()
-        roots: Any = found.numer().complex_roots()
-        moduli = [abs(z) for z, count in roots for _ in range(count)]
-    # The second largest: the least, over the one that is left out, of the largest of the others.
-    largest = [max_of([x for k, x in enumerate(moduli) if k != out]) for out in range(len(moduli))]
-    least = largest[0]
-    for x in largest[1:]:
-        least = least.min(x)
-    return least
-
-
-def max_of(values: list[Array]) -> Array:
-    """The largest of some balls."""
-    found = values[0]
-    for x in values[1:]:
-        found = found.max(x)
-    return found
-
-
-@quantity(
-    "mask_trace(G: array)",
-    text="sum(G[i][i]/sum(G[i][k] for k in range(n)) for i in range(n))",
     by_name=True,
-    example="mask_trace(G) >= 1",
 )
-def mask_trace(run: ArrayRun, G: str) -> Scalar:
-    """the trace of uniform attention over the mask: the sum of 1/deg_i over the tokens i that see themselves, deg_i
-    the number of tokens that i sees"""
-    A, P = run.A, _attention(run, G)
-    eye = A.asarray(np.eye(P.shape[-1], dtype=int))
-    return run.number(unbox(A.sum(A.sum(P * eye, axis=-1), axis=-2)))
+defined(
+    "mask_trace(G: array)",
+    "sum(G[i][i]/sum(G[i][k] for k in range(n)) for i in range(n))",
+    "the trace of uniform attention over the mask: the sum of 1/deg_i over the tokens i that see themselves, deg_i "
+    "the number of tokens that i sees",
+    example="mask_trace(G) >= 1",
+    by_name=True,
+)
 
 
 @predicate(
@@ -108,17 +44,13 @@ def zero_one(run: ArrayRun, G: str) -> Truth:
     return Truth(((M == 0) | (M == 1)).all(axis=(-2, -1)) & (M == 1).any(axis=-1).all(axis=-1))
 
 
-@quantity(
+defined(
     "returns(K: array)",
-    text="P = [[K[i][j]/sum(K[i][k] for k in range(n)) for j in range(n)] for i in range(n)]; "
-    "sum(P[i][j]*P[j][i] for i in range(n) for j in range(n))",
+    "P = [[K[i][j]/sum(K[i][k] for k in range(n)) for j in range(n)] for i in range(n)]; sum(P[i][j]*P[j][i] for i in "
+    "range(n) for j in range(n))",
+    "the sum of all P_ij P_ji, P the matrix K with each row divided by its sum",
     by_name=True,
-    example="returns(K) >= 0",
 )
-def returns(run: ArrayRun, K: str) -> Scalar:
-    """the sum of all P_ij P_ji, P the matrix K with each row divided by its sum"""
-    A, P = run.A, _attention(run, K)
-    return run.number(unbox(A.sum(A.sum(P * A.transpose(P), axis=-1), axis=-2)))
 
 
 @predicate(
@@ -182,41 +114,37 @@ def two_causal(rng: Rng) -> Iterator[ArrayInstance]:
     yield ArrayInstance({"G": np.tril(np.ones((2, 2)))})
 
 
-own_mask_rate = Statement(
+own_mask_rate = ours(
     "own:mask-rate",
     "mask_trace(G) - 1 <= (n - 1)*mask_second(G)",
     given=("n >= 2", "zero_one(G)"),
     arrays={"G": "n n, n >= 2"},
     title="Equal logits, W = I, an incomplete mask with self-loops: exponential at best, from almost every start",
-    source=OWN,
-    status="proved",
     draws=(draw_masks,),
     extremal=two_causal,
     share=0.3,
     notes="With self-loops the trace is above 1 unless every token sees every token. So with equal logits "
-    "and W = I the residual falls in the end by |λ₂| ≥ (Σ 1/deg_i − 1)/(n − 1) > 0 a layer in the geometric mean, "
-    "for almost every start. Two causal tokens are an equality.",
+    "and W = I a layer multiplies the residual in the end by |λ₂| ≥ (Σ 1/deg_i − 1)/(n − 1) > 0, in the geometric "
+    "mean, for almost every start. Two causal tokens are an equality.",
 )
 
-own_mask_rate_symmetric = Statement(
+own_mask_rate_symmetric = ours(
     "own:mask-rate-symmetric",
     "returns(K) - 1 <= (n - 1)*weights_second(K)**2",
     given=("n >= 2", "symmetric_weights(K)"),
     arrays={"K": "n n"},
-    title="Symmetric logits, W = I, an incomplete undirected mask: exponential at best, from almost every start",
-    source=OWN,
-    status="proved",
+    title="Fixed symmetric logits, W = I, an incomplete undirected mask: exponential at best, from almost every start",
     truth="proofs/own_mask_rate.tex",
     draws=(draw_weights,),
     extremal=two_weights,
     share=0.3,
     notes="Entries of K are e^logit on an edge and 0 elsewhere. The left side is the sum of λ_k², k ≥ 2, all "
     "real, so it is positive unless K has rank one, and K has not where an edge lacks: λ₂ ≠ 0 for symmetric "
-    "logits, such as ALiBi by distance, or rotary positions with W_Q = W_K at consensus, under every incomplete "
-    "undirected mask with self-loops. Two tokens are an equality.",
+    "logits, such as those of equal tokens with ALiBi by distance, or with rotary positions and equal weights and "
+    "biases of queries and keys, under every incomplete undirected mask with self-loops. Two tokens are an equality.",
 )
 
-unstated_mask_dichotomy = Statement(
+unstated_mask_dichotomy = refuted(
     "unstated:mask-dichotomy",
     "never_forgets(P)",
     given="incomplete_attention(P)",
@@ -224,7 +152,6 @@ unstated_mask_dichotomy = Statement(
     exact=True,
     title="Under an incomplete mask with self-loops no attention forgets in finite depth: nobody says so",
     source=f"{OWN}; nobody states it: own:mask-rate is about equal logits",
-    status="refuted",
     draws=(draw_forgetful,),
     share=0.02,
     notes="[[1/2, 1/2, 0], [1/6, 1/6, 2/3], [1/3, 1/3, 1/3]]: token 0 does not see token 2, and every start is "

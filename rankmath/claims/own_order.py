@@ -1,13 +1,8 @@
 """own:order: the collapse of one head with definite W_QK is exactly cubic, layer by layer."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from rankmath.verification.draws import Rng, networks, small_tokens
-from rankmath.verification.instance import NetworkInstance
-from rankmath.verification.papers import OWN
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import NetworkInstance, Rng, networks, ours, small_tokens
 
 
 def draw_definite(rng: Rng, size: int) -> NetworkInstance:
@@ -26,15 +21,13 @@ _LOWER = (
     " - (exp(delta(P[l,0], mean)) - 1)*norm(W_QK[l,0], 2)"
 )
 
-own_order = Statement(
+own_order = ours(
     "own:order",
     f"all_l(least_singular(W[l,0])*q_min(P[l,0], mean)/sqrt(d_qk)*({_LOWER})*mu(X[l])**3 <= mu(X[l+1]))"
     " and all_l(mu(X[l+1]) <= norm(W[l,0], 2)*q_max(P[l,0], mean)*exp(delta(P[l,0], mean))*norm(W_QK[l,0], 2)"
     "/sqrt(d_qk)*mu(X[l])**3)",
     given=("heads == 1", "n >= 2", "all_l(definite(W_QK[l,0]))", f"all_l({_LOWER} > 0)"),
     title="Cubic bounds on both sides, layer by layer",
-    source=OWN,
-    status="proved",
     draws=(draw_definite,),
     notes="Where besides the values are invertible, the tokens are not all equal and the spectral norms of values "
     "and W_QK have a product below 4√d_qk/Δ² in every layer, Δ the diameter at the start, collapse is exactly "

@@ -1,7 +1,5 @@
 """own:transport and its kin: what positions, masks, capped logits and norms before the map leave of collapse."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -12,10 +10,7 @@ from rankmath.model.network import Network
 from rankmath.model.positions import Rotary
 from rankmath.model.sublayers import Attention, LayerNorm, NormKind, Sublayer
 from rankmath.validation import Floats
-from rankmath.verification.draws import Rng, moderate_tokens
-from rankmath.verification.instance import NetworkInstance
-from rankmath.verification.papers import OWN
-from rankmath.verification.statement import Draw, Statement
+from rankmath.verification.claim import OWN, Draw, NetworkInstance, Rng, Statement, moderate_tokens, refuted
 
 #: Any logits and any mask, as hypotheses.
 LOGITS = ("positions == any", "softcap == any", "qk_norm == any")
@@ -161,14 +156,13 @@ own_consensus_rate = Statement(
     "all_p(diameter(X[L], p) <= prod_l(sum_h(operator_norm(W[l,h], p)"
     "*(dobrushin(P0[l,h]) + 2*tanh(consensus_shift(P[l,h])/4))))*diameter(X[0], p))",
     given=("mask == any", *LOGITS),
-    title="Near consensus the diameter grows by total variation there times the norm of the values at most",
+    title="Total variation at consensus and the shift of the logits bound how the diameter grows",
     **_PROVED,
     draws=_draws(KINDS),
     extremal=meeting_tokens,
     sharp=True,
     notes="Where logits are continuous their shift goes to zero with the diameter, and the attention of equal "
-    "tokens stays. Its rows agree, and the factor is 0, where there are no positions and all tokens see the same "
-    "keys.",
+    "tokens stays. Its rows agree, and τ(P₀) = 0, where there are no positions and all tokens see the same keys.",
 )
 
 own_second_token = Statement(
@@ -197,9 +191,9 @@ own_consensus_second = Statement(
     **_PROVED,
     draws=_draws(CAUSAL, ((2, 2, 1, 1), (3, 4, 1, 1), (4, 2, 1, 2))),
     extremal=nearly_scaled,
-    notes="With W = 1 and no bias the first token never moves, and where one layer is repeated the rate is the "
-    "share that the second token gives itself at consensus: 1/2 without positions, 1/(1 + exp(g(1) − g(0))) with "
-    "relative ones, g(s) the logit of the first token with itself at distance s.",
+    notes="With W = 1 and no bias the first token never moves, and where one layer with continuous logits is repeated "
+    "the rate is the share that the second token gives itself at consensus: 1/2 without positions, 1/(1 + exp(g(1) − "
+    "g(0))) with relative ones, g(s) the logit of the first token with itself at distance s.",
 )
 
 own_pre_norm_diameter = Statement(
@@ -277,7 +271,8 @@ own_shrinking_values = Statement(
     title="Rotary positions, no mask, values that shrink: log of the diameter falls at least like depth squared",
     **_PROVED | {"share": 0.1},
     draws=_draws(PLAIN[:1]),
-    notes="For 0 < s < 1 the bound is neither exponential nor doubly exponential in L.",
+    notes="With rotations a key bias does not cancel: b_K = 0 is needed too, as c asks. For 0 < s < 1 the bound is "
+    "neither exponential nor doubly exponential in L.",
 )
 
 own_pre_norm_depth = Statement(
@@ -328,13 +323,12 @@ own_pre_norm_power = Statement(
     "p − 1 of L, p the share that the second token gives itself at consensus: L^(−1/2) without positions.",
 )
 
-unstated_diameter_rotary = Statement(
+unstated_diameter_rotary = refuted(
     "unstated:diameter-rotary",
     own_diameter.own_diameter.formula,
     given=("mask == padding", "positions == any"),
     title="Doubly exponential collapse of the diameter with positions: a claim that nobody makes",
     source=f"{OWN}; nobody states it: own:diameter is about attention without positions",
-    status="refuted",
     draws=_draws(PLAIN[:2]),
     extremal=meeting_tokens,
     exhibit=quarter_turn,

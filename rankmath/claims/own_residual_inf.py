@@ -1,16 +1,11 @@
 """own:residual-inf: the diameter bound for the residual in the norm of largest row sums."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
 
 from rankmath.model.network import Network
-from rankmath.verification.draws import ALL_TOKENS, SMALL, Rng, networks
-from rankmath.verification.instance import NetworkInstance
-from rankmath.verification.papers import OWN
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import ALL_TOKENS, SMALL, NetworkInstance, Rng, networks, ours
 
 
 def small_antipodal(rng: Rng) -> Iterator[NetworkInstance]:
@@ -20,14 +15,12 @@ def small_antipodal(rng: Rng) -> Iterator[NetworkInstance]:
         yield NetworkInstance(Network.from_arrays(ones, ones), np.asarray([[a], [-a]]), "two tokens")
 
 
-own_residual_inf = Statement(
+own_residual_inf = ours(
     "own:residual-inf",
     "residual(X[L], inf) <= (omega/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0], inf)**(3**L)",
     where={"omega": "max_l(sum_h(norm(W_QK[l,h], max)*norm(W[l,h], inf)))"},
     given="mask == padding",
     title="Residual form of the diameter collapse",
-    source=OWN,
-    status="proved",
     draws=tuple(networks(tokens, shapes=SMALL) for tokens in ALL_TOKENS),
     extremal=small_antipodal,
     sharp=True,

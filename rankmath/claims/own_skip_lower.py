@@ -1,16 +1,11 @@
 """own:skip-lower: with skip connections the diameter decays no faster than 1/√L."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
 
 from rankmath.model.network import Network
-from rankmath.verification.draws import ALL_TOKENS, Rng, networks, small_tokens
-from rankmath.verification.instance import NetworkInstance
-from rankmath.verification.papers import OWN
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import ALL_TOKENS, NetworkInstance, Rng, networks, ours, proved, small_tokens
 
 
 def shrinking_pairs(rng: Rng) -> Iterator[NetworkInstance]:
@@ -21,7 +16,7 @@ def shrinking_pairs(rng: Rng) -> Iterator[NetworkInstance]:
         yield NetworkInstance(net, np.asarray([[a], [-a]]), "two tokens")
 
 
-own_skip_lower = Statement(
+own_skip_lower = proved(
     "own:skip-lower",
     "diameter(X[L], 2) >= diameter(X[0], 2)/sqrt(1 + (2 - theta)/(1 - theta)**2*kappa*diameter(X[0], 2)**2*L)",
     where={
@@ -31,7 +26,6 @@ own_skip_lower = Statement(
     given=("skip == 1", "mask == padding", "theta < 1"),
     title="With skips the diameter decays no faster than 1/√L, as long as no layer can undo them (θ < 1)",
     source="this library; Dong, Cordonnier and Loukas 2021 leave such lower bounds open",
-    status="proved",
     draws=tuple(
         networks(t, shapes=((2, 1, 1, 4), (4, 2, 2, 6), (5, 3, 1, 12)), log_weights=(-1.5, -0.3), skip=1.0)
         for t in (small_tokens, ALL_TOKENS[1])
@@ -40,7 +34,7 @@ own_skip_lower = Statement(
     sharp=True,
 )
 
-own_lambda_skip_lower = Statement(
+own_lambda_skip_lower = ours(
     "own:lambda-skip-lower",
     "diameter(X[L], 2) >= diameter(X[0], 2)*prod_l(abs(skip) - sum_h(norm(W[l,h], 2)"
     "*tanh(norm(W_QK[l,h], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk)))))",
@@ -49,8 +43,6 @@ own_lambda_skip_lower = Statement(
         "all_l(sum_h(norm(W[l,h], 2)*tanh(norm(W_QK[l,h], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk)))) < abs(skip))",
     ),
     title="A λ-skip keeps a share of the diameter at every layer",
-    source=OWN,
-    status="proved",
     draws=tuple(
         networks(small_tokens, shapes=((2, 1, 1, 3), (4, 2, 2, 4)), log_weights=(-1.5, -0.3), skip=skip)
         for skip in (0.5, 2.0, -1.0)
@@ -59,14 +51,12 @@ own_lambda_skip_lower = Statement(
     sharp=True,
 )
 
-own_lambda_skip_upper = Statement(
+own_lambda_skip_upper = ours(
     "own:lambda-skip-upper",
     "diameter(X[L], 2) <= diameter(X[0], 2)*prod_l(abs(skip) + sum_h(norm(W[l,h], 2)"
     "*tanh(norm(W_QK[l,h], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk)))))",
     given="mask == padding",
     title="A λ-skip lets the diameter grow by a factor at most",
-    source=OWN,
-    status="proved",
     draws=tuple(
         networks(small_tokens, shapes=((2, 1, 1, 3), (4, 2, 2, 4)), log_weights=(-1.5, -0.3), skip=skip)
         for skip in (0.5, 1.0, 2.0, -1.0)

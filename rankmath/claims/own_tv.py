@@ -1,16 +1,9 @@
 """own:tv: how far two softmaxes are apart, in terms of the oscillation of the difference of their logits."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun, column
-from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import quantity
-from rankmath.formula.run import unbox
-from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.statement import Statement
+from rankmath.formula.arrays import ArrayRun, Scalar, column, quantity, unbox
+from rankmath.verification.claim import ArrayInstance, Rng, proved
 
 
 @quantity(
@@ -51,13 +44,12 @@ def draw_two_atoms(rng: Rng, size: int) -> ArrayInstance:
     return ArrayInstance({"c": c, "g": np.stack([D, np.zeros(size)], axis=-1)}, "two atoms", is_batch=True)
 
 
-own_tv = Statement(
+own_tv = proved(
     "own:tv",
     "tv(c, g) <= tanh(osc(g)/4)",
     arrays={"c": "n", "g": "n"},
     title="Total variation of two softmaxes",
     source="this library; classical for Hilbert's metric",
-    status="proved",
     certificate="logits=c g",
     draws=(draw_tv, draw_two_atoms),
     sharp=True,

@@ -1,19 +1,12 @@
 """own:merge-time: how long two clusters on the sphere take to close, in the time of a theorem on merging."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import quantity
-from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import OWN, RIGOLLET
-from rankmath.verification.statement import Statement
+from rankmath.formula.arrays import ArrayRun, Scalar, quantity
+from rankmath.verification.claim import OWN, RIGOLLET, ArrayInstance, Rng, proved
 
 
 @quantity(
@@ -67,7 +60,7 @@ def from_sixty_degrees(rng: Rng) -> Iterator[ArrayInstance]:
         yield ArrayInstance({"beta": np.asarray(beta), "u": np.asarray(u), "v": np.asarray(v)}, "by hand")
 
 
-own_merge_time = Statement(
+own_merge_time = proved(
     "own:merge-time",
     "pair_time(beta, u, v) <= 1/(2*beta*(1 - max(u**2, v**2))) + (v - u)*exp(-beta*(1 - u))/(2*(1 - max(u**2, "
     "v**2))) and pair_time(beta, u, v) <= (v - u)*(1 + exp(-beta*(1 - u)))/(2*(1 - max(u**2, v**2)))",
@@ -76,7 +69,6 @@ own_merge_time = Statement(
     title="Two clusters of one mass come from any cosine above −1 to any larger one below 1 within O(1/β) of the "
     "rescaled time",
     source=f"{OWN}, beside a theorem of {RIGOLLET}, section 5, on the merging of the closest pair of clusters",
-    status="proved",
     truth="proofs/rigollet2025.tex",
     draws=(draw_pairs,),
     extremal=from_sixty_degrees,

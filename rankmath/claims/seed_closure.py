@@ -1,18 +1,13 @@
 """seed:closure: products of row-stochastic matrices are row-stochastic; what everything stands on."""
 
-from __future__ import annotations
-
 from functools import reduce
 
 import numpy as np
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import certify_arrays
-from rankmath.formula.language import defined
-from rankmath.verification.draws import Rng, rational_stochastic
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.statement import Statement
-from rankmath.verification.verdict import Verdict
+from rankmath.formula.arrays import defined
+from rankmath.verification.claim import ArrayInstance, Rng, Verdict, proved, rational_stochastic
 
 defined(
     "row_stochastic(P: array)",
@@ -41,7 +36,7 @@ def certify(instance: ArrayInstance, verdict: Verdict) -> Certificate:
     return certify_arrays("seed:closure", {"factors": factors, "product": reduce(np.matmul, factors)})
 
 
-seed_closure = Statement(
+seed_closure = proved(
     "seed:closure",
     "stochastic_product(P)",
     given="row_stochastic(P)",
@@ -49,7 +44,6 @@ seed_closure = Statement(
     exact=True,
     title="Row-stochastic matrices are closed under products",
     source="folklore; used throughout Dong, Cordonnier and Loukas 2021",
-    status="proved",
     draws=(draw_closure,),
     certificate=certify,
 )

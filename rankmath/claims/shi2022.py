@@ -1,86 +1,40 @@
 """shi2022:layernorm: what LayerNorm does to the spread of tokens, as printed and closer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import quantity
-from rankmath.formula.run import unbox
-from rankmath.validation import Array
-from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import OWN, SHI
-from rankmath.verification.statement import Statement
+from rankmath.formula.arrays import defined
+from rankmath.verification.claim import SHI, ArrayInstance, Rng, ours, proved
 
-
-def _lengths(run: ArrayRun, Y: str) -> Array:
-    """ℓ₂ norms of the rows, (..., n, 1)."""
-    X = run.array(Y)
-    return run.A.sqrt(run.A.sum(X * X, axis=-1))
-
-
-def _about_mean(run: ArrayRun, rows: Array) -> Scalar:
-    R = rows - run.A.mean_row(rows)
-    return run.number(unbox(run.A.sqrt(run.A.sum(run.A.sum(R * R, axis=-1), axis=-2))))
-
-
-@quantity(
+defined(
     "normed_mu(Y: array)",
-    text="U = [[Y[i][a]/sqrt(sum(Y[i][b]**2 for b in range(len(Y[0])))) for a in range(len(Y[0]))] for i in "
-    "range(n)]; sqrt(sum((U[i][a] - sum(U[j][a] for j in range(n))/n)**2 for i in range(n) for a in "
-    "range(len(Y[0]))))",
+    "U = [[Y[i][a]/sqrt(sum(Y[i][b]**2 for b in range(len(Y[0])))) for a in range(len(Y[0]))] for i in range(n)]; "
+    "sqrt(sum((U[i][a] - sum(U[j][a] for j in range(n))/n)**2 for i in range(n) for a in range(len(Y[0]))))",
+    "Frobenius norm about their mean of the rows, each divided by its ℓ₂ norm",
     by_name=True,
-    example="normed_mu(Y) >= 0",
 )
-def normed_mu(run: ArrayRun, Y: str) -> Scalar:
-    """Frobenius norm about their mean of the rows, each divided by its ℓ₂ norm"""
-    return _about_mean(run, run.array(Y) / _lengths(run, Y))
-
-
-@quantity(
+defined(
     "row_mu(Y: array)",
-    text="sqrt(sum((Y[i][a] - sum(Y[j][a] for j in range(n))/n)**2 for i in range(n) for a in range(len(Y[0]))))",
+    "sqrt(sum((Y[i][a] - sum(Y[j][a] for j in range(n))/n)**2 for i in range(n) for a in range(len(Y[0]))))",
+    "Frobenius norm of the rows about their mean",
     by_name=True,
-    example="row_mu(Y) >= 0",
 )
-def row_mu(run: ArrayRun, Y: str) -> Scalar:
-    """Frobenius norm of the rows about their mean"""
-    return _about_mean(run, run.array(Y))
-
-
-@quantity(
+defined(
     "length_mu(Y: array)",
-    text="l = [sqrt(sum(Y[i][a]**2 for a in range(len(Y[0])))) for i in range(n)]; sqrt(sum((l[i] - sum(l[j] "
-    "for j in range(n))/n)**2 for i in range(n)))",
-    by_name=True,
+    "l = [sqrt(sum(Y[i][a]**2 for a in range(len(Y[0])))) for i in range(n)]; sqrt(sum((l[i] - sum(l[j] for j in "
+    "range(n))/n)**2 for i in range(n)))",
+    "root of the sum of the squares of the rows' ℓ₂ norms about their mean",
     example="length_mu(Y) <= row_mu(Y)",
-)
-def length_mu(run: ArrayRun, Y: str) -> Scalar:
-    """root of the sum of the squares of the rows' ℓ₂ norms about their mean"""
-    return _about_mean(run, _lengths(run, Y))
-
-
-@quantity(
-    "least_length(Y: array, k: layer)",
-    text="ordered([sqrt(sum(Y[i][a]**2 for a in range(len(Y[0])))) for i in range(n)])[k]",
     by_name=True,
-    example="least_length(Y, 0) >= 0",
 )
-def least_length(run: ArrayRun, Y: str, k: int) -> Scalar:
-    """the least ℓ₂ norm of a row (k = 0), or the least but one (k = 1), and so on"""
-    sizes = _lengths(run, Y)
-    if not run.A.unbounded:
-        return run.number(np.sort(sizes[..., 0], axis=-1)[..., k])
-    ordered = list(sizes[:, 0])
-    for last in range(len(ordered) - 1, 0, -1):  # exchanges, each an enclosure of the smaller and the larger one
-        for place in range(last):
-            a, b = ordered[place], ordered[place + 1]
-            ordered[place], ordered[place + 1] = run.numbers.smaller(a, b), run.numbers.larger(a, b)
-    return run.number(ordered[k])
+defined(
+    "least_length(Y: array, k: layer)",
+    "ordered([sqrt(sum(Y[i][a]**2 for a in range(len(Y[0])))) for i in range(n)])[k]",
+    "the least ℓ₂ norm of a row (k = 0), or the least but one (k = 1), and so on",
+    example="least_length(Y, 0) >= 0",
+    by_name=True,
+)
 
 
 def draw_rows(rng: Rng, size: int) -> ArrayInstance:
@@ -100,7 +54,7 @@ def one_length(rng: Rng) -> Iterator[ArrayInstance]:
         yield ArrayInstance({"Y": scale[:, None] * np.stack([np.cos(angles), np.sin(angles)], axis=-1)}, "one length")
 
 
-shi2022_layernorm = Statement(
+shi2022_layernorm = proved(
     "shi2022:layernorm",
     "normed_mu(Y) <= row_mu(Y)/r_1",
     where={"r_1": "least_length(Y, 0)"},
@@ -109,22 +63,19 @@ shi2022_layernorm = Statement(
     title="LayerNorm spreads tokens by no more than one over the least length",
     source=f"{SHI}, the factor of LayerNorm, as we read it: the distance to tokens that are all equal grows by at "
     "most 1/σ, σ the least length of a token (its deviation, where LayerNorm also subtracts each token's mean)",
-    status="proved",
     draws=(draw_rows,),
     extremal=one_length,
     sharp=True,
     share=0.5,
 )
 
-own_layernorm = Statement(
+own_layernorm = ours(
     "own:layernorm",
     "normed_mu(Y)**2 <= (row_mu(Y)**2 - length_mu(Y)**2)/(r_1*r_2)",
     where={"r_1": "least_length(Y, 0)", "r_2": "least_length(Y, 1)"},
     given=("n >= 2", "r_1 > 0"),
     arrays={"Y": "n d, n >= 2, no zero row"},
-    title="LayerNorm forgets how lengths differ, and spreads the rest",
-    source=OWN,
-    status="proved",
+    title="LayerNorm forgets how lengths differ: what it leaves of the spread of tokens, at most",
     draws=(draw_rows,),
     extremal=one_length,
     sharp=True,

@@ -1,20 +1,12 @@
 """own:stable-causal: an exponentially stable causal equilibrium of rank two, in closed form."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import issue
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import defined, predicate
-from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_batch
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import OWN
-from rankmath.verification.statement import Statement
+from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
+from rankmath.verification.claim import ArrayInstance, Rng, exact_batch, ours
 
 
 @predicate(
@@ -86,17 +78,14 @@ def exhibit_stable_causal() -> Certificate:
     return issue(replace(proof, statement="own:stable-causal", claim="", given=()))
 
 
-own_stable_causal = Statement(
+own_stable_causal = ours(
     "own:stable-causal",
     "stable_pair(parameters, dim)",
     given="stable_range(parameters)",
     arrays={"parameters": "3", "dim": ", whole, >= 2"},
     exact=True,
     title="An exponentially stable causal equilibrium of rank two",
-    source=OWN,
-    status="proved",
     draws=(draw_stable_causal,),
     exhibit=exhibit_stable_causal,
-    exhibit_refutes=False,
     share=0.03,
 )

@@ -1,23 +1,16 @@
 """wu2024:conjecture and own:stable-complete: attracting equilibria of full rank without a mask;
 unstated:ln-sphere."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import lru_cache, partial
 
 import numpy as np
 
 from rankmath.certificates.certificate import Certificate
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import defined, predicate
+from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
 from rankmath.linalg.masks import Mask
 from rankmath.validation import NumpyArray, Objects
-from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import DONG, OWN, WU
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import DONG, OWN, WU, ArrayInstance, Rng, ours, refuted
 
 _DATA = {"X": "n d, double", "W_V": "d d, double", "W_QK": "d d, double", "allowed": "mask n = complete"}
 _SIGNATURE = "(X: array, W_V: array, W_QK: array, allowed: array)"
@@ -101,7 +94,7 @@ def exhibit_equilibrium(key: str, *, tokens: int = 2) -> Certificate:
     return certify_equilibrium(X, W_V, W_QK, Mask(allowed), stable=True).certificate(key)
 
 
-own_stable_complete = Statement(
+own_stable_complete = ours(
     "own:stable-complete",
     "attracts_at_full_rank(X, W_V, W_QK, allowed)",
     given="no_mask(X, W_V, W_QK, allowed)",
@@ -109,17 +102,14 @@ own_stable_complete = Statement(
     quantifier="some",
     exact=True,
     title="Stable full-rank equilibria under the complete mask",
-    source=OWN,
-    status="proved",
     draws=tuple(partial(draw_stable_complete, tokens=n) for n in range(2, 8)),
     exhibit=partial(exhibit_equilibrium, "own:stable-complete", tokens=3),
-    exhibit_refutes=False,
     share=0.015,
     cost=3,
     notes="Drawn and proved for n = d = 2, …, 7; exhibited: n = 3.",
 )
 
-wu2024_conjecture = Statement(
+wu2024_conjecture = refuted(
     "wu2024:conjecture",
     "none_attracts(X, W_V, W_QK, allowed)",
     given="undirected(X, W_V, W_QK, allowed)",
@@ -128,7 +118,6 @@ wu2024_conjecture = Statement(
     title="Under undirected masks no equilibrium of rank above one attracts",
     source=f"{WU}, stated there as a conjecture: that there are none; registered is the weaker claim that "
     f"none attracts",
-    status="refuted",
     draws=(partial(draw_stable_complete, tokens=2),),
     exhibit=partial(exhibit_equilibrium, "wu2024:conjecture"),
     share=0.0025,
@@ -174,7 +163,7 @@ def _fractions(M: NumpyArray) -> Objects:
     return np.asarray([[Fraction(int(x.p), int(x.q)) for x in row] for row in M.tolist()], dtype=object)
 
 
-unstated_ln_sphere = Statement(
+unstated_ln_sphere = refuted(
     "unstated:ln-sphere",
     "collapses(X)",
     given="at_rest(X, W_V, allowed)",
@@ -183,7 +172,6 @@ unstated_ln_sphere = Statement(
     title="LayerNorm that divides each token by its norm plays no role: a claim that nobody makes",
     source=f"{OWN}; nobody states it: section 3.3 of {DONG} means column LayerNorm, for which it is right "
     f"(dong2021:3.3), and {WU} show that it is false of this one",
-    status="refuted",
     truth="proofs/wu2024_anisotropy.tex",
     draws=(draw_resting,),
     exhibit=partial(exhibit_equilibrium, "unstated:ln-sphere"),

@@ -1,8 +1,6 @@
 """Attracting equilibria for every number of tokens: Theorem A (causal), Theorem B (any mask with a Hamiltonian
 path, every rank under one weight pair), rank two in two dimensions; Theorem 3 of Wu et al.; orthogonal values."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
@@ -12,16 +10,10 @@ import numpy as np
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import issue
 from rankmath.equilibria.designs import Design, causal_design, path_design, rank_two_design, scale_factors
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import defined, predicate
+from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
 from rankmath.linalg.masks import Mask
 from rankmath.validation import Number
-from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_batch
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import OWN, WU
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import WU, ArrayInstance, Rng, exact_batch, ours, proved
 
 
 def _shown(key: str, design: Callable[..., Design], tokens: int, **options: int) -> Certificate:
@@ -83,18 +75,15 @@ def draw_causal(rng: Rng, size: int) -> ArrayInstance:
     return exact_batch("ratios", mu=rows[:size])
 
 
-own_stable_causal_every_n = Statement(
+own_stable_causal_every_n = ours(
     "own:stable-causal-every-n",
     "causal_identity_attracts(mu)",
     given="decreasing(mu)",
     arrays={"mu": "n"},
     exact=True,
     title="An attracting causal equilibrium of full rank for every number of tokens, its spectrum known exactly",
-    source=OWN,
-    status="proved",
     draws=(draw_causal,),
     exhibit=partial(_shown, "own:stable-causal-every-n", causal_design, 4),
-    exhibit_refutes=False,
     share=0.01,
     cost=2,
     notes="All eigenvalues are below 1; their largest is max μ_{k+1}/μ_k, which may be any number in (0, 1).",
@@ -197,36 +186,30 @@ def exhibit_every_rank() -> Certificate:
     return issue(Certificate("own:stable-every-rank", "exists", data, {"equilibria": hints}), decided=True)
 
 
-own_stable_complete_every_n = Statement(
+own_stable_complete_every_n = ours(
     "own:stable-complete-every-n",
     "path_attracts(allowed, ratio)",
     given="sees_predecessor(allowed, ratio)",
     arrays={"allowed": "mask n", "ratio": ", > 0, < 1"},
     exact=True,
     title="An attracting equilibrium of full rank for every number of tokens: self-loops and a Hamiltonian path",
-    source=OWN,
-    status="proved",
     draws=(draw_paths,),
     exhibit=partial(_shown, "own:stable-complete-every-n", path_design, 8),
-    exhibit_refutes=False,
     share=0.005,
     cost=3,
     notes="Answers the open question of Wu et al. for every n ≥ 2, with a spectral radius within 2⁻²⁴ of any "
     "number in (0, 1); the gap of the logits is explicit in the proof.",
 )
 
-own_stable_every_rank = Statement(
+own_stable_every_rank = ours(
     "own:stable-every-rank",
     "every_rank_attracts(allowed, ratio)",
     given="sees_predecessor(allowed, ratio)",
     arrays={"allowed": "mask n", "ratio": ", > 0, < 1"},
     exact=True,
     title="One weight pair with attracting equilibria of every rank",
-    source=OWN,
-    status="proved",
     draws=(draw_paths,),
     exhibit=exhibit_every_rank,
-    exhibit_refutes=False,
     share=0.004,
     cost=6,
 )
@@ -256,18 +239,15 @@ def draw_counts(rng: Rng, size: int) -> ArrayInstance:
     return ArrayInstance({"tokens": np.asarray(counts)}, "counts", is_batch=True)
 
 
-own_stable_rank_two_every_n = Statement(
+own_stable_rank_two_every_n = ours(
     "own:stable-rank-two-every-n",
     "rank_two_attracts(tokens)",
     given="token_count(tokens) >= 2",
     arrays={"tokens": ", whole, >= 2, <= 64"},
     exact=True,
     title="An attracting equilibrium of rank two in two dimensions for every number of tokens, no mask",
-    source=OWN,
-    status="proved",
     draws=(draw_counts,),
     exhibit=partial(_shown, "own:stable-rank-two-every-n", rank_two_design, 5),
-    exhibit_refutes=False,
     share=0.005,
     cost=2,
 )
@@ -288,7 +268,7 @@ def spares_an_open_set(run: ArrayRun, tokens: str) -> Truth:
     return _proved([causal_design(int(run[tokens]))])
 
 
-wu2024_3_measure = Statement(
+wu2024_3_measure = proved(
     "wu2024:3-measure",
     "spares_an_open_set(tokens)",
     given="token_count(tokens) >= 2",
@@ -296,10 +276,8 @@ wu2024_3_measure = Statement(
     exact=True,
     title="Under the causal mask a set of positive measure does not collapse",
     source=f"{WU}, Theorem 3, item 2, read as: for every number of tokens there are such weights",
-    status="proved",
     draws=(draw_counts,),
     exhibit=partial(_shown, "wu2024:3-measure", causal_design, 3),
-    exhibit_refutes=False,
     share=0.005,
     cost=2,
     notes="The printed proof rests on Lemma 13, which is false for d ≥ 4; own:stable-causal-every-n proves it. "
@@ -338,7 +316,7 @@ def draw_sizes(rng: Rng, size: int) -> ArrayInstance:
     return ArrayInstance({"sizes": np.asarray(sizes[:size])}, "sizes", is_batch=True)
 
 
-wu2024_3_whole = Statement(
+wu2024_3_whole = proved(
     "wu2024:3-whole",
     "causal_ranks_attract(sizes)",
     given="tokens_and_dimensions(sizes)",
@@ -347,7 +325,6 @@ wu2024_3_whole = Statement(
     title="Under the causal mask one weight pair has equilibria of every rank, and starts that do not collapse",
     source=f"{WU}, Theorem 3, items 1 and 2 together, read as: there is one pair of weights for both; that these "
     "equilibria attract is ours",
-    status="proved",
     draws=(draw_sizes,),
     share=0.004,
     cost=6,
@@ -419,15 +396,13 @@ def draw_orthogonal(rng: Rng, size: int) -> ArrayInstance:
     )
 
 
-own_no_stable_orthogonal = Statement(
+own_no_stable_orthogonal = ours(
     "own:no-stable-orthogonal",
     "collapsing_neighbours(X)",
     given="orthogonal_rest(X, W_V, allowed)",
     arrays={"X": "n d", "W_V": "d d", "allowed": "mask n = complete"},
     exact=True,
     title="With orthogonal values and no more tokens than dimensions only equal tokens attract",
-    source=OWN,
-    status="proved",
     draws=(draw_orthogonal,),
     share=0.01,
     notes="So no equilibrium of rank above one attracts a neighbourhood there; see own:hemisphere, own:full-rank.",

@@ -1,33 +1,20 @@
 """own:stable-connected: an attracting equilibrium of full rank under every connected undirected mask."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import predicate
+from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
 from rankmath.linalg.masks import Mask
-from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import OWN
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import ArrayInstance, Rng, ours
 
-
-@predicate(
+defined(
     "undirected_connected(allowed: array, ratio: array)",
-    text="n >= 2 and all(allowed[i][i] == 1 for i in range(n)) and all(allowed[i][j] == allowed[j][i] for i in "
-    "range(n) for j in range(n)) and all(mpower(allowed, n)[0][j] > 0 for j in range(n)) and 0 < ratio < 1",
+    "n >= 2 and all(allowed[i][i] == 1 for i in range(n)) and all(allowed[i][j] == allowed[j][i] for i in range(n) "
+    "for j in range(n)) and all(mpower(allowed, n)[0][j] > 0 for j in range(n)) and 0 < ratio < 1",
+    "at least two tokens, each of which sees itself, a mask that is undirected and connected, and a number g between "
+    "0 and 1",
 )
-def undirected_connected(run: ArrayRun, allowed: str, ratio: str) -> Truth:
-    """at least two tokens, each of which sees itself, a mask that is undirected and connected, and a number g
-    between 0 and 1"""
-    graph, g = np.asarray(run[allowed], dtype=bool), Fraction(np.asarray(run[ratio]).item())
-    mask = Mask(graph)
-    whole = mask.has_self_loops and bool((graph == graph.T).all()) and mask.is_quasi_strongly_connected
-    return Truth(mask.n >= 2 and whole and 0 < g < 1)
 
 
 @predicate(
@@ -63,15 +50,13 @@ def draw_connected(rng: Rng, size: int) -> ArrayInstance:
     )
 
 
-own_stable_connected = Statement(
+own_stable_connected = ours(
     "own:stable-connected",
     "identity_attracts(allowed, ratio)",
     given="undirected_connected(allowed, ratio)",
     arrays={"allowed": "mask n", "ratio": ", > 0, < 1"},
     exact=True,
     title="An attracting equilibrium of full rank under every connected undirected mask with self-loops",
-    source=OWN,
-    status="proved",
     draws=(draw_connected,),
     share=0.002,
     cost=3,

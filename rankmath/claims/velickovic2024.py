@@ -1,38 +1,19 @@
 """velickovic2024:2.2: logits of a bounded range give attention that disperses; and the sharp form."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun, column
-from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import quantity
-from rankmath.formula.run import unbox
-from rankmath.validation import Array
-from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance, Instance
-from rankmath.verification.papers import OWN, VELICKOVIC
-from rankmath.verification.statement import Statement
+from rankmath.formula.arrays import defined
+from rankmath.verification.claim import OWN, VELICKOVIC, ArrayInstance, Instance, Rng, proved
 
-
-def _shares(run: ArrayRun, c: str) -> Array:
-    A, logits = run.A, column(run, c)
-    e = A.exp(logits - A.row_of_largest(logits, logits))
-    return e / A.sum(e, axis=-2)
-
-
-@quantity("largest_share(c: array)", text="max(softmax(c)[j] for j in range(len(c)))", example="largest_share(c) <= 1")
-def largest_share(run: ArrayRun, c: str) -> Scalar:
-    """the largest entry of softmax(c)"""
-    return run.number(unbox(run.A.max(_shares(run, c), axis=-2)))
-
-
-@quantity("least_share(c: array)", text="min(softmax(c)[j] for j in range(len(c)))", example="least_share(c) >= 0")
-def least_share(run: ArrayRun, c: str) -> Scalar:
-    """the least entry of softmax(c)"""
-    return run.number(-unbox(run.A.max(-_shares(run, c), axis=-2)))
+defined(
+    "largest_share(c: array)",
+    "max(softmax(c)[j] for j in range(len(c)))",
+    "the largest entry of softmax(c)",
+    example="largest_share(c) <= 1",
+)
+defined("least_share(c: array)", "min(softmax(c)[j] for j in range(len(c)))", "the least entry of softmax(c)")
 
 
 def draw_rows(rng: Rng, size: int) -> ArrayInstance:
@@ -47,24 +28,22 @@ def one_apart(rng: Rng) -> Iterator[Instance]:
         yield own_dispersion.instance([delta, *np.linspace(0, np.sign(delta) * 1e-9, 7)])
 
 
-velickovic2024_2_2 = Statement(
+velickovic2024_2_2 = proved(
     "velickovic2024:2.2",
     "largest_share(c) <= exp(osc(c))/count(c) and exp(-osc(c))/count(c) <= least_share(c)",
     arrays={"c": "m, m >= 2"},
     title="Attention disperses: at most e^δ/n, as we read it",
     source=f"{VELICKOVIC}, Theorem 2.2, from memory: coefficients of order 1/n for logits of a range δ",
-    status="proved",
     draws=(draw_rows,),
 )
 
-own_dispersion = Statement(
+own_dispersion = proved(
     "own:dispersion",
     "largest_share(c) <= exp(osc(c))/(exp(osc(c)) + count(c) - 1)"
     " and 1/(1 + (count(c) - 1)*exp(osc(c))) <= least_share(c)",
     arrays={"c": "m, m >= 2"},
     title="Attention disperses: the largest and the least weight for a range of logits",
     source=f"{OWN}, after Theorem 2.2 of {VELICKOVIC}",
-    status="proved",
     draws=(draw_rows,),
     extremal=one_apart,
     sharp=True,

@@ -1,22 +1,14 @@
 """wang2022:1: attention as a low-pass filter: as it is read, for all signals, and where it is one, with a rate."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import partial
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import defined, predicate
+from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
 from rankmath.linalg.rationals import exact_array
 from rankmath.linalg.stochastic import stationary
-from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_batch
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import OWN, WANG
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import OWN, WANG, ArrayInstance, Rng, exact_batch, proved, refuted
 
 defined(
     "never_zero(A: array, z: array)",
@@ -100,7 +92,7 @@ def draw_near_absorbing(rng: Rng, size: int) -> ArrayInstance:
 
 _TWO_ROWS = [[Fraction(2, 3), Fraction(1, 3)], [Fraction(1, 2), Fraction(1, 2)]]
 
-wang2022_1 = Statement(
+wang2022_1 = refuted(
     "wang2022:1",
     "low_pass(A, z)",
     given=("positive_stochastic(A)", "never_zero(A, z)"),
@@ -108,7 +100,6 @@ wang2022_1 = Statement(
     exact=True,
     title="Attention is a low-pass filter for every signal, as we read it",
     source=f"{WANG}, Theorem 1, as later papers quote it: for all z; the original was not before us",
-    status="refuted",
     draws=(partial(draw_signals, blind=True), partial(draw_signals, blind=False)),
     # Az = z/6, and the ratio is 5 at every step.
     exhibit={"A": _TWO_ROWS, "z": [2, -3], "pi": stationary(_TWO_ROWS)},
@@ -116,7 +107,7 @@ wang2022_1 = Statement(
     "row-stochastic matrix is the softmax of its logarithm.",
 )
 
-wang2022_1_repaired = Statement(
+wang2022_1_repaired = proved(
     "wang2022:1-repaired",
     "4*high_square(A, z, t)*(abs(stationary_mean(A, z)) - beta*(n - 1)/n)**2 <= beta**2*low_square(A, z, t)",
     given=("positive_stochastic(A)", "beta*(n - 1)/n < abs(stationary_mean(A, z))"),
@@ -125,7 +116,6 @@ wang2022_1_repaired = Statement(
     exact=True,
     title="Attention is a low-pass filter for signals of stationary mean not 0, with a rate",
     source=f"{OWN}, after Theorem 1 of {WANG}",
-    status="proved",
     draws=(draw_near_absorbing, partial(draw_signals, blind=False)),
     sharp=True,
     notes="‖HC[A^t z]‖/‖DC[A^t z]‖ ≤ β/(2(|πᵀz| − (1 − 1/n)β)), β = δ(A)^t osc(z) → 0: so the ratio tends to 0.",

@@ -1,6 +1,4 @@
-"""wu2024:1: masked attention without LayerNorm collapses exponentially, in explicit form."""
-
-from __future__ import annotations
+"""wu2024:1: how fast masked attention without LayerNorm collapses, up to the product of its values."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -12,10 +10,7 @@ from rankmath.formula.reader import read_term
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import Network
 from rankmath.validation import Number
-from rankmath.verification.draws import ALL_TOKENS, Rng, moderate_tokens, networks
-from rankmath.verification.instance import NetworkInstance
-from rankmath.verification.papers import OWN, WU
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import ALL_TOKENS, OWN, WU, NetworkInstance, Rng, moderate_tokens, networks, proved
 
 
 def random_graph(rng: Rng, n: int) -> Mask:
@@ -89,14 +84,13 @@ def gain_of_contraction(run: Subject) -> dict[str, Number]:
 _START = "sqrt(n/2)*product_norm(2)*mu(X[0])"
 _GIVEN = ("heads == 1", "mask == any", "self_loops()", "quasi_strongly_connected()")
 
-wu2024_1 = Statement(
+wu2024_1 = proved(
     "wu2024:1",
     f"mu(X[L]) <= {_START}*(1 - epsilon**r)**floor(L/r) and mu(X[L]) <= {_START}*(1 - least**r)**floor(L/r)",
     where={"epsilon": "1/(1 + (in_degree - 1)*exp(max_l(logit_range(P[l,0]))))", "least": "min_l(epsilon(P[l,0]))"},
     given=_GIVEN,
-    title="Masked attention collapses exponentially, in explicit form",
+    title="Masked attention collapses exponentially, up to the product of its values, in explicit form",
     source=f"{WU}, Theorem 1; the constants are ours",
-    status="proved",
     draws=tuple(partial(draw_masked, kind) for kind in MASKS),
     extremal=nearly_uniform_pair,
     compare=gain_of_contraction,
@@ -107,13 +101,12 @@ wu2024_1 = Statement(
     "take its place.",
 )
 
-wu2024_1_doeblin = Statement(
+wu2024_1_doeblin = proved(
     "wu2024:1-doeblin",
     f"mu(X[L]) <= {_START}*prod_k(contraction(k))",
     given=("heads == 1", "mask == any"),
-    title="Masked attention collapses exponentially, with the computed contraction",
+    title="Masked attention, up to the product of its values: the computed contraction",
     source=f"{OWN}, after Theorem 1 of Wu, Ajorlou, Wang, Jegelka and Jadbabaie 2024",
-    status="proved",
     draws=tuple(partial(draw_unsaturated, kind) for kind in MASKS),
     extremal=nearly_aligned_pair,
     sharp=True,

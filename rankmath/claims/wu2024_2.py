@@ -1,8 +1,6 @@
 """wu2024:2, its corollary and own:hemisphere: orthogonal values under sphere LayerNorm collapse; a step
 that fails."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 
@@ -12,16 +10,14 @@ from rankmath.claims.wu2024_1 import MASKS
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import LayerNorm, Network
 from rankmath.validation import Array, Floats
+from rankmath.verification.claim import OWN, WU, NetworkInstance, ours, proved, refuted
 from rankmath.verification.draws import Rng, Tokens, moderate_tokens, networks
-from rankmath.verification.instance import NetworkInstance
-from rankmath.verification.papers import OWN, WU
-from rankmath.verification.statement import Statement
 
 
 class SphereInstance(NetworkInstance):
     """A network with sphere LayerNorm; an adversary turns X and W_QK and leaves the values alone."""
 
-    def select(self, index: int) -> SphereInstance:
+    def select(self, index: int) -> "SphereInstance":
         if not self.is_batch:
             return self
         return SphereInstance(self.net.member(index), self.X[index], self.label)
@@ -29,7 +25,7 @@ class SphereInstance(NetworkInstance):
     def vector(self) -> Floats:
         return np.concatenate([np.asarray(self.X).ravel(), np.asarray(self.net.W_QK).ravel()])
 
-    def at(self, vector: Floats) -> SphereInstance:
+    def at(self, vector: Floats) -> "SphereInstance":
         X, query = np.split(vector, [self.X.size])
         net = self.net.replace(query=query.reshape(self.net.W_QK.shape), key=None)
         return SphereInstance(net, X.reshape(self.X.shape), self.label)
@@ -37,7 +33,7 @@ class SphereInstance(NetworkInstance):
 
 def draw_sphere(
     tokens: Tokens, rng: Rng, size: int, *, full: bool, layers: int | None = None, kinds: Sequence[str] = tuple(MASKS)
-) -> SphereInstance:
+) -> "SphereInstance":
     """Signed permutations as values (any other orthogonal ones can be moved into W_QK), any mask; `full`: n ≤ d."""
     n, L = int(rng.integers(2, 6)), int(rng.integers(1, 9)) if layers is None else layers
     d = int(rng.integers(n, n + 3)) if full else int(rng.integers(2, 6))
@@ -86,7 +82,7 @@ def meeting_at_the_hub(rng: Rng) -> Iterator[SphereInstance]:
         yield SphereInstance(net, np.eye(3) + 2.0**-40, "star")
 
 
-def star_network(n: int, logit: float) -> SphereInstance:
+def star_network(n: int, logit: float) -> "SphereInstance":
     """Orthonormal tokens on a star: leaves give 1/(1 + e^logit) to the hub, token 0, which attends to all alike."""
     W_QK = np.diag([0.0, *[logit] * (n - 1)])[None, None]
     net = Network.from_arrays(W_QK, np.eye(n)[None, None], 1, norm="sphere", mask=Mask.star(n))
@@ -111,14 +107,13 @@ _SPHERE = (
 )
 _CONNECTED = (*_SPHERE, "quasi_strongly_connected()")
 
-own_full_rank = Statement(
+own_full_rank = proved(
     "own:full-rank",
     "mu(X[L]) <= sqrt((n - 1)/2)*diameter(X[0], 2)/height*(1 - height*least**r)**floor(L/r)",
     where={"height": "gram_height(X[0])", "least": "min_l(epsilon(P[l,0]))"},
     given=(*_CONNECTED, "n <= d", "gram_height(X[0]) > 0"),
     title="Orthogonal values under sphere LayerNorm collapse from full rank, with a rate of ours",
     source=f"{OWN}, after Theorem 2 of Wu, Ajorlou, Wang, Jegelka and Jadbabaie 2024",
-    status="proved",
     draws=(partial(draw_sphere, gaussian_tokens, full=True), partial(draw_sphere, cap_tokens, full=True)),
     extremal=close_pair,
     sharp=True,
@@ -126,7 +121,7 @@ own_full_rank = Statement(
     notes="Strong connectivity is not needed.",
 )
 
-wu2024_2 = Statement(
+wu2024_2 = proved(
     "wu2024:2",
     "mu(X[L]) <= sqrt(2*n)*max(1, sqrt(goal**(-2) - 1))*rate**(-(steps + 2)/2)*rate**(L/(2*r))",
     where={
@@ -140,32 +135,29 @@ wu2024_2 = Statement(
     title="Orthogonal values under sphere LayerNorm collapse from full rank, at the printed rate",
     source=f"{WU}, Theorem 2: there are C > 0 and ε > 0 with Nε < 1 such that μ(X(t)) ≤ C(1 − Nε^{{2r}})^{{t/2r}}; "
     "C explicit by us",
-    status="proved",
     draws=(partial(draw_sphere, gaussian_tokens, full=True, kinds=("complete", "window", "star")),),
     share=0.25,
 )
 
-wu2024_2_step = Statement(
+wu2024_2_step = refuted(
     "wu2024:2-step",
     "1 - cosine(X[1]) <= (1 - n*epsilon(P[0,0])**2)*(1 - cosine(X[0]))",
     given=(*_SPHERE, "layers == 1", "strongly_connected()", "r == 1", "cosine(X[0]) >= 0", "n*epsilon(P[0,0]) < 1"),
     title="A step of the printed proof of Theorem 2, with the radius",
     source=f"{WU}, the step behind Theorem 2, read with r the radius as in Theorem 1; the theorem itself is true",
-    status="refuted",
     extremal=stars,
     draws=(partial(draw_sphere, orthant_tokens, full=True, layers=1, kinds=("complete", "star")),),
     share=0.05,
     notes="Decided for masks of radius 1. With the diameter of the mask in place of the radius the step is right.",
 )
 
-wu2024_cor1 = Statement(
+wu2024_cor1 = proved(
     "wu2024:cor1",
     "mu(X[L]) <= sqrt((n - 1)*(1 - phi))*(1 - least**(2*r))**(floor(L/r)/2)",
     where={"phi": "1 - diameter(X[0], 2)**2/2", "least": "min_l(epsilon(P[l,0]))"},
     given=(*_CONNECTED, "diameter(X[0], 2)**2 <= 2"),
     title="Orthogonal values under sphere LayerNorm collapse from acute angles",
     source=f"{WU}, Corollary 1; the constant is ours",
-    status="proved",
     draws=(partial(draw_sphere, orthant_tokens, full=False),),
     extremal=meeting_at_the_hub,
     sharp=True,
@@ -173,14 +165,13 @@ wu2024_cor1 = Statement(
     notes="φ is the least cosine of two tokens of the input, 1 − φ = Δ₂²/2.",
 )
 
-wu2024_cor1_step = Statement(
+wu2024_cor1_step = proved(
     "wu2024:cor1-step",
     "diameter(X[r], 2)**2 <= (1 - least**(2*r))*diameter(X[0], 2)**2",
     where={"least": "min_l(epsilon(P[l,0]))"},
     given=(*_CONNECTED, "diameter(X[0], 2)**2 <= 2", "L >= r"),
     title="In r layers the least cosine gains a share of what is missing to one",
     source=f"{WU}, the step behind Corollary 1: 1 − φ(t + r) ≤ (1 − ε^{{2r}})(1 − φ(t))",
-    status="proved",
     draws=(partial(draw_sphere, orthant_tokens, full=False),),
     extremal=meeting_at_the_hub,
     sharp=True,
@@ -188,7 +179,7 @@ wu2024_cor1_step = Statement(
     notes="1 − φ = Δ₂²/2; stated for the first r layers, since any layer may be the first.",
 )
 
-wu2024_cor1_centers = Statement(
+wu2024_cor1_centers = proved(
     "wu2024:cor1-centers",
     "mu(X[L]) <= sqrt((n - 1)*(1 - phi))*(1 - center_count()*least**(2*farthest()))**(floor(L/farthest())/2)",
     where={"phi": "1 - diameter(X[0], 2)**2/2", "least": "min_l(epsilon(P[l,0]))"},
@@ -197,14 +188,13 @@ wu2024_cor1_centers = Statement(
     source=f"{WU}, Corollary 1 refined by the number of center nodes, as we read it (the wording was not before "
     f"us): "
     "every center counts; with R steps in which all tokens see each of them, and the constant, by us",
-    status="proved",
     draws=(partial(draw_sphere, orthant_tokens, full=False),),
     share=0.25,
     notes="The step behind it is false with the radius in place of R: wu2024:2-step, where all tokens are centers. "
     "One center is wu2024:cor1. φ is the least cosine of two tokens of the input, 1 − φ = Δ₂²/2.",
 )
 
-wu2024_pre_ln = Statement(
+wu2024_pre_ln = proved(
     "wu2024:pre-ln",
     "mu_before(L - 1) <= sqrt((n - 1)*(1 - phi))*(1 - least**(2*r))**(floor((L - 1)/r)/2)",
     where={"phi": "1 - diameter(X[0], 2)**2/2", "least": "min_l(epsilon(P[l,0]))"},
@@ -214,7 +204,6 @@ wu2024_pre_ln = Statement(
     f"skip "
     "connections its tokens after L layers are one layer of attention on those of post-LN after L − 1; the bound "
     "is ours",
-    status="proved",
     draws=(partial(draw_sphere, orthant_tokens, full=False),),
     share=0.25,
     notes="X(t + 1) = A(LN(X(t)))LN(X(t))W makes LN(X(t)) the sequence with LayerNorm behind, so every statement "
@@ -222,15 +211,13 @@ wu2024_pre_ln = Statement(
     "directions, ranks and equilibria is the same. X^0 and φ are those of the input after its LayerNorm.",
 )
 
-own_hemisphere = Statement(
+own_hemisphere = ours(
     "own:hemisphere",
     "section(X[L]) <= (1 - height()*least**r)**floor(L/r)*section(X[0])"
     " and mu(X[L]) <= sqrt((n - 1)/2)*(1 - height()*least**r)**floor(L/r)*section(X[0])",
     where={"least": "min_l(epsilon(P[l,0]))"},
     given=(*_CONNECTED, "height() > 0"),
     title="Orthogonal values under sphere LayerNorm collapse from any open hemisphere",
-    source=OWN,
-    status="proved",
     truth="proofs/own_hemisphere.tex",
     draws=(partial(draw_sphere, cap_tokens, full=False), partial(draw_sphere, orthant_tokens, full=False)),
     extremal=close_pair,

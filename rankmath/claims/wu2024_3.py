@@ -1,19 +1,11 @@
 """wu2024:3: one value matrix under the causal mask has equilibria of every rank."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import issue
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import defined, predicate
-from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_batch
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import WU
-from rankmath.verification.statement import Statement
+from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
+from rankmath.verification.claim import WU, ArrayInstance, Rng, exact_batch, proved
 
 
 @predicate(
@@ -66,7 +58,7 @@ def draw_shifts(rng: Rng, size: int) -> ArrayInstance:
     return exact_batch("shift", sizes=sizes[:size], w=numbers[:size])
 
 
-wu2024_3 = Statement(
+wu2024_3 = proved(
     "wu2024:3",
     "every_rank(sizes, w)",
     given="w > tokens_of(sizes) - 1",
@@ -74,10 +66,8 @@ wu2024_3 = Statement(
     exact=True,
     title="One value matrix with equilibria of every rank",
     source=f"{WU}, Theorem 3, item 1",
-    status="proved",
     draws=(draw_shifts,),
     exhibit=exhibit_every_rank,
-    exhibit_refutes=False,
     share=0.03,
     cost=2,
 )

@@ -1,22 +1,13 @@
 """wu2024:4.3.1: two causal tokens that need not collapse: equilibria and multipliers."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import NotIssued, certify_arrays
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import predicate
+from rankmath.formula.arrays import ArrayRun, Truth, predicate
 from rankmath.validation import Array, Number
-from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_batch
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import WU
-from rankmath.verification.statement import Statement
-from rankmath.verification.verdict import Verdict
+from rankmath.verification.claim import WU, ArrayInstance, Rng, Verdict, exact_batch, proved
 
 
 @predicate(
@@ -82,7 +73,7 @@ def draw_two_tokens(rng: Rng, size: int) -> ArrayInstance:
     return exact_batch("rational w", w=numbers[:size])
 
 
-wu2024_4_3_1 = Statement(
+wu2024_4_3_1 = proved(
     "wu2024:4.3.1",
     "two_token_equilibria(w)",
     given="w > 1",
@@ -90,7 +81,6 @@ wu2024_4_3_1 = Statement(
     exact=True,
     title="Two tokens that need not collapse: equilibria and multipliers",
     source=f"{WU}, section 4.3.1",
-    status="proved",
     truth="proofs/wu2024_3.tex",
     draws=(draw_two_tokens,),
     certificate=certify,

@@ -1,7 +1,5 @@
 """wu2024:L13: a set that is said to be invariant for the second token, as printed and repaired."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
@@ -9,15 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import defined, predicate
+from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
 from rankmath.validation import ArrayLike
-from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_batch
-from rankmath.verification.instance import ArrayInstance, Instance
-from rankmath.verification.papers import OWN, WU
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import OWN, WU, ArrayInstance, Instance, Rng, exact_batch, proved, refuted
 
 
 def _vector(run: ArrayRun, x: str) -> list[Fraction]:
@@ -150,7 +142,7 @@ def draw_leaving(rng: Rng, size: int) -> ArrayInstance:
     return exact_batch("leaving", x=[_LEAVING["x"]], w=[_LEAVING["w"]])
 
 
-wu2024_L13 = Statement(
+wu2024_L13 = refuted(
     "wu2024:L13",
     "stays_far(x, w)",
     given=("w > 1", "unit_vector(x)", "in_printed_set(x, w)"),
@@ -158,7 +150,6 @@ wu2024_L13 = Statement(
     exact=True,
     title="An invariant set of the second token, as printed",
     source=f"{WU}, Lemma 13, as we read it",
-    status="refuted",
     truth="proofs/wu2024_3.tex",
     draws=(draw_leaving, partial(draw_vectors, repaired=False)),
     certificate="x w",
@@ -167,7 +158,7 @@ wu2024_L13 = Statement(
     notes="False from dimension 4 on; true in dimensions 2 and 3, and in the form of wu2024:L13-repaired.",
 )
 
-wu2024_L13_repaired = Statement(
+wu2024_L13_repaired = proved(
     "wu2024:L13-repaired",
     "stays_in_repaired_set(x, w)",
     given=("w > 1", "unit_vector(x)", "in_repaired_set(x, w)"),
@@ -175,7 +166,6 @@ wu2024_L13_repaired = Statement(
     exact=True,
     title="Invariant sets of the second token: log-concave or graded coordinates",
     source=f"{OWN}, after Lemma 13 of Wu, Ajorlou, Wang, Jegelka and Jadbabaie 2024",
-    status="proved",
     draws=(partial(draw_vectors, repaired=True),),
     share=0.1,
     notes="Two coordinates are always log-concave, so dimension 3 needs neither hypothesis, and x_2 may be positive.",

@@ -1,23 +1,16 @@
 """wu2024:anisotropy: the equilibria of every rank are anisotropic."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import quantity
+from rankmath.formula.arrays import ArrayRun, Scalar, quantity
 from rankmath.formula.run import scalar_function
 from rankmath.linalg import norms
 from rankmath.validation import Floats, Number, as_array, as_count
-from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import WU
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import WU, ArrayInstance, Rng, proved
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,17 +21,17 @@ class ShiftInstance(ArrayInstance):
     rank: int = 2
     alternating: bool = True
 
-    def select(self, index: int) -> ShiftInstance:
+    def select(self, index: int) -> "ShiftInstance":
         return replace(self, arrays={"w": self["w"][index]}, is_batch=False) if self.is_batch else self
 
     def vector(self) -> Floats:
         return np.asarray(self["w"], dtype=float).ravel()
 
-    def at(self, vector: Floats) -> ShiftInstance:
+    def at(self, vector: Floats) -> "ShiftInstance":
         return replace(self, arrays={"w": vector.reshape(np.shape(self["w"]))})
 
 
-def anisotropy_instance(tokens: int, rank: int, w: float, alternating: bool = True) -> ShiftInstance:
+def anisotropy_instance(tokens: int, rank: int, w: float, alternating: bool = True) -> "ShiftInstance":
     """n tokens of rank k, 2 ≤ k ≤ n, and the number w; last coordinates of alternating signs, or all positive."""
     n = as_count("tokens", tokens, least=2)
     k = as_count("rank", rank, least=2, most=n)
@@ -99,7 +92,7 @@ def shift_rank(run: ArrayRun, w: str) -> Fraction:
     return Fraction(run.instance.rank)
 
 
-def draw_anisotropy(rng: Rng, size: int) -> ShiftInstance:
+def draw_anisotropy(rng: Rng, size: int) -> "ShiftInstance":
     n = int(rng.integers(2, 9))
     k = n if rng.random() < 0.5 else int(rng.integers(2, n + 1))
     w = (n - 1) * (1 + 10.0 ** rng.uniform(-3, 1, size))
@@ -112,14 +105,13 @@ def barely_wide(rng: Rng) -> Iterator[ShiftInstance]:
         yield ShiftInstance({"w": np.asarray(w)}, "two tokens", tokens=2, rank=2)
 
 
-wu2024_anisotropy = Statement(
+wu2024_anisotropy = proved(
     "wu2024:anisotropy",
     "spectral_gap(w) <= ((shift_tokens(w) - shift_rank(w) + 1)**2 + shift_rank(w) - 2)/w**2",
     given="w > shift_tokens(w) - 1",
     arrays={"w": ""},
     title="The equilibria of every rank are anisotropic",
     source=f"{WU}, section 4, at full rank; the form for rank k is ours",
-    status="proved",
     instance=anisotropy_instance,
     draws=(draw_anisotropy,),
     extremal=barely_wide,

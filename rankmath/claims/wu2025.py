@@ -1,22 +1,14 @@
 """wu2025:4.1 to 4.4: where attention goes under causal, window, prefix and decay masks; and our sharper forms."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import partial
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import defined, predicate
+from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
 from rankmath.linalg.rationals import exact_array
 from rankmath.validation import Bools, Objects
-from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_batch
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import OWN, WU_BIAS
-from rankmath.verification.statement import Statement
+from rankmath.verification.claim import OWN, WU_BIAS, ArrayInstance, Rng, exact_batch, proved, refuted
 
 # -- rollouts ----------------------------------------------------------------------------------------------
 
@@ -35,13 +27,14 @@ defined("steps(P: array)", "len(P)", "the number of layers", example="steps(P) >
 defined(
     "share(P: array, j: number)",
     "max(sum(rollout(P)[m][k] for k in range(n) if k == j) for m in range(n))",
-    "largest weight of a token on token j over all layers; the first token has number 0, and beyond the last it is 0",
+    "largest weight of a token on the token of this number over all layers; the first has number 0, and beyond the "
+    "last it is 0",
     example="share(P, 1) <= 1",
 )
 defined(
     "tail(P: array, j: number)",
     "max(sum(rollout(P)[m][k] for k in range(j, n)) for m in range(n))",
-    "largest weight of a token on all tokens from j on, over all layers; the first token has number 0, and "
+    "largest weight of a token on all tokens from this number on, over all layers; the first has number 0, and "
     "beyond the last it is 0",
     example="tail(P, 1) <= 1",
 )
@@ -68,13 +61,13 @@ defined(
 defined(
     "least_prefixed(P: array, k: number)",
     "min(P[s][i][j] for s in range(len(P)) for i in range(n) for j in range(n) if j <= i or j < k)",
-    "least attention that the mask with prefix k allows, over all layers",
+    "least attention that the mask with this prefix allows, over all layers",
     example="least_prefixed(P, 2) > 0",
 )
 defined(
     "prefix_floor(P: array, k: number)",
     "min(rollout(P)[i][j] for i in range(n) for j in range(n) if j < k)",
-    "least weight on one of the first k tokens over all layers",
+    "least weight on a token of the prefix over all layers",
     example="prefix_floor(P, 1) > 0",
 )
 
@@ -105,7 +98,7 @@ _DRAWS = {
 _REACH = {"eps": "least_within(P, w)", "reach": "-floor(-(n - 1)/(w - 1))"}
 _READ = "from third-party text, which counts tokens from 1"
 
-wu2025_4_1 = Statement(
+wu2025_4_1 = proved(
     "wu2025:4.1",
     "all_i(share(P, i + 1) <= (1 - (i + 1)*eps)**(steps(P) - 1))",
     given=("n >= 2", "windowed(P, n)"),
@@ -114,12 +107,11 @@ wu2025_4_1 = Statement(
     exact=True,
     title="Under the causal mask attention goes to the first token, as we read it",
     source=f"{WU_BIAS}, Theorem 4.1, {_READ}: C(1 - (j - 1)ε)^t; that C = 1 will do is ours",
-    status="proved",
     draws=_DRAWS["causal"][::-1],
     share=0.25,
 )
 
-wu2025_4_2 = Statement(
+wu2025_4_2 = proved(
     "wu2025:4.2",
     "all_i(share(P, i + 1)**(2*reach)*(1 - (i + 1)*eps**reach)**reach <= (1 - (i + 1)*eps**reach)**(steps(P) - 1))",
     given=("n >= 2", "w >= 2", "windowed(P, w)"),
@@ -129,13 +121,12 @@ wu2025_4_2 = Statement(
     title="Under a sliding window attention goes to the first token, as we read it",
     source=f"{WU_BIAS}, Theorem 4.2, {_READ}: C(1 - (j - 1)ε^r)^(t/2r); that C = (1 - (j - 1)ε^r)^(-1/2) will do "
     "is ours",
-    status="proved",
     draws=_DRAWS["window"][::-1],
     share=0.25,
     notes="C = 1 will not do where there are fewer layers than the window needs to reach the first token.",
 )
 
-own_position_bias = Statement(
+own_position_bias = proved(
     "own:position-bias",
     "all_i(tail(P, i + 1) <= (1 - (i + 1)*eps**reach)**floor(steps(P)/reach))",
     given=("n >= 2", "w >= 2", "windowed(P, w)"),
@@ -144,14 +135,14 @@ own_position_bias = Statement(
     exact=True,
     title="How fast attention goes to the first token, under a window of any width",
     source=f"{OWN}, after Theorems 4.1 and 4.2 of {WU_BIAS}",
-    status="proved",
     draws=_DRAWS["window"],
     sharp=True,
     share=0.6,
-    notes="The weight on all tokens from j on, not on one alone; w = n is the causal mask, where it is attained.",
+    notes="The weight on all tokens from number i + 1 on, not on one alone; w = n is the causal mask, where it is "
+    "attained.",
 )
 
-wu2025_4_3 = Statement(
+wu2025_4_3 = proved(
     "wu2025:4.3",
     "all_i(share(P, prefix + i) <= max(0, 1 - (i + 1)*eps)**(steps(P) - 1)) and prefix_floor(P, prefix) > 0",
     given=("prefix >= 1", "prefix <= n", "prefixed(P, prefix)"),
@@ -160,12 +151,11 @@ wu2025_4_3 = Statement(
     exact=True,
     title="Under a prefix mask attention goes to the prefix, as we read it",
     source=f"{WU_BIAS}, Theorem 4.3, {_READ}: C(1 - (j - K)ε)^t beyond the prefix, a positive limit inferior on it",
-    status="proved",
     draws=_DRAWS["prefix"][::-1],
     share=0.25,
 )
 
-own_position_bias_prefix = Statement(
+own_position_bias_prefix = proved(
     "own:position-bias-prefix",
     "all_i(tail(P, prefix + i) <= max(0, 1 - (prefix + i)*eps)**steps(P)) and prefix_floor(P, prefix) >= eps",
     given=("prefix >= 1", "prefix <= n", "prefixed(P, prefix)"),
@@ -174,7 +164,6 @@ own_position_bias_prefix = Statement(
     exact=True,
     title="How fast attention goes to the prefix, and how much every token of it keeps",
     source=f"{OWN}, after Theorem 4.3 of {WU_BIAS}",
-    status="proved",
     draws=_DRAWS["prefix"],
     sharp=True,
     share=0.6,
@@ -225,7 +214,7 @@ def draw_decay(rng: Rng, size: int) -> ArrayInstance:
     return exact_batch("decay", E=matrices, a=decays)
 
 
-wu2025_4_4 = Statement(
+wu2025_4_4 = proved(
     "wu2025:4.4",
     "decay_constant(E, a) <= spread(E)/(1 + a)",
     given="n >= 2",
@@ -233,13 +222,12 @@ wu2025_4_4 = Statement(
     exact=True,
     title="Attention with a decay mask decays with distance, as we read it",
     source=f"{WU_BIAS}, Lemma 4.4 on ALiBi, {_READ}; for all tokens but the first, which sees itself alone",
-    status="proved",
     draws=(draw_decay,),
     share=0.5,
     notes="For the first token the constant would have to be 1.",
 )
 
-own_decay = Statement(
+own_decay = proved(
     "own:alibi-decay",
     "decay_tightness(E, a) <= 1",
     given="n >= 2",
@@ -247,7 +235,6 @@ own_decay = Statement(
     exact=True,
     title="Attention with a decay mask: the largest weight for a range of logits",
     source=f"{OWN}, after Lemma 4.4 of {WU_BIAS}",
-    status="proved",
     draws=(draw_decay,),
     share=0.5,
     sharp=True,
@@ -278,7 +265,7 @@ def draw_constants(rng: Rng, size: int) -> ArrayInstance:
     return exact_batch("constants", a=a, c=[Fraction(1, 10 ** int(k)) for k in rng.integers(1, 10, size)])
 
 
-folk_alibi_theta = Statement(
+folk_alibi_theta = refuted(
     "folk:alibi-theta",
     "kept(a, c)",
     given=("a > 0", "a < 1", "c > 0", "(1 + a)*c <= 1"),
@@ -286,7 +273,6 @@ folk_alibi_theta = Statement(
     exact=True,
     title="Rollouts under a decay mask are of the order of a binomial times an exponential, uniformly in depth",
     source="often read, with no one source; where constants may depend on depth nothing is said here",
-    status="refuted",
     draws=(draw_constants,),
     share=0.2,
     # Too little is left after 52 layers.

@@ -1,39 +1,19 @@
 """yudin2025: the derivatives of softmax and of attention, bounded by the two largest shares."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-
-import numpy as np
 
 from rankmath.claims.castin2024 import LAYERS, ONE_LAYER, close_tokens
 from rankmath.claims.folk_softmax_gradient import LOGITS, draw_logits
-from rankmath.formula.arrays import ArrayRun, column
-from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import quantity
-from rankmath.formula.run import unbox
-from rankmath.verification.draws import Rng, clustered_tokens, moderate_tokens, networks
-from rankmath.verification.instance import Instance
-from rankmath.verification.papers import OWN, YUDIN
-from rankmath.verification.statement import Statement
+from rankmath.formula.arrays import defined
+from rankmath.verification.claim import OWN, YUDIN, Instance, Rng, clustered_tokens, moderate_tokens, networks, proved
 
-
-@quantity(
+defined(
     "top_share(c: array, T: array, k: number)",
-    text="p = softmax(c/T); ordered(p)[len(p) - k] if k <= len(p) else 0",
-    by_name=True,
+    "p = softmax(c/T); ordered(p)[len(p) - k] if k <= len(p) else 0",
+    "the k-th largest entry of p = softmax(c/T), k = 1 the largest; 0 where there are fewer entries",
     example="top_share(c, T, 1) <= 1",
+    by_name=True,
 )
-def top_share(run: ArrayRun, c: str, T: str, k: Scalar) -> Scalar:
-    """the k-th largest entry of p = softmax(c/T), k = 1 the largest; 0 where there are fewer entries"""
-    A, raw = run.A, np.asarray(run[c])
-    logits = column(run, c) / A.asarray(np.asarray(run[T])[..., None, None])
-    e = A.exp(logits - A.row_of_largest(logits, logits))
-    there = min(int(k), raw.shape[-1])
-    place = np.argsort(-raw, axis=-1, kind="stable")[..., there - 1]  # the given logits are exact
-    p = e / A.sum(e, axis=-2)
-    share = np.take_along_axis(p, place[..., None, None], axis=-2)
-    return run.number(unbox(share if there == int(k) else 0 * share))
 
 
 def one_above(rng: Rng) -> Iterator[Instance]:
@@ -42,7 +22,7 @@ def one_above(rng: Rng) -> Iterator[Instance]:
         yield yudin2025_softmax.instance([gap * T, T * 2.0**-24, 0.0, 0.0, -60 * T], T)
 
 
-yudin2025_softmax = Statement(
+yudin2025_softmax = proved(
     "yudin2025:softmax",
     "softmax_slope(c, T) <= top_share(c, T, 1)*(1 - top_share(c, T, 1) + top_share(c, T, 2))/T",
     given="T > 0",
@@ -50,7 +30,6 @@ yudin2025_softmax = Statement(
     title="The derivative of softmax by the two largest shares, as we read it",
     source=f"{YUDIN}, from public code that quotes the bound; the temperature, the proof and the case of equality "
     "are ours",
-    status="proved",
     draws=(draw_logits,),
     extremal=one_above,
     sharp=True,
@@ -66,28 +45,26 @@ _DRAWS = tuple(
 )
 _SIZE = {"a": "norm(W_QK[0,0], 2)/sqrt(d_qk)", "kappa": "top_shares(P[0,0])"}
 
-yudin2025_attention = Statement(
+yudin2025_attention = proved(
     "yudin2025:attention",
     "jacobian_norm() <= norm(W[0,0], 2)*(norm(P[0,0], 2) + 2*a*kappa*norm(X[0], 2)**2)",
     given=ONE_LAYER,
     where=_SIZE,
     title="The derivative of attention by the two largest shares of its rows",
     source=f"{YUDIN}, from public code that quotes the bound; the proof is ours",
-    status="proved",
     draws=_DRAWS,
     extremal=close_tokens,
     share=0.05,
     notes="own:attention-shares is sharper, and never more.",
 )
 
-own_attention_shares = Statement(
+own_attention_shares = proved(
     "own:attention-shares",
     "jacobian_norm() <= norm(W[0,0], 2)*(norm(P[0,0], 2) + a*kappa*c*(c + norm(X[0], 2)))",
     given=ONE_LAYER,
     where={**_SIZE, "c": "centred_norm(X[0])"},
     title="The derivative of attention by the two largest shares of its rows and the spread of the tokens",
     source=f"{OWN}, after {YUDIN}",
-    status="proved",
     draws=_DRAWS,
     extremal=close_tokens,
     sharp=True,

@@ -1,47 +1,21 @@
 """zhai2023:3.1: the least entropy that attention can have, given the norms of weights and tokens: attained."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import quantity
-from rankmath.formula.run import unbox
-from rankmath.linalg import norms
-from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.papers import OWN, ZHAI
-from rankmath.verification.statement import Statement
+from rankmath.formula.arrays import ArrayRun, Scalar, defined, quantity
+from rankmath.verification.claim import OWN, ZHAI, ArrayInstance, Rng, proved, refuted
 
-
-@quantity(
+defined(
     "row_entropy(X: array, W: array)",
-    text="P = softmax(X @ W @ T(X)); min(sum(P[i][j]*log(1/P[i][j]) for j in range(n)) for i in range(n))",
+    "P = softmax(X @ W @ T(X)); min(sum(P[i][j]*log(1/P[i][j]) for j in range(n)) for i in range(n))",
+    "least entropy of a row of softmax(XWXᵀ), in nats",
     by_name=True,
-    example="row_entropy(X, W) >= 0",
 )
-def row_entropy(run: ArrayRun, X: str, W: str) -> Scalar:
-    """least entropy of a row of softmax(XWXᵀ), in nats"""
-    A, tokens = run.A, run.array(X)
-    logits = A.matmul(A.matmul(tokens, run.array(W)), A.transpose(tokens))
-    logits = logits - A.max(logits, axis=-1)
-    e = A.exp(logits)
-    total = A.sum(e, axis=-1)
-    # log Σe − Σ e·logit/Σe has no logarithm of a small number.
-    found = A.log(total) - A.sum(e * logits, axis=-1) / total
-    return run.number(-unbox(A.max(-found, axis=-2)))
-
-
-@quantity("logit_size(X: array, W: array)", text="spectral(W)*spectral(X @ T(X))", example="logit_size(X, W) >= 0")
-def logit_size(run: ArrayRun, X: str, W: str) -> Scalar:
-    """spectral norm of W times that of XXᵀ"""
-    size = norms.spectral(run.array(X), run.A)
-    return run.number(norms.spectral(run.array(W), run.A) * size * size)
+defined("logit_size(X: array, W: array)", "spectral(W)*spectral(X @ T(X))", "spectral norm of W times that of XXᵀ")
 
 
 @quantity(
@@ -86,18 +60,17 @@ def one_token_apart(rng: Rng) -> Iterator[ArrayInstance]:
         yield ArrayInstance({"X": X, "W": W}, "one token apart")
 
 
-zhai2023_3_1 = Statement(
+zhai2023_3_1 = proved(
     "zhai2023:3.1",
     "entropy_floor(n, logit_size(X, W)) <= row_entropy(X, W)",
     given="n >= 2",
     arrays={"X": "n d, n >= 2", "W": "d d"},
     title="The entropy of attention is at least a function of the norms, as we read it",
     source=f"{ZHAI}, Theorem 3.1, from third-party text",
-    status="proved",
     draws=(draw_entropies,),
     extremal=one_token_apart,
     sharp=True,
-    notes="Attained for every number of tokens and every value of logit_size, as the authors say; the proof is ours.",
+    notes="Attained for every number of tokens and every value of ‖W‖₂‖XXᵀ‖₂, as the authors say; the proof is ours.",
 )
 
 
@@ -111,14 +84,13 @@ def draw_orders(rng: Rng, size: int) -> ArrayInstance:
     return ArrayInstance(arrays, "few tokens", is_batch=True)
 
 
-folk_entropy_order = Statement(
+folk_entropy_order = refuted(
     "folk:entropy-order",
     "c*T*sigma*exp(-sigma) <= entropy_floor(T, sigma)",
     given=("T >= 2", "sigma > 0", "c > 0", "c*T*sigma*exp(-sigma) <= log(T)"),
     arrays={"T": ", >= 2", "sigma": ", > 0", "c": ", > 0"},
     title="The least entropy is of the order of Tσe^(−σ), as it may be read",
     source="often read, with no one source",
-    status="refuted",
     draws=(draw_orders,),
     # Below a ten-thousand-millionth of Tσe^(−σ).
     exhibit={"T": 2, "sigma": 60, "c": Fraction(1, 10**10)},
@@ -127,7 +99,7 @@ folk_entropy_order = Statement(
     "grows with σ.",
 )
 
-own_entropy_order = Statement(
+own_entropy_order = proved(
     "own:entropy-order",
     "sigma*sqrt(T*(T - 1))*beta/(1 + (T - 1)*beta) <= entropy_floor(T, sigma)"
     " and entropy_floor(T, sigma) <= (T - 1)*beta*(1 + sigma*sqrt(T/(T - 1)))",
@@ -136,6 +108,5 @@ own_entropy_order = Statement(
     arrays={"T": ", >= 2", "sigma": ", > 0"},
     title="The order of the least entropy for a fixed number of tokens",
     source=f"{OWN}, after Theorem 3.1 of {ZHAI}",
-    status="proved",
     draws=(draw_orders,),
 )

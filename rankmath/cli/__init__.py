@@ -25,31 +25,12 @@ from rankmath.cli.verify import verify
 from rankmath.version import __version__
 
 
-@click.group(cls=App, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=App, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.version_option(__version__, prog_name="rankmath")
 def main() -> None:
     """Decides whether a statement about attention and rank collapse is true, and hands over the proof."""
 
 
-for _command in (
-    list_,
-    show,
-    verify,
-    quantities,
-    report,
-    trace,
-    model,
-    experiment,
-    bound,
-    counterexample,
-    check,
-    cite,
-    appendix,
-    campaign,
-    explore,
-    doctor,
-    completion,
-):
+_FIRST = (list_, show, verify, quantities, report, trace, model, experiment, bound, counterexample, check)
+for _command in (*_FIRST, cite, appendix, campaign, explore, doctor, completion):
     main.add_command(_command)
-
-__all__ = ["main"]

@@ -12,7 +12,7 @@ from rankmath.cli.app import as_json, complete_keys
 
 @click.command()
 @click.argument("what", nargs=-1, metavar="[KEY|CERTIFICATE]...", shell_complete=complete_keys)
-@click.option("--output", type=click.Path(file_okay=False), default=".", show_default=True, help="Folder to write to.")
+@click.option("--output", type=click.Path(file_okay=False), default=".", help="Folder to write to.")
 @click.option(
     "--report",
     "report_path",

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.option("--derive", is_flag=True, help="What follows from the bound, step by step, each confirmed by sympy.")
 @click.option("--network", type=click.Path(), help="A network saved with Network.save: which bounds apply to it?")
 @click.option("--input", "tokens", type=click.Path(), help="Its input, saved by numpy.save; random if none.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of a random input.")
+@click.option("--seed", type=int, default=0, help="Of a random input.")
 @click.option("--plot", type=click.Path(dir_okay=False), help="With --network: both sides by depth, as a picture.")
 @as_json
 def bound(

@@ -63,14 +63,8 @@ def run_(
             )
     except KeyboardInterrupt:
         raise KeyboardInterrupt("what is recorded is kept, go on with --resume") from None
-    content = {
-        "ledger": str(summary.ledger),
-        "outcome": summary.outcome,
-        "recorded": summary.recorded,
-        "failed": summary.failed,
-        "seconds": summary.seconds,
-        "versions": summary.versions,
-    }
+    counted = ("outcome", "recorded", "failed", "seconds", "versions")
+    content = {"ledger": str(summary.ledger), **{name: getattr(summary, name) for name in counted}}
     if as_json:
         click.echo(json.dumps({**content, "statements": [_plain(s, None) for s in summary.standings]}, indent=1))
     else:
@@ -114,7 +108,7 @@ def status(ledger: str, as_json: bool) -> None:
 @click.argument("ledger", type=click.Path())
 @click.argument("key", required=False)
 @click.option("--why", help="certified, violated, undecided, tightest or extremal.")
-@click.option("--limit", type=int, default=20, show_default=True, help="At most so many instances.")
+@click.option("--limit", type=int, default=20, help="At most so many instances.")
 @click.option("--failures", is_flag=True, help="Chunks that failed, with their tracebacks, instead of instances.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output, with the instances' exact data.")
 def show(ledger: str, key: str | None, why: str | None, limit: int, failures: bool, as_json: bool) -> None:
@@ -148,7 +142,7 @@ def show(ledger: str, key: str | None, why: str | None, limit: int, failures: bo
 @campaign.command()
 @click.argument("ledger", type=click.Path())
 @click.argument("output", metavar="FILE.csv|.json|.parquet", type=click.Path(dir_okay=False))
-@click.option("--table", default="chunks", show_default=True, help="chunks, records, failures, provenance, runs, …")
+@click.option("--table", default="chunks", help="chunks, records, failures, provenance, runs, …")
 @click.option("--key", help="Of this statement alone.")
 def export(ledger: str, output: str, table: str, key: str | None) -> None:
     """A table of the ledger as CSV, JSON or (with pyarrow) Parquet.

@@ -11,7 +11,7 @@ from rankmath.cli.app import complete_keys
 
 @click.command()
 @click.argument("what", nargs=-1, required=True, metavar="KEY|CERTIFICATE...", shell_complete=complete_keys)
-@click.option("--format", "format_", default="latex", show_default=True, help="latex, bibtex or markdown.")
+@click.option("--format", "format_", default="latex", help="latex, bibtex or markdown.")
 @click.option(
     "--sources",
     type=click.Path(dir_okay=False),

@@ -67,10 +67,11 @@ def answer_all(
 
     answers = []
     for entry in entries:
+        compared = entry.compared
         with Progress(seconds, "s", quiet=as_json) as progress:
 
-            def tell(count: int, score: float, progress: Progress = progress) -> None:
-                best = f"lhs/rhs <= {math.exp(score):.6g}" if -700 < score < 700 else "none near yet"
+            def tell(count: int, score: float, progress: Progress = progress, compared: str = compared) -> None:
+                best = f"{compared} <= {math.exp(score):.6g}" if -700 < score < 700 else "none near yet"
                 progress.at(0, f"{count} evaluations, {best}")
 
             if letter:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.option("--norm", help="layernorm: sphere (default) or standard.")
 @click.option("--seed", type=int, help="layernorm: of the random design or search; 0 by default.")
 @click.option("--plot", is_flag=True, help="layernorm: a picture as well, with its numbers as CSV.")
-@click.option("--output", type=click.Path(file_okay=False), default=".", show_default=True, help="Folder for the file.")
+@click.option("--output", type=click.Path(file_okay=False), default=".", help="Folder for the file.")
 @as_json
 def counterexample(
     what: str,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("name", metavar="NAME")
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--seed", type=int, default=0)
 @click.option("--model", "folder", type=click.Path(), help="A checkpoint (dong-fig2, dong-paths); else none is needed.")
 @click.option("--text", type=click.Path(exists=True, dir_okay=False), help="What the checkpoint reads.")
 @click.option("--set", "changes", multiple=True, metavar="NAME=VALUE", help="Another size, such as layers=12.")

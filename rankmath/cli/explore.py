@@ -7,15 +7,11 @@ import click
 
 @click.command()
 @click.option("--export", type=click.Path(dir_okay=False), help="Write the page as one file, and serve nothing.")
-@click.option("--port", type=int, default=0, show_default=True, help="0 takes any that is free.")
+@click.option("--port", type=int, default=0, help="0 takes any that is free.")
 @click.option(
-    "--output",
-    type=click.Path(file_okay=False),
-    default="rankmath-explore",
-    show_default=True,
-    help="Folder for the certificates.",
+    "--output", type=click.Path(file_okay=False), default="rankmath-explore", help="Folder for the certificates."
 )
-@click.option("--browser/--no-browser", default=True, show_default=True, help="Open the page.")
+@click.option("--browser/--no-browser", default=True, help="Open the page.")
 def explore(export: str | None, port: int, output: str, browser: bool) -> None:
     """A page to play with: tokens on a circle or sphere, layer by layer.
 

@@ -33,31 +33,29 @@ _BOUNDS = ("own:diameter", "wu2024:1")
 @click.argument("folder", type=click.Path())
 @click.option("--text", type=click.Path(exists=True, dir_okay=False), help="A file with the text to read.")
 @click.option("--ids", help="Token ids, separated by commas, instead of a text.")
-@click.option("--tokens", type=int, default=64, show_default=True, help="How many; random ones without a text.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of random tokens, and of weights drawn anew.")
+@click.option("--tokens", type=int, default=64, help="How many; random ones without a text.")
+@click.option("--seed", type=int, default=0, help="Of random tokens, and of weights drawn anew.")
 @click.option(
     "--variant",
     help="Ablations, separated by commas; 'help' lists them. Unless given san, and san+norm where LayerNorm comes "
     "before attention, with sentences that say what happens where.",
 )
-@click.option("--metric", default="relative-residual", show_default=True, help="Columns; 'help' lists them.")
-@click.option("--mask", default="own", show_default=True, help="complete, causal, window:4, …")
+@click.option("--metric", default="relative-residual", help="Columns; 'help' lists them.")
+@click.option("--mask", default="own", help="complete, causal, window:4, …")
 @click.option("--d-qk", type=float, help="The logits are divided by its root; the model's own unless given.")
-@click.option("--weights", type=click.Choice(["trained", "redrawn", "initial"]), default="trained", show_default=True)
+@click.option("--weights", type=click.Choice(["trained", "redrawn", "initial"]), default="trained")
 @click.option("--layers", type=int, help="Only so many of the first layers.")
 @click.option("--part", type=click.Choice(["encoder", "decoder"]), help="Of Whisper.")
 @click.option(
     "--arithmetic",
     type=click.Choice(["float64", "balls"]),
     default="float64",
-    show_default=True,
     help="balls: a certified enclosure at every layer.",
 )
 @click.option(
     "--backend",
     type=click.Choice(["numpy", "cupy"]),
     default="numpy",
-    show_default=True,
     help="Where the layers run; cupy needs a GPU and the extra gpu.",
 )
 @click.option(
@@ -90,9 +88,8 @@ def model(
 ) -> None:
     """A real checkpoint, depth by depth, in any ablation.
 
-    FOLDER holds config.json and weights (safetensors or PyTorch's), or is a file of weights (GGUF too). Nothing in
-    it is run.
-    Logarithms are natural. Without --variant sentences say what happens where, and model.png shows it.
+    FOLDER holds config.json and weights (safetensors or PyTorch's), or is a file of weights (GGUF too). Nothing in it
+    is run. Logarithms are natural. Without --variant sentences say what happens where, and model.png shows it.
 
     Example: rankmath model minilm --text story.txt --variant san,full --metric relative-residual,effective-rank
     """
@@ -145,17 +142,11 @@ def model(
                 curves.append(Curve.of(f"log of {key}" if logs else key, name, range(net.layers + 1), values))
             found = layer_bounds(net, X, bounds.split(",")) if bounds else ()
             if bounds:
+                told = ("measured", "step", "whole", "share")
                 result["bounds"] = [
-                    {
-                        "key": bound.key,
-                        "size": bound.size,
-                        "measured": [number(x) for x in bound.measured],
-                        "step": [number(x) for x in bound.step],
-                        "whole": [number(x) for x in bound.whole],
-                        "share": [number(x) for x in bound.share],
-                        "vacuous": list(bound.vacuous),
-                        "why_not": list(bound.why_not),
-                    }
+                    {"key": bound.key, "size": bound.size}
+                    | {name: [number(x) for x in getattr(bound, name)] for name in told}
+                    | {"vacuous": list(bound.vacuous), "why_not": list(bound.why_not)}
                     for bound in found
                 ]
             results.append(result)
@@ -171,13 +162,8 @@ def model(
 
         plot_curves(curves, {c.panel: ("layer", c.panel, "linear", "linear") for c in curves}, plot)
     if as_json:
-        about: dict[str, Json] = {
-            "model": whole.kind,
-            "tokens": len(X),
-            "dim": whole.dim,
-            "weights": weights,
-            "arithmetic": arithmetic,
-        }
+        about: dict[str, Json] = {"model": whole.kind, "tokens": len(X), "dim": whole.dim}
+        about |= {"weights": weights, "arithmetic": arithmetic}
         about |= {"said": said} if said else {}
         click.echo(json.dumps(about | {"variants": results}, indent=1))
         return

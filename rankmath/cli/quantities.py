@@ -18,10 +18,8 @@ def quantities(as_json: bool) -> None:
     """
     import textwrap
 
-    from rankmath.definitions.hypotheses import MASKS
-    from rankmath.formula.arrays import ArrayRun  # noqa: F401  (registers what the language has)
-    from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS, LETTERS, SWITCHES
-    from rankmath.formula.quantities import diameter  # noqa: F401
+    from rankmath.definitions.hypotheses import MASKS, SWITCHES
+    from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS, LETTERS
 
     functions = {
         f"{entry.name}({', '.join(p.name for p in entry.parameters) if not entry.variadic else '…'})": entry
@@ -69,18 +67,9 @@ def _attributes(name: str) -> dict[str, object]:
     return {"never_negative": never_negative(ENTRIES[name]), "degree": None if degree is None else str(degree)}
 
 
-_LETTERS = {
-    "n": "n == 3",
-    "d": "d <= 2",
-    "H": "heads == 1",
-    "L": "layers == 2",
-    "d_qk": "d_qk == 1",
-    "skip": "skip == 1",
-    "x_star": "logit_range(P[0, 0]) <= x_star",
-    "r": "r == 1",
-    "in_degree": "epsilon(P[0, 0]) <= 1/in_degree",
-    "K": "L <= r*K",
-}
+_LETTERS = {"n": "n == 3", "d": "d <= 2", "H": "heads == 1", "L": "layers == 2", "skip": "skip == 1"}
+_LETTERS |= {"d_qk": "d_qk == 1", "x_star": "logit_range(P[0, 0]) <= x_star", "r": "r == 1", "K": "L <= r*K"}
+_LETTERS |= {"in_degree": "epsilon(P[0, 0]) <= 1/in_degree"}
 _ARRAYS = {
     "X": "tokens after l layers, X[0] the input",
     "W": "W_V W_O of layer l and head h",

@@ -35,19 +35,17 @@ _FEW = 60
     "--instances",
     type=int,
     default=400,
-    show_default=True,
     help="Instances drawn of each statement, fewer where each costs linear programs; near-extremal and searched "
     "ones come on top.",
 )
-@click.option("--certify", type=int, default=8, show_default=True, help="How many of them balls decide at least.")
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--certify", type=int, default=8, help="How many of them balls decide at least.")
+@click.option("--seed", type=int, default=0)
 @click.option("--thorough", is_flag=True, help="Ten times the instances, certificates and search.")
-@click.option("--jobs", type=int, default=2, show_default=True, help="Worker processes.")
+@click.option("--jobs", type=int, default=2, help="Worker processes.")
 @click.option(
     "--backend",
     type=click.Choice(["numpy", "cupy"]),
     default="numpy",
-    show_default=True,
     help="Where the float64 stage runs its layers; balls decide on the CPU as ever.",
 )
 @click.option(
@@ -63,10 +61,9 @@ _FEW = 60
     "--seconds",
     type=float,
     default=60.0,
-    show_default=True,
     help="Seconds for a claim, by the clock and up to a few more: to search, prove and shrink.",
 )
-@click.option("--output", type=click.Path(file_okay=False), default="rankmath-report", show_default=True)
+@click.option("--output", type=click.Path(file_okay=False), default="rankmath-report")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON instead of the table.")
 def verify(
     what: tuple[str, ...],

@@ -67,8 +67,7 @@ def verify(
     Parameters
     ----------
     key : a statement's key, or a `Statement` of your own.
-    given : what the statement speaks about: ``net, X`` for networks, else the arrays it declares, in order or by
-        name.
+    given : what the statement speaks about: ``net, X`` for networks, else the arrays it declares, in order or by name.
     arithmetic : "float64" or "mpmath" (numerically), or "balls" (certified, precision raised until decided, at
     most `bits`).
 
@@ -203,11 +202,11 @@ class Battery(Tally, Shows):
             ("certified", f"{self.certified}; undecided {self.undecided}, not applicable {self.not_applicable}"),
         ]
         if self.ratios:
-            facts.append(("lhs/rhs where it holds", f"≤ {quotient(log_of(self.tightest))}"))
+            facts.append((f"{self.statement.compared} where it holds", f"≤ {quotient(log_of(self.tightest))}"))
         if self.violations:
             instance, verdict = min(self.violations, key=lambda found: found[0].vector().size)
-            worst = quotient(verdict.log_lhs - verdict.log_rhs)
-            facts.append(("smallest counterexample", f"{instance.label}, lhs/rhs = {worst}; in `violations`"))
+            worst = f"{verdict.compared} = {quotient(verdict.log_lhs - verdict.log_rhs)}"
+            facts.append(("smallest counterexample", f"{instance.label}, {worst}; in `violations`"))
         # The instance found for an open claim, and so its certificate's id, may differ from run to run.
         if self.certificates and self.statement.status != "open":
             facts.append(("certificates", ", ".join(c.id for c in self.certificates[:2])))

@@ -34,7 +34,7 @@ from rankmath.validation import InvalidArgument, NumpyArray
 from rankmath.verification.instance import NetworkInstance
 from rankmath.verification.judge import judge
 from rankmath.verification.statement import Statement
-from rankmath.verification.verdict import Outcome
+from rankmath.verification.verdict import Outcome, Verdict, ratio
 
 #: The share of the time that what is said of a claim that held may take, and how many seconds it has at least.
 _HINTS, _LEAST = 0.2, 4.0
@@ -44,12 +44,11 @@ _HINTS, _LEAST = 0.2, 4.0
 class Answer:
     """What was found out about a claim.
 
-    `near` is the instance on which it was tightest; `shrinking` the quotient of its two sides as that instance's
-    tokens shrink by 1, 1/10, 1/100; `implied_by` registered theorems whose bound was at most the claim's on every
-    instance compared, a hint and no proof; `constant` the best value seen for the letter that was to be sharpened,
-    `sizes` what was seen of it at several values of a size; `factor` the least factor on the larger side with
-    which the claim is proved, and `proof` that proof. Of a claim of existence (`sought`) the battery is that of
-    its negation.
+    `near` is the instance on which it was tightest; `shrinking` the quotient of its two sides as that instance's tokens
+    shrink by 1, 1/10, 1/100; `implied_by` registered theorems whose bound was at most the claim's on every instance
+    compared, a hint and no proof; `constant` the best value seen for the letter that was to be sharpened, `sizes` what
+    was seen of it at several values of a size; `factor` the least factor on the larger side with which the claim is
+    proved, and `proof` that proof. Of a claim of existence (`sought`) the battery is that of its negation.
     """
 
     battery: Battery
@@ -111,12 +110,8 @@ class Answer:
             return [unsettled, *self._sharpened(), *self.notes]
         if self.refuted:
             instance, verdict = battery.violations[0]
-            ratio = _ratio(verdict.log_lhs, verdict.log_rhs)
-            said.append(
-                f"REFUTED: {ratio} at this instance, by balls:"
-                if self.sought is None
-                else "PROVED: this network has it, by balls:"
-            )
+            refuted = f"REFUTED{': ' if compared_at(verdict) else ''}{compared_at(verdict)} at this instance, by balls:"
+            said.append(refuted if self.sought is None else "PROVED: this network has it, by balls:")
             if isinstance(instance, NetworkInstance):
                 said += [f"  {line}" for line in in_words(instance)]
             else:
@@ -142,7 +137,7 @@ class Answer:
             said.append(f"  {_counted(battery.undecided, 'instance')} cannot be told from equality")
         if self.near is not None:
             told = judge(self.battery.statement, self.near, "float64")
-            said.append(f"tightest near this instance, {_ratio(told.log_lhs, told.log_rhs)} at it:")
+            said.append(f"tightest near this instance{f', {compared_at(told)} at it' if compared_at(told) else ''}:")
             said += [f"  {line}" for line in in_words(self.near)]
         if len(self.shrinking) > 1:
             quotients = ", ".join(f"{x:.6g}" for x in self.shrinking)
@@ -196,9 +191,15 @@ def _tightest(battery: Battery) -> str:
     return "the smaller side was 0 or less on all of them" if battery.excesses else "no two sides to compare"
 
 
-def _ratio(log_left: float, log_right: float) -> str:
-    finite = math.isfinite(log_left - log_right)
-    return f"lhs/rhs = {quotient(log_left - log_right)}" if finite else "a side is not positive"
+def compared_at(verdict: Verdict) -> str:
+    """The quotient of the sides at an instance; both sides where one is 0 or negative, nothing where both are."""
+    logs = verdict.log_lhs, verdict.log_rhs
+    if math.isfinite(logs[0] - logs[1]):
+        return f"{verdict.compared} = {quotient(logs[0] - logs[1])}"
+    if all(map(math.isnan, logs)):
+        return ""
+    sides = ("negative" if math.isnan(log) else f"{ratio(log):.4g}" for log in logs)
+    return ", ".join(f"{name} = {side}" for name, side in zip(verdict.compared.split("/"), sides, strict=True))
 
 
 def examine(
@@ -295,9 +296,8 @@ def sharpen(
 ) -> Answer:
     """The best constant seen in the place of a letter: the claim fails for smaller ones at an instance found.
 
-    The letter is one of the statement's `where`, whose value there is where the search starts. A larger constant
-    must make the claim weaker. `evaluations`: eight searches of so many each, and one at every size, in at most
-    `seconds`.
+    The letter is one of the statement's `where`, whose value there is where the search starts. A larger constant must
+    make the claim weaker. `evaluations`: eight searches of so many each, and one at every size, in at most `seconds`.
 
     >>> claim = Statement("mine:c", "diameter(X[1], 1) <= c*norm(W[0,0], inf)*diameter(X[0], 1)", "heads == 1",
     ...                   where={"c": "1/2"})

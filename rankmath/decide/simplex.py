@@ -15,9 +15,8 @@ _SMALL = 1e-4
 def least(values: Callable[[Floats], Floats], simplex: Floats, most: int, *, ahead: bool = True) -> Floats:
     """Where a simplex (N + 1 points in N dimensions) gets to downhill, with `most` values at most.
 
-    `values` takes several points at once. With `ahead` the four that a step may need are asked for together;
-    only those that it uses are counted, so that the way is the same. Steps shrink with the dimension (Gao and
-    Han 2012).
+    `values` takes several points at once. With `ahead` the four that a step may need are asked for together; only those
+    that it uses are counted, so that the way is the same. Steps shrink with the dimension (Gao and Han 2012).
 
     >>> found = least(lambda points: ((points - 3) ** 2).sum(axis=1), np.eye(3, 2), 200)
     >>> bool(np.abs(found - 3).max() < 1e-4)

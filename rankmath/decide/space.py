@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from rankmath.arithmetic.protocol import System
 from rankmath.definitions.attributes import unmoved
 from rankmath.definitions.entries import ENTRIES, Entry
-from rankmath.definitions.hypotheses import mask_of
+from rankmath.definitions.hypotheses import SWITCHES, mask_of
 from rankmath.definitions.layer import LAYERNORMS
 from rankmath.formula.evaluate import NoSuchPlace, Side, judged, sides
-from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS, SWITCHES
+from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS
 from rankmath.formula.numbers import Signed
 from rankmath.formula.printing import text
 from rankmath.formula.run import Run
@@ -31,6 +31,7 @@ from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
 from rankmath.model.positions import ALiBi, PositionTable, Rotary
 from rankmath.model.sublayers import Activation, NormKind
 from rankmath.validation import InvalidArgument
+from rankmath.verification.data import COMPARED
 from rankmath.verification.draws import ALL_TOKENS, Rng
 from rankmath.verification.instance import Instance, NetworkInstance
 from rankmath.verification.statement import Statement
@@ -234,7 +235,7 @@ def rooms(statement: Statement) -> list[Room]:
     every = product(shapes, _skips(statement), masks, sorted(scales), product(*kinds.values()), groups, _STRENGTHS)
     for (n, d, H, L), skip, mask, d_qk, switched, kv_heads, strength in every:
         norm, norm_at, mlp, softcap, qk_norm, positions = switched
-        if (positions == "rotary" and d < 2) or (kv_heads and H % kv_heads) or (norm == "sphere" and d < 2):
+        if (positions == "rotary" and d < 2) or (kv_heads and H % kv_heads) or (norm != "none" and d < 2):
             continue
         scaled = mlp != "none" or positions in ("alibi", "relative") or "N.gain" in LAYERNORMS.get(norm, "")
         if strength != 1 and not scaled:
@@ -244,17 +245,8 @@ def rooms(statement: Statement) -> list[Room]:
         biased = not no_key_bias and softcap == "none" and qk_norm == "none" and not kv_heads
         for with_bias in (False, True):
             room = Room(
-                *(n, d, H, L),
-                d_qk=d_qk or float(d),
-                skip=skip,
-                mask=mask,
-                norm=norm,
-                norm_at=norm_at,
-                mlp=mlp,
-                softcap=softcap,
-                qk_norm=qk_norm != "none",
-                positions=positions,
-                kv_heads=kv_heads,
+                *(n, d, H, L, d_qk or float(d), skip, mask),
+                *(norm, norm_at, mlp, softcap, qk_norm != "none", positions, kv_heads),
                 key_bias=with_bias and biased and positions != "rotary",
                 bias=with_bias and not no_bias and (L > 1 or seen),
                 orthogonal=orthogonal,
@@ -272,7 +264,8 @@ def rooms(statement: Statement) -> list[Room]:
         assert isinstance(statement.given, tuple)
         given = ", ".join(map(text, statement.given)) or "nothing"
         raise InvalidArgument(
-            f"given: {given} given; no network that is searched (n >= 2, {sizes}) is so and has what the claim names"
+            f"given: {given} given; no network that is searched (n >= 2, {sizes}, d >= 2 with LayerNorm) is so and "
+            "has what the claim names"
         )
     ordered = sorted(
         found, key=lambda room: (room.size // (8 if room.d > 6 else 1), room.n, room.L, room.key_bias, str(room))
@@ -310,13 +303,7 @@ def _clash(statement: Statement) -> list[str]:
     return []
 
 
-_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
-    "<=": operator.le,
-    "<": operator.lt,
-    ">=": operator.ge,
-    ">": operator.gt,
-    "==": operator.eq,
-}
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {**COMPARED, "==": operator.eq}
 
 
 def _mask_name(word: str) -> str:

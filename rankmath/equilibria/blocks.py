@@ -94,9 +94,8 @@ class Block:
         """Prove that an equilibrium of full rank near X attracts; NotIssued if the checker does not accept it."""
         d = X.shape[1]
         # The proofs read of W_V only which entries may feed which, and its rank: here any, and full.
-        problem = _BlockProblem(
-            X, np.ones((d, d)) + np.eye(d), self.W_QK[0], self.mask, 1, self.norm, 1e-9, None, block=self
-        )
+        any_full = np.ones((d, d)) + np.eye(d)
+        problem = _BlockProblem(X, any_full, self.W_QK[0], self.mask, 1, self.norm, 1e-9, None, block=self)
         for bits in _BITS:
             try:
                 with precision(bits):
@@ -304,21 +303,13 @@ def survivors() -> dict[str, tuple[Block, Floats]]:
     standard = layernorm_equilibrium(2, 3, 2, "complete", True, "standard")
     V, W, mask = on_sphere.W_V, on_sphere.W_QK, on_sphere.mask
     flip, cycle = np.diag([1.0, -1.0]), np.roll(np.eye(3), 1, axis=1)
-    up = np.array([[1.0, 0, 1, -1], [0, 1, 1, 1]])
+    up, two = np.array([[1.0, 0, 1, -1], [0, 1, 1, 1]]), ([standard.W_V, cycle / 4], [standard.W_QK, np.eye(3)])
     made = {
         "two heads": Block([V, flip / 8], [W, 4 * flip], mask),
         "a skip, λ = 1": Block([V], [W], mask, skip=1.0),
         "an MLP": Block([V], [W], mask, up=up, down=-up.T / 4),
         "standard LayerNorm": Block([standard.W_V], [standard.W_QK], mask, norm="standard"),
-        "all of these": Block(
-            [standard.W_V, cycle / 4],
-            [standard.W_QK, np.eye(3)],
-            mask,
-            skip=1.0,
-            up=np.eye(3),
-            down=cycle / 4,
-            norm="standard",
-        ),
+        "all of these": Block(*two, mask, 1.0, np.eye(3), cycle / 4, "standard"),
     }
     starts = {"sphere": on_sphere.X, "standard": standard.X}
     return {name: (block, block.settled(starts[block.norm], 1500)) for name, block in made.items()}

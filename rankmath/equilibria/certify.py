@@ -221,16 +221,8 @@ def certify_design(design: Design) -> EquilibriumProof:
         if proof.spectrum is not None:
             within = f"every eigenvalue is within {float(proof.spectrum.within):.0e} of those of the limit"
             claims.append(Claim("spectrum", True, within))
-    return EquilibriumProof(
-        W_V=design.W_V,
-        W_QK=design.W_QK,
-        mask=design.mask,
-        d_qk=1,
-        norm="sphere",
-        claims=tuple(claims),
-        contraction=proof,
-        centre=design.X,
-    )
+    given = (design.W_V, design.W_QK, design.mask, 1, "sphere")
+    return EquilibriumProof(*given, tuple(claims), contraction=proof, centre=design.X)
 
 
 def certify_equilibrium(
@@ -296,17 +288,7 @@ def certify_equilibrium(
     if sharp is not None:
         return sharp
     existence, minor, claims = _existence_and_rank(problem, rank)
-    proof = EquilibriumProof(
-        W_V=W_V,
-        W_QK=W_QK,
-        mask=mask,
-        d_qk=d_qk,
-        norm=norm,
-        claims=tuple(claims),
-        existence=existence,
-        minor=minor,
-        order=places,
-    )
+    proof = EquilibriumProof(W_V, W_QK, mask, d_qk, norm, tuple(claims), existence, minor, order=places)
     if existence is None or stable is None:
         return proof
     if stable:

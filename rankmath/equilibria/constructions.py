@@ -17,8 +17,7 @@ from rankmath.attention.backend import Backend, mover
 from rankmath.equilibria.designs import Design, hamiltonian_order, path_design, stable_design
 from rankmath.equilibria.equilibrium import Equilibrium
 from rankmath.equilibria.map import Floats, attention, design, newton, normalise, token_norm
-from rankmath.equilibria.search import cluster_weights, stable_search
-from rankmath.equilibria.stored import stored_design
+from rankmath.equilibria.search import cluster_weights, stable_search, stored_design
 from rankmath.equilibria.wu2024 import LARGEST, ExactEquilibrium, complete_equilibrium, shift_equilibrium
 from rankmath.linalg.masks import Mask, MaskLike, as_mask
 from rankmath.validation import InvalidArgument, Number, as_choice, as_count, as_real

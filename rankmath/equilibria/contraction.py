@@ -144,12 +144,8 @@ def log10(x: Fraction) -> float:
 
 def ball_map(design: Design) -> BallMap:
     """The design's map in balls."""
-    return BallMap(
-        W_V=exact_matrix(design.W_V),
-        W=exact_matrix(design.W_QK),
-        weights=design.mask.allowed.astype(int).tolist(),
-        norm="sphere",
-    )
+    seen = design.mask.allowed.astype(int).tolist()
+    return BallMap(exact_matrix(design.W_V), exact_matrix(design.W_QK), seen, "sphere")
 
 
 def _largest(F: BallMap, X: arb_mat, weights: Rows, rate: Fraction, core: Fraction, log_range: float) -> Fraction:

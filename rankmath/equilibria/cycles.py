@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -77,9 +77,8 @@ class Cycle:
 
     def certify(self) -> EquilibriumProof:
         """Prove in balls that the orbit exists, its rank, and that it attracts a ball of starts."""
-        return certify_equilibrium(
-            self.X, self.W_V, self.W_QK, "complete", rank=self.rank, stable=True, order=self.order
-        )
+        given = (self.X, self.W_V, self.W_QK, "complete")
+        return certify_equilibrium(*given, rank=self.rank, stable=True, order=self.order)
 
 
 def stable_cycle(
@@ -113,16 +112,8 @@ def stable_cycle(
     places = as_order([*range(1, n), 0] if order is None else order, mask)
     smallest = np.inf
     for attempt in (seed, *np.random.SeedSequence(seed).generate_state(_ATTEMPTS).tolist()):
-        found = stable_search(
-            mask,
-            list(range(n)),
-            seed=attempt,
-            restarts=restarts,
-            least_singular_value=_LEAST_SINGULAR_VALUE,
-            order=places,
-            backend=backend,
-            progress=progress,
-        )
+        search = partial(stable_search, restarts=restarts, order=places, backend=backend, progress=progress)
+        found = search(mask, list(range(n)), seed=attempt, least_singular_value=_LEAST_SINGULAR_VALUE)
         smallest = min(smallest, found.radius)
         W_V, W_QK = on_grid(found.W_V), on_grid(found.W)
         X = newton(found.X, W_V, W_QK, mask.allowed.astype(float), "sphere", order=np.array(places))

@@ -159,17 +159,10 @@ def causal_design(tokens: int, ratio: Number = Fraction(1, 2)) -> Design:
     causal = Mask.causal(n)
     # Token by token; entries that a token may gain from later ones first, the last entry first.
     order = tuple((i * n + b,) for i in range(n) for b in (i, *(b for b in reversed(range(n)) if b != i)))
-    return Design(
-        X=np.eye(n),
-        W_V=np.diag(mu) - np.diag(mu[:-1], -1),
-        W_QK=np.triu(np.ones((n, n)), 1),
-        mask=causal,
-        attended=causal.allowed.astype(float),
-        order=order,
-        rank=n,
-        # Discs of 2⁻²⁴ cost too many bits where the eigenvalues crowd together.
-        resolved=Fraction(ratio) <= Fraction(3, 4),
-    )
+    weights = np.diag(mu) - np.diag(mu[:-1], -1), np.triu(np.ones((n, n)), 1)
+    # Discs of 2⁻²⁴ cost too many bits where the eigenvalues crowd together.
+    resolved = Fraction(ratio) <= Fraction(3, 4)
+    return Design(np.eye(n), *weights, causal, causal.allowed.astype(float), order, n, resolved)
 
 
 def path_weights(tokens: int, gap: int, ratio: Number = Fraction(1, 2)) -> tuple[Floats, Floats]:
@@ -241,16 +234,8 @@ def path_design(
     groups: list[tuple[int, ...]] = [(i * d + b,) for i in range(k) for b in (i, *range(d - 1, i, -1), *range(i))]
     if k < n:
         groups += [tuple(i * d + b for i in range(k, n)) for b in reversed(range(d))]
-    return Design(
-        X=X,
-        W_V=W_V,
-        W_QK=M,
-        mask=graph,
-        attended=attended.astype(float),
-        order=tuple(groups),
-        rank=k,
-        resolved=sharp and d == n and k >= n - 1,
-    )
+    resolved = sharp and d == n and k >= n - 1
+    return Design(X, W_V, M, graph, attended.astype(float), tuple(groups), k, resolved)
 
 
 def rank_two_design(tokens: int) -> Design:
@@ -272,15 +257,8 @@ def rank_two_design(tokens: int) -> Design:
     attended[:-1, -1], attended[-1, :-1] = math.exp(0.5 - m), math.exp(m - 2)
     along = tuple((2 * i + int(i == n - 1),) for i in range(n))
     across = tuple(2 * i + int(i < n - 1) for i in range(n))
-    return Design(
-        X=X,
-        W_V=np.array([[1, -kappa * odds], [-2, kappa]]),
-        W_QK=np.array([[0, 0.5 - m], [m, 2]]),
-        mask=Mask.complete(n),
-        attended=attended,
-        order=(*along, across),
-        rank=2,
-    )
+    W_V, W_QK = np.array([[1, -kappa * odds], [-2, kappa]]), np.array([[0, 0.5 - m], [m, 2]])
+    return Design(X, W_V, W_QK, Mask.complete(n), attended, (*along, across), 2)
 
 
 def hamiltonian_order(mask: Mask) -> tuple[int, ...] | None:
@@ -348,15 +326,8 @@ def recognised(X: Floats, W_V: Floats, W_QK: Floats, mask: Mask, tolerance: floa
         return None
     n, d = unit.shape
     attended = attention(unit, W_QK, mask.allowed.astype(float))
-    design = Design(
-        X=unit,
-        W_V=W_V,
-        W_QK=W_QK,
-        mask=mask,
-        attended=np.where(attended < 2.0**-52, 0.0, attended),
-        order=(tuple(range(n * d)),),
-        rank=int((np.abs(unit).sum(axis=0) > 0).sum()),
-    )
+    attended, rank = np.where(attended < 2.0**-52, 0.0, attended), int((np.abs(unit).sum(axis=0) > 0).sum())
+    design = Design(unit, W_V, W_QK, mask, attended, (tuple(range(n * d)),), rank)
     if not all(float(design.attended[i] @ unit @ W_V @ unit[i]) > 0 for i in range(n)):
         return None
     from scipy.sparse.csgraph import connected_components

@@ -13,8 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from rankmath.attention.limits import grouped, limits
-from rankmath.equilibria.equilibrium import Equilibrium
-from rankmath.equilibria.find import escaping, find_equilibria, frame_of
+from rankmath.equilibria.equilibrium import Equilibrium, escaping, find_equilibria, frame_of
 from rankmath.equilibria.map import Floats, layer, token_norm
 from rankmath.model.network import Network
 from rankmath.validation import InvalidArgument, as_count, as_real
@@ -233,10 +232,5 @@ def _approach(equilibrium: Equilibrium, ball: float | None, seed: int, starts: i
     layers = min(400, 20 + int(np.ceil(np.log(1e-15 / radius) / np.log(rate)))) if 0 < rate < 1 else 60
     orbit = equilibrium.iterate(equilibrium.X + radii[:, None, None] * directions, layers)
     distances = [np.linalg.norm(X - equilibrium.X, axis=(1, 2)) for X in orbit]
-    return Approach(
-        ball=radius,
-        proved=ball is not None,
-        spectral_radius=rate,
-        distances=np.array(distances).T,
-        singular_values=np.linalg.svd(equilibrium.X, compute_uv=False),
-    )
+    singular_values = np.linalg.svd(equilibrium.X, compute_uv=False)
+    return Approach(radius, ball is not None, rate, np.array(distances).T, singular_values)

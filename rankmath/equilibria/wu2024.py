@@ -159,14 +159,9 @@ def shift_equilibrium(
         row.append(sign * sp.sqrt(1 - pull**2 / number**2))
         rows.append(row)
         scales.append(sp.Rational(1, m + 1 + step))
-    return ExactEquilibrium(
-        X=sp.ImmutableMatrix(rows),
-        W_V=shift_matrix(d, number),
-        W_QK=sp.ImmutableMatrix.zeros(d, d),
-        mask=Mask.causal(n),
-        scales=tuple(scales),
-        minor_at=(tuple(range(m - 1, n)), tuple(range(d - k, d))),
-    )
+    minor_at = tuple(range(m - 1, n)), tuple(range(d - k, d))
+    weights = shift_matrix(d, number), sp.ImmutableMatrix.zeros(d, d)
+    return ExactEquilibrium(sp.ImmutableMatrix(rows), *weights, Mask.causal(n), tuple(scales), minor_at)
 
 
 def rational_full_rank(tokens: int, dim: int, t: int | None = None) -> ExactEquilibrium:
@@ -267,14 +262,8 @@ def complete_equilibrium(tokens: int, dim: int, rank: int) -> ExactEquilibrium:
         lift = sp.sqrt(1 - sp.Rational(n - 1, n * beta) * sp.log(n + 1))
         rows = [[*row[:-1], lift] for row in rows]
     X = sp.ImmutableMatrix(rows)
-    return ExactEquilibrium(
-        X=X,
-        W_V=W_V,
-        W_QK=sp.ImmutableMatrix(beta * sp.eye(d)),
-        mask=Mask.complete(n),
-        scales=_complete_scales(X, W_V, beta),
-        minor_at=_complete_minor(n, d, k),
-    )
+    W_QK, scales = sp.ImmutableMatrix(beta * sp.eye(d)), _complete_scales(X, W_V, beta)
+    return ExactEquilibrium(X, W_V, W_QK, Mask.complete(n), scales, _complete_minor(n, d, k))
 
 
 def _complete_scales(X: sp.ImmutableMatrix, W_V: sp.ImmutableMatrix, beta: int) -> tuple[sp.Expr, ...]:
@@ -399,12 +388,7 @@ def stable_causal_example(a: Number = 0.5, w: Number = 1, c: Number = None, dim:
     p = -(1 + (1 - a) * q) / w
     rest = [sp.Integer(0)] * (d - 2)
     W_V = sp.diag(*[c] * (d - 2), sp.Matrix([[a, w], [0, 1]]))
-    equilibrium = ExactEquilibrium(
-        X=sp.ImmutableMatrix([[*rest, 0, 1], [*rest, sp.expand(p), sp.expand(q)]]),
-        W_V=sp.ImmutableMatrix(W_V),
-        W_QK=sp.ImmutableMatrix.zeros(d, d),
-        mask=Mask.causal(2),
-        scales=(sp.Integer(1), a / 2),
-        minor_at=((0, 1), (d - 2, d - 1)),
-    )
+    X = sp.ImmutableMatrix([[*rest, 0, 1], [*rest, sp.expand(p), sp.expand(q)]])
+    weights, scales = (sp.ImmutableMatrix(W_V), sp.ImmutableMatrix.zeros(d, d)), (sp.Integer(1), a / 2)
+    equilibrium = ExactEquilibrium(X, *weights, Mask.causal(2), scales, ((0, 1), (d - 2, d - 1)))
     return StableCausal(equilibrium, (a, *[c] * (d - 2), sp.expand((1 + q) / a), *[c / a] * (d - 2)))

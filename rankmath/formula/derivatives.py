@@ -11,7 +11,7 @@ import numpy as np
 
 from rankmath.formula.evaluate import Scalar
 from rankmath.formula.language import fast
-from rankmath.formula.run import Run, unbox
+from rankmath.formula.run import Run
 from rankmath.linalg import norms
 from rankmath.validation import Array
 
@@ -53,9 +53,3 @@ def jacobian_norm(run: Run) -> Scalar:
 @fast("influence")
 def influence(run: Run, k: int) -> Scalar:
     return run.number(norms.spectral(block(run, k, int(run.X.shape[-2]) - 1), run.A))
-
-
-@fast("longest", of="tokens")
-def longest(run: Run, X: tuple[str, int]) -> Scalar:
-    A, Y = run.A, run.plain_tokens(X[1])
-    return run.number(unbox(A.sqrt(A.max(A.sum(Y * Y, axis=-1), axis=-2))))

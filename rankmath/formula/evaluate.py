@@ -6,15 +6,17 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache, partial, reduce
+from functools import cached_property, lru_cache, partial, reduce
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS, SWITCHES
+from rankmath.definitions.hypotheses import SWITCHES
+from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS
 from rankmath.formula.numbers import Signed, ball_expc, ball_tanhc
 from rankmath.formula.terms import (
+    ARITHMETIC,
     EXPONENTS,
     INDICES,
     Both,
@@ -31,8 +33,7 @@ from rankmath.formula.terms import (
 )
 from rankmath.validation import Array, InvalidArgument
 
-#: Float64 decides only beyond this distance, relative to the largest summand (and to its logarithm, if that is
-#: large).
+#: Float64 decides only beyond this distance, relative to the largest summand (and to its logarithm, if that is large).
 FLOAT_MARGIN = 1e-9
 
 _SAME_ON_A_LINE = ("diameter", "operator_norm", "form_norm")
@@ -64,16 +65,6 @@ class FloatNumbers:
     """Signed logarithms of doubles, over a batch."""
 
     name = "float64"
-    _functions: Mapping[str, Callable[[Signed], Signed]] = {
-        "sqrt": Signed.sqrt,
-        "exp": Signed.exp,
-        "log": Signed.logarithm,
-        "tanh": Signed.tanh,
-        "abs": Signed.__abs__,
-        "floor": Signed.floor,
-        "expc": Signed.expc,
-        "tanhc": Signed.tanhc,
-    }
 
     def lift(self, value: Fraction) -> Signed:
         return Signed.exact(value)
@@ -85,7 +76,8 @@ class FloatNumbers:
         return base.power(exponent)
 
     def apply(self, function: str, x: Signed) -> Signed:
-        return self._functions[function](x)
+        found: Signed = getattr(x, {"log": "logarithm", "abs": "__abs__"}.get(function, function))()
+        return found
 
     def larger(self, a: Signed, b: Signed) -> Signed:
         return a.max(b)
@@ -153,31 +145,46 @@ class MultiprecisionNumbers:
 
     name = "mpmath"
 
-    def lift(self, value: Fraction) -> Scalar:
+    @cached_property
+    def functions(self) -> Any:
+        """The module with functions of such numbers."""
         import mpmath
 
-        return mpmath.mpf(value.numerator) / value.denominator
+        return mpmath
+
+    def lift(self, value: Fraction) -> Scalar:
+        return self.functions.mpf(value.numerator) / value.denominator
 
     def from_log(self, log: Array) -> Scalar:
-        import mpmath
-
-        return mpmath.exp(log)
+        return self.functions.exp(log)
 
     def power(self, base: Scalar, exponent: Fraction) -> Scalar:
         return base**exponent.numerator if exponent.denominator == 1 else base ** self.lift(exponent)
 
     def apply(self, function: str, x: Scalar) -> Scalar:
-        import mpmath
-
+        known = self.functions
         if function in ("expc", "tanhc"):
-            return mpmath.mpf(1) if x == 0 else (mpmath.expm1(x) if function == "expc" else mpmath.tanh(x)) / x
-        return abs(x) if function == "abs" else getattr(mpmath, function)(x)
+            return self.lift(Fraction(1)) if x == 0 else (known.expm1(x) if function == "expc" else known.tanh(x)) / x
+        return abs(x) if function == "abs" else getattr(known, function)(x)
 
     def larger(self, a: Scalar, b: Scalar) -> Scalar:
         return max(a, b)
 
     def smaller(self, a: Scalar, b: Scalar) -> Scalar:
         return min(a, b)
+
+
+class Doubles(MultiprecisionNumbers):
+    """Doubles one by one, as they are."""
+
+    name = "float64"
+    functions = math
+
+    def lift(self, value: Fraction) -> float:
+        return value.numerator / value.denominator
+
+    def apply(self, function: str, x: float) -> float:
+        return float(super().apply(function, x))
 
 
 NUMBERS: dict[str, Numbers] = {
@@ -344,17 +351,9 @@ def _operate(operator: str, a: Scalar, b: Scalar, numbers: Numbers) -> Scalar:
         return _power(a, b, numbers)
     if not exact:
         a, b = _lifted(a, numbers), _lifted(b, numbers)
-    match operator:
-        case "+":
-            return a + b
-        case "-":
-            return a - b
-        case "*":
-            return a * b
-        case _:
-            if exact and b == 0:
-                return numbers.lift(Fraction(1)) / numbers.lift(Fraction(0))
-            return a / b
+    if operator == "/" and exact and b == 0:
+        return numbers.lift(Fraction(1)) / numbers.lift(Fraction(0))
+    return ARITHMETIC[operator](a, b)
 
 
 def _power(a: Scalar, b: Scalar, numbers: Numbers) -> Scalar:
@@ -466,13 +465,7 @@ def _reduced(kind: str, parts: list[Scalar], numbers: Numbers) -> Scalar:
         pick = {"max": numbers.larger, "min": numbers.smaller}
     else:
         pick = {"max": lambda a, b: max(a, b), "min": lambda a, b: min(a, b)}
-    match kind:
-        case "sum":
-            return reduce(lambda a, b: a + b, parts)
-        case "prod":
-            return reduce(lambda a, b: a * b, parts)
-        case _:
-            return reduce(pick[kind], parts)
+    return reduce({"sum": ARITHMETIC["+"], "prod": ARITHMETIC["*"], **pick}[kind], parts)
 
 
 # -- verdicts ----------------------------------------------------------------------------------------------

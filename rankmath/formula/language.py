@@ -15,9 +15,8 @@ from typing import Any, Literal, TypeAlias
 
 from rankmath.definitions import quantities as _quantities  # fills the entries
 from rankmath.definitions.entries import ENTRIES, WATCHERS, Entry, Parameter
-from rankmath.definitions.hypotheses import SWITCHES
 from rankmath.formula.printed import latex_letter, named, printed
-from rankmath.formula.terms import EXPONENTS, INDICES
+from rankmath.formula.terms import INDICES
 from rankmath.validation import InvalidArgument
 
 del _quantities
@@ -72,8 +71,11 @@ class Function:
 FUNCTIONS: dict[str, Function] = {}
 
 
-def _add(entry: Function) -> None:
-    FUNCTIONS[entry.name] = entry
+def _add(call: str, latex: str | Callable[..., str], meaning: str, example: str, value: Value = "number") -> None:
+    """Add a function of numbers, given by its name and its arguments; of any number of them where none is named."""
+    name, *arguments = re.findall(r"\w+", call)
+    parameters = tuple(Parameter(argument, "number") for argument in arguments)
+    FUNCTIONS[name] = Function(name, parameters, latex, meaning, example, value, variadic=not arguments)
 
 
 #: What measures a definition faster than its text, and of which networks.
@@ -104,8 +106,8 @@ def measured(name: str, run: Any, *arguments: Any) -> Any:
 
 def _of_entry(entry: Entry) -> None:
     value: Value = "truth" if entry.truth else "number"
-    evaluate = partial(measured, entry.name)
-    _add(Function(entry.name, entry.parameters, entry.latex, entry.meaning, entry.example, value, evaluate))
+    told = entry.name, entry.parameters, entry.latex, entry.meaning, entry.example, value
+    FUNCTIONS[entry.name] = Function(*told, partial(measured, entry.name))
 
 
 for _entry in ENTRIES.values():
@@ -147,7 +149,7 @@ def quantity(
     def register(function: Measure) -> Measure:
         meaning = " ".join((function.__doc__ or "").split())
         made = Function(name, tuple(parameters), shown, meaning, example, value, function)
-        _add(replace(made, text=text, definition=definition, because=because))
+        FUNCTIONS[name] = replace(made, text=text, definition=definition, because=because)
         return function
 
     return register
@@ -179,8 +181,6 @@ def defined(signature: str, text: str, meaning: str, *, example: str = "", by_na
     quantity(signature, text=text, by_name=by_name, example=example, value=kind_of)(measure)
 
 
-_ONE = (Parameter("x", "number"),)
-
 for _name, _latex, _meaning, _example in (
     ("sqrt", r"\sqrt{{{0}}}", "square root", "diameter(X[0], 2) <= sqrt(2)*mu(X[0])"),
     ("exp", r"e^{{{0}}}", "exponential", "epsilon(P[0, 0]) >= exp(-logit_range(P[0, 0]))/n"),
@@ -191,81 +191,39 @@ for _name, _latex, _meaning, _example in (
     ("expc", r"\frac{{e^{{{0}}}-1}}{{{0}}}", "(eˣ − 1)/x, 1 at x = 0", "expc(mu(X[0])) <= exp(mu(X[0]))"),
     ("tanhc", r"\frac{{\tanh({0})}}{{{0}}}", "tanh(x)/x, 1 at x = 0", "tanhc(mu(X[0])) <= 1"),
 ):
-    _add(Function(_name, _ONE, _latex, _meaning, _example))
-for _name in ("min", "max"):
-    _add(
-        Function(
-            _name,
-            (),
-            lambda *parts, _name=_name: rf"\{_name}\bigl({', '.join(parts)}\bigr)",
-            f"the {'least' if _name == 'min' else 'largest'} of several numbers",
-            f"rank(X[1]) <= {_name}(n, d)",
-            variadic=True,
-        )
-    )
-_SIGNS = {"sum": r"\sum", "prod": r"\prod", "max": r"\max", "min": r"\min"}
+    _add(f"{_name}(x)", _latex, _meaning, _example)
+for _name, _which in (("min", "least"), ("max", "largest")):
+    _latex_of = partial(lambda name, *parts: rf"\{name}\bigl({', '.join(parts)}\bigr)", _name)
+    _add(_name, _latex_of, f"the {_which} of several numbers", f"rank(X[1]) <= {_name}(n, d)")
 _TERMS = {"l": "norm(W[l, 0], 2)", "h": "norm(W[0, h], 2)", "i": "last_share(i)", "k": "contraction(k)"}
 _VERBS = {"sum": "sum", "prod": "product", "max": "largest value", "min": "least value"}
-for _kind, _sign in _SIGNS.items():
-    for _index, _end in INDICES.items():
-        _add(
-            Function(
-                f"{_kind}_{_index}",
-                (Parameter("term", "number"),),
-                _sign + "_{{" + _index + "}} {0}",
-                f"{_VERBS[_kind]} over {_index} = 0, …, {_end} − 1",
-                f"{_kind}_{_index}({_TERMS[_index]}) <= 1",
-            )
-        )
 _EXAMPLES = {
     "l": "diameter(X[l + 1], 2) <= diameter(X[l], 2)",
     "h": "norm(W[0, h], 2) <= 1",
     "i": "last_share(i) <= 1/n",
-    "k": "contraction(k) <= 1/2",
-    "p": "diameter(X[1], p) <= diameter(X[0], p)",
 }
-for _index in (*INDICES, "p"):
-    _range = f"{_index} = 0, …, {INDICES[_index]} − 1" if _index in INDICES else "p = 1, 2, inf"
-    _add(
-        Function(
-            f"all_{_index}",
-            (Parameter("formula", "number"),),
-            "{0}" + rf"\quad\forall {_index}",
-            f"the formula holds for every {_range}",
-            f"all_{_index}({_EXAMPLES[_index]})",
-            "truth",
+_EXAMPLES |= {"k": "contraction(k) <= 1/2", "p": "diameter(X[1], p) <= diameter(X[0], p)"}
+_REACH = {index: f"{index} = 0, …, {end} − 1" for index, end in INDICES.items()} | {"p": "p = 1, 2, inf"}
+for _kind, _verb in _VERBS.items():
+    for _index, _term in _TERMS.items():
+        _name = f"{_kind}_{_index}"
+        _add(
+            f"{_name}(term)",
+            rf"\{_name[:-1]}{{{{{_index}}}}} {{0}}",
+            f"{_verb} over {_REACH[_index]}",
+            f"{_name}({_term}) <= 1",
         )
-    )
-for _index, _end in INDICES.items():
+for _index, _example in _EXAMPLES.items():
+    _said = f"the formula holds for every {_REACH[_index]}"
+    _add(f"all_{_index}(formula)", rf"{{0}}\quad\forall {_index}", _said, f"all_{_index}({_example})", "truth")
+for _index in INDICES:
+    _said = f"the relation holds for some {_REACH[_index]}, read as a relation of the least or largest"
     _add(
-        Function(
-            f"any_{_index}",
-            (Parameter("relation", "number"),),
-            "{0}" + rf"\quad\exists {_index}",
-            f"the relation holds for some {_index} = 0, …, {_end} − 1, read as a relation of the least or largest",
-            f"any_{_index}({_EXAMPLES[_index]})",
-            "truth",
-        )
+        f"any_{_index}(relation)", rf"{{0}}\quad\exists {_index}", _said, f"any_{_index}({_EXAMPLES[_index]})", "truth"
     )
 _add(
-    Function(
-        "recursion",
-        (Parameter("b", "number"), Parameter("start", "number"), Parameter("step", "number")),
-        lambda b, start, step: rf"{b}_L,\quad {b}_0={start},\ {b}_{{l+1}}={step}",
-        "b after L steps: b = start, then b = step for l = 0, …, L − 1, where step may use b and l",
-        "diameter(X[L], 2) <= recursion(b, diameter(X[0], 2), b/2)",
-    )
+    "recursion(b, start, step)",
+    lambda b, start, step: rf"{b}_L,\quad {b}_0={start},\ {b}_{{l+1}}={step}",
+    "b after L steps: b = start, then b = step for l = 0, …, L − 1, where step may use b and l",
+    "diameter(X[L], 2) <= recursion(b, diameter(X[0], 2), b/2)",
 )
-
-__all__ = [
-    "ALIASES",
-    "ARRAYS",
-    "EXPONENTS",
-    "FUNCTIONS",
-    "LETTERS",
-    "SWITCHES",
-    "Function",
-    "Parameter",
-    "predicate",
-    "quantity",
-]

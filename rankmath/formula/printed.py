@@ -18,18 +18,8 @@ from functools import cache
 _OR, _AND, _CASES, _RELATION, _REDUCTION, _SUM, _PRODUCT, _POWER, _ATOM = range(9)
 _SIGNS: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: r"\le ", ast.Gt: ">", ast.GtE: r"\ge ", ast.Eq: "="}
 _REACHES = {"all": r"\text{ for all }", "any": r"\text{ for some }"}
-_LETTERS = {
-    "d_qk": "d_{qk}",
-    "skip": r"\lambda",
-    "in_degree": r"\Delta_{\mathrm{in}}",
-    "x_star": "x^*",
-    "inf": r"\infty",
-    "pi": r"\pi",
-    "Delta": r"\Delta",
-    "epsilon": r"\varepsilon",
-    "phi": r"\varphi",
-    "lam": r"\lambda",
-}
+_LETTERS = {"d_qk": "d_{qk}", "in_degree": r"\Delta_{\mathrm{in}}", "x_star": "x^*", "inf": r"\infty", "pi": r"\pi"}
+_LETTERS |= {"Delta": r"\Delta", "epsilon": r"\varepsilon", "phi": r"\varphi", "lam": r"\lambda", "skip": r"\lambda"}
 _GREEK = ("alpha", "beta", "gamma", "delta", "kappa", "theta", "rho", "tau", "mu", "nu", "omega", "sigma", "lambda")
 _FRESH = "ijkmpqsuvabcefghlt"
 

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Literal
 
 import numpy as np
 
@@ -19,17 +18,71 @@ from rankmath.arithmetic.protocol import System
 from rankmath.attention.plain import turned_rows
 from rankmath.attention.trace import layers_centred
 from rankmath.formula.evaluate import Scalar, Truth
-from rankmath.formula.language import fast
+from rankmath.formula.language import Measure, Reach, fast
 from rankmath.formula.numbers import Signed
 from rankmath.formula.run import Run, scalar_function, unbox
 from rankmath.formula.text import largest_modulus
 from rankmath.linalg import metrics, norms
 from rankmath.linalg.diameters import diameter as diameter_of
-from rankmath.linalg.residuals import ResidualNorm
 from rankmath.model.network import LIPSCHITZ, Attention, LayerNorm, Network
 from rankmath.validation import Array, Bools, InvalidArgument
 
 Place = tuple[str, int, int]
+
+#: What takes one line, by the networks that it is for (see `fast`).
+_LINES: dict[Reach, dict[str, Measure]] = {
+    "tokens": {
+        "residual": lambda run, X, norm: run.from_log(run.log_residual(X[1], norm)),
+        "mu": lambda run, X: run.from_log(run.log_residual(X[1], "frobenius")),
+        "longest": lambda run, X: run.number(
+            unbox(run.A.max(norms.frobenius(run.plain_tokens(X[1])[..., None, :], run.A)[..., None], axis=-2))
+        ),
+    },
+    "weights": {
+        "operator_norm": lambda run, W, p: norm(run, W, {1: "inf", math.inf: "1", 2: "2"}[run.exponent(p)]),
+        "form_norm": lambda run, W, p: _of_weight(
+            run, W, f"form {run.exponent(p)}", lambda M, A: norms.bilinear_norm(M, run.exponent(p), A).value
+        ),
+    },
+    "multiplied": {
+        "orthogonal_values": lambda run: Truth(np.asarray(_exactly("orthogonal", run.net.W).all(axis=(0, 1)))[()]),
+        "definite": lambda run, W: Truth(_exactly("definite", getattr(run.net, W[0])[W[1:]])[()]),
+        "invertible": lambda run, W: Truth(_exactly("invertible", getattr(run.net, W[0])[W[1:]])[()]),
+    },
+    "doubles": {
+        "rank": lambda run, M: run.number(np.linalg.matrix_rank(_matrix(run, M)).astype(float)),
+        "participation_ratio": np.errstate(invalid="ignore")(
+            lambda run, X: run.number(metrics.participation_ratio(run.plain_tokens(X[1]), centred=False))
+        ),
+        "effective_rank": np.errstate(invalid="ignore")(
+            lambda run, X, of: run.number(metrics.effective_rank(run.plain_tokens(X[1]), of))
+        ),
+        "reach": lambda run, X: _from_first(run, X, slice(1, None)),
+        "other_share": lambda run, P: run.number(
+            np.diagonal(_matrix(run, P), axis1=-2, axis2=-1)[..., 1:].max(axis=-1, initial=0.0)
+        ),
+        "second_norm": lambda run, l: _second_map(run, l, lambda M: norms.spectral(M, run.A)),
+        "second_least": lambda run, l: _second_map(run, l, lambda M: np.linalg.svd(M, compute_uv=False)[..., -1]),
+        "least_root": lambda run, l: run.number(_roots(run, l).min(axis=-1)),
+        "largest_root": lambda run, l: run.number(_roots(run, l).max(axis=-1)),
+    },
+    "one line": {
+        "delta": lambda run, P, center: run.from_log(run.about(P[1], P[2], center).log_D),
+        "q_max": lambda run, P, center: run.from_log(run.about(P[1], P[2], center).log_q_max),
+        "q_min": lambda run, P, center: run.from_log(run.about(P[1], P[2], center).log_q_min),
+        "logit_range": lambda run, P: run.number(_row_logits(run, P)[0]),
+        "center_count": lambda run: Fraction(len(run.mask.centers)),
+        "farthest": lambda run: Fraction(run.mask.farthest),
+        "height": lambda run: run.number(-unbox(run.A.max(-run.heights(0, run.pole(0)), axis=-2))),
+        "section": lambda run, X: run.from_log(run.log_section(X[1])),
+        "self_loops": lambda run: Truth(run.mask.has_self_loops),
+        "quasi_strongly_connected": lambda run: Truth(run.mask.is_quasi_strongly_connected),
+        "strongly_connected": lambda run: Truth(run.mask.is_strongly_connected),
+    },
+}
+for _reach, _measures in _LINES.items():
+    for _name, _measure in _measures.items():
+        fast(_name, _reach)(_measure)
 
 # -- tokens ------------------------------------------------------------------------------------------------
 
@@ -40,16 +93,6 @@ def diameter(run: Run, X: tuple[str, int], p: str) -> Scalar:
     if key not in run.memory:
         run.memory[key] = run.from_log(run.log_diameter(X[1], run.exponent(p)))
     return run.memory[key]
-
-
-@fast("residual", of="tokens")
-def residual(run: Run, X: tuple[str, int], norm: ResidualNorm) -> Scalar:
-    return run.from_log(run.log_residual(X[1], norm))
-
-
-@fast("mu", of="tokens")
-def mu(run: Run, X: tuple[str, int]) -> Scalar:
-    return run.from_log(run.log_residual(X[1], "frobenius"))
 
 
 @fast("centred_norm", of="tokens")
@@ -82,45 +125,16 @@ def stable_rank(run: Run, X: tuple[str, int]) -> Scalar:
     return run.number(ratio * ratio)
 
 
-@fast("rank", of="doubles")
-def rank(run: Run, M: Place | tuple[str, int]) -> Scalar:
-    return run.number(np.linalg.matrix_rank(_matrix(run, M)).astype(float))
-
-
-@fast("participation_ratio", of="doubles")
-def participation_ratio(run: Run, X: tuple[str, int]) -> Scalar:
-    with np.errstate(invalid="ignore"):
-        return run.number(metrics.participation_ratio(run.plain_tokens(X[1]), centred=False))
-
-
-@fast("effective_rank", of="doubles")
-def effective_rank(run: Run, X: tuple[str, int], of: Literal["singular", "eigen"]) -> Scalar:
-    with np.errstate(invalid="ignore"):
-        return run.number(metrics.effective_rank(run.plain_tokens(X[1]), of))
-
-
-@fast("longest", of="tokens")
-def longest(run: Run, X: tuple[str, int]) -> Scalar:
-    A, Y = run.A, run.plain_tokens(X[1])
-    return run.number(unbox(A.max(norms.frobenius(Y[..., None, :], A)[..., None], axis=-2)))
-
-
 # -- weights -----------------------------------------------------------------------------------------------
 
 
 @fast("norm", of="attention")
 def norm(run: Run, M: tuple[str, int, int], p: str) -> Scalar:
-    measure = {
-        "1": norms.norm_one,
-        "2": norms.spectral,
-        "inf": norms.norm_inf,
-        "max": norms.norm_max,
-        "frobenius": norms.frobenius,
-        "composite": norms.composite,
-    }[p]
+    measure = {"1": norms.norm_one, "2": norms.spectral, "inf": norms.norm_inf, "max": norms.norm_max}
+    measure |= {"frobenius": norms.frobenius, "composite": norms.composite}
     if M[0] in ("W", "W_QK"):
-        return _of_weight(run, M, p, measure)
-    return run.number(measure(_matrix(run, M), run.A))
+        return _of_weight(run, M, p, measure[p])
+    return run.number(measure[p](_matrix(run, M), run.A))
 
 
 def _of_weight(run: Run, W: Place, name: str, measure: Callable[[Array, System], Array]) -> Scalar:
@@ -147,17 +161,6 @@ def _matrix(run: Run, M: tuple[str, int, int] | tuple[str, int]) -> Array:
     raise TypeError(M)
 
 
-@fast("operator_norm", of="weights")
-def operator_norm(run: Run, W: Place, p: str) -> Scalar:
-    return norm(run, W, {1: "inf", math.inf: "1", 2: "2"}[run.exponent(p)])
-
-
-@fast("form_norm", of="weights")
-def form_norm(run: Run, W: Place, p: str) -> Scalar:
-    q = run.exponent(p)
-    return _of_weight(run, W, f"form {q}", lambda M, A: norms.bilinear_norm(M, q, A).value)
-
-
 @fast("least_singular", of="weights")
 def least_singular(run: Run, W: Place) -> Scalar:
     A, M = run.A, run.weight(*W)
@@ -169,11 +172,7 @@ def least_singular(run: Run, W: Place) -> Scalar:
 def definiteness(run: Run, W: Place) -> Scalar:
     A, M = run.A, run.weight(*W)
     low, high = norms.symmetric_extremes((M + A.transpose(M)) / 2, A)
-    return run.number(np.maximum(low, -high) if not A.unbounded else _larger(run, low, -high))
-
-
-def _larger(run: Run, a: Scalar, b: Scalar) -> Scalar:
-    return run.numbers.larger(a, b)
+    return run.number(np.maximum(low, -high) if not A.unbounded else run.numbers.larger(low, -high))
 
 
 @fast("product_norm", of="weights")
@@ -199,11 +198,6 @@ def lipschitz(run: Run, layer: int) -> Scalar:
 # -- attention ---------------------------------------------------------------------------------------------
 
 
-@fast("delta")
-def delta(run: Run, P: Place, center: str) -> Scalar:
-    return run.from_log(run.about(P[1], P[2], center).log_D)
-
-
 @fast("gamma")
 def gamma(run: Run, P: Place) -> Scalar:
     at = run.about(P[1], P[2], "composite")
@@ -215,16 +209,6 @@ def gamma(run: Run, P: Place) -> Scalar:
     if D == 0:
         return run.numbers.lift(Fraction(0))
     return run.numbers.apply("sqrt", total / D)
-
-
-@fast("q_max")
-def q_max(run: Run, P: Place, center: str) -> Scalar:
-    return run.from_log(run.about(P[1], P[2], center).log_q_max)
-
-
-@fast("q_min")
-def q_min(run: Run, P: Place, center: str) -> Scalar:
-    return run.from_log(run.about(P[1], P[2], center).log_q_min)
 
 
 def _row_logits(run: Run, P: Place) -> tuple[Array, Array]:
@@ -248,11 +232,6 @@ def epsilon(run: Run, P: Place) -> Scalar:
         return run.from_log(-_row_logits(run, P)[1])
     rows = _matrix(run, P)
     return run.number(-unbox(run.A.max(run.A.max(run.A.where(run.mask.allowed, -rows, -1 + 0 * rows), -1), -2)))
-
-
-@fast("logit_range")
-def logit_range(run: Run, P: Place) -> Scalar:
-    return run.number(_row_logits(run, P)[0])
 
 
 @fast("dobrushin", of="attention")
@@ -347,16 +326,6 @@ def _difference_from_first(run: Run, layer: int) -> Array:
     return close if A.unbounded else np.where(small, close, _rows_minus_first(A, rows))
 
 
-@fast("center_count")
-def center_count(run: Run) -> Scalar:
-    return Fraction(len(run.mask.centers))
-
-
-@fast("farthest")
-def farthest(run: Run) -> Scalar:
-    return Fraction(run.mask.farthest)
-
-
 # -- positions, in doubles ---------------------------------------------------------------------------------
 
 
@@ -441,11 +410,6 @@ def first_gap(run: Run, X: tuple[str, int]) -> Scalar:
     return _from_first(run, X, slice(1, 2))
 
 
-@fast("reach", of="doubles")
-def reach(run: Run, X: tuple[str, int]) -> Scalar:
-    return _from_first(run, X, slice(1, None))
-
-
 def _from_first(run: Run, X: tuple[str, int], others: slice) -> Scalar:
     """The largest distance of some tokens from the first, in doubles."""
     tokens = run.tokens[X[1]]
@@ -467,12 +431,6 @@ def across(run: Run, X: tuple[str, int]) -> Scalar:
         return _doubtful(_lengths(second - share[..., None] * first), np.log(_lengths(Y).max(axis=-1)))
 
 
-@fast("other_share", of="doubles")
-def other_share(run: Run, P: Place) -> Scalar:
-    shares = np.diagonal(_matrix(run, P), axis1=-2, axis2=-1)[..., 1:]
-    return run.number(shares.max(axis=-1, initial=0.0))
-
-
 @fast("linear_gap", of="doubles")
 def linear_gap(run: Run, layer: int) -> Scalar:
     Y, heads = run.reads(layer), range(run.net.heads)
@@ -485,25 +443,13 @@ def linear_gap(run: Run, layer: int) -> Scalar:
         return _doubtful(_lengths(made).max(axis=-1), np.log(_lengths(added).max(axis=-1)))
 
 
-def _second_map(run: Run, layer: int) -> tuple[Array, Array]:
-    """Σ_h P_11 W of a layer, (..., d, d), and the logarithm of what was added up."""
+def _second_map(run: Run, layer: int, measure: Callable[[Array], Array]) -> Scalar:
+    """What is measured of Σ_h P_11 W of a layer, (..., d, d); its digits end where those of the summands do."""
     if run.X.shape[-2] == 1:
         raise InvalidArgument("net: the second token's map is not defined for its layers; there is one token")
     terms = [run.attention(layer, h)[..., 1:2, 1:2] * run.weight("W", layer, h) for h in range(run.net.heads)]
     with np.errstate(divide="ignore"):
-        return sum(terms), np.log(norms.frobenius(sum(map(np.abs, terms)), run.A))
-
-
-@fast("second_norm", of="doubles")
-def second_norm(run: Run, layer: int) -> Scalar:
-    M, log_top = _second_map(run, layer)
-    return _doubtful(norms.spectral(M, run.A), log_top)
-
-
-@fast("second_least", of="doubles")
-def second_least(run: Run, layer: int) -> Scalar:
-    M, log_top = _second_map(run, layer)
-    return _doubtful(np.linalg.svd(M, compute_uv=False)[..., -1], log_top)
+        return _doubtful(measure(sum(terms)), np.log(norms.frobenius(sum(map(np.abs, terms)), run.A)))
 
 
 def _before(run: Run, layer: int) -> LayerNorm:
@@ -517,16 +463,6 @@ def _roots(run: Run, layer: int) -> Array:
     """The root mean squares of the tokens that a layer norms."""
     Y, norm = run.plain_tokens(layer), _before(run, layer)
     return np.sqrt((Y * Y).sum(axis=-1) / Y.shape[-1] + norm.floor)
-
-
-@fast("least_root", of="doubles")
-def least_root(run: Run, layer: int) -> Scalar:
-    return run.number(_roots(run, layer).min(axis=-1))
-
-
-@fast("largest_root", of="doubles")
-def largest_root(run: Run, layer: int) -> Scalar:
-    return run.number(_roots(run, layer).max(axis=-1))
 
 
 @fast("root_growth", of="doubles")
@@ -568,17 +504,6 @@ def mu_before(run: Run, l: int) -> Scalar:
     return made.from_log(made.log_residual(1, "frobenius"))
 
 
-@fast("height")
-def height(run: Run) -> Scalar:
-    A = run.A
-    return run.number(-unbox(A.max(-run.heights(0, run.pole(0)), axis=-2)))
-
-
-@fast("section")
-def section(run: Run, X: tuple[str, int]) -> Scalar:
-    return run.from_log(run.log_section(X[1]))
-
-
 @fast("gram_height", of="tokens")
 def gram_height(run: Run, X: tuple[str, int]) -> Scalar:
     A, Y = run.A, run.plain_tokens(X[1])
@@ -606,36 +531,6 @@ def gram_height(run: Run, X: tuple[str, int]) -> Scalar:
 
 
 # -- predicates --------------------------------------------------------------------------------------------
-
-
-@fast("self_loops")
-def self_loops(run: Run) -> Truth:
-    return Truth(run.mask.has_self_loops)
-
-
-@fast("quasi_strongly_connected")
-def quasi_strongly_connected(run: Run) -> Truth:
-    return Truth(run.mask.is_quasi_strongly_connected)
-
-
-@fast("strongly_connected")
-def strongly_connected(run: Run) -> Truth:
-    return Truth(run.mask.is_strongly_connected)
-
-
-@fast("orthogonal_values", of="multiplied")
-def orthogonal_values(run: Run) -> Truth:
-    return Truth(np.asarray(_exactly("orthogonal", run.net.W).all(axis=(0, 1)))[()])
-
-
-@fast("definite", of="multiplied")
-def definite(run: Run, W: Place) -> Truth:
-    return Truth(_exactly("definite", (run.net.W_QK if W[0] == "W_QK" else run.net.W)[W[1:]])[()])
-
-
-@fast("invertible", of="multiplied")
-def invertible(run: Run, W: Place) -> Truth:
-    return Truth(_exactly("invertible", (run.net.W_QK if W[0] == "W_QK" else run.net.W)[W[1:]])[()])
 
 
 def _exactly(what: str, matrices: Array) -> Bools:

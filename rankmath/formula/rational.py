@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import lru_cache, reduce
 from operator import mul
 from typing import Any
 
+import numpy as np
 from flint import fmpq, fmpq_mat
 
 
@@ -43,9 +44,9 @@ def _matrix(*factors: list[Any]) -> list[Any]:
     return reduce(mul, map(fmpq_mat, factors)).tolist()
 
 
-def _real_eigenvalues(M: list[Any], *, positive: bool) -> int:
+def real_eigenvalues(M: fmpq_mat, *, positive: bool) -> int:
     """How many: different and positive ones, or real ones with their multiplicities."""
-    roots: Any = fmpq_mat(M).charpoly().numer().complex_roots()
+    roots: Any = M.charpoly().numer().complex_roots()
     real = [(root.real, count) for root, count in roots if root.imag.is_zero()]
     return sum(x > 0 for x, _ in real) if positive else sum(count for _, count in real)
 
@@ -60,8 +61,8 @@ _ALGEBRA: dict[str, Callable[..., Any]] = {
     "rollout": lambda layers: _matrix(*reversed(layers)),
     "solve": lambda M, b: [row[0] for row in fmpq_mat(M).solve(fmpq_mat([[x] for x in b])).tolist()],
     "matrix_rank": lambda M: fmpq_mat(M).rank(),
-    "real_eigenvalues": lambda M: _real_eigenvalues(M, positive=False),
-    "positive_eigenvalues": lambda M: _real_eigenvalues(M, positive=True),
+    "real_eigenvalues": lambda M: real_eigenvalues(fmpq_mat(M), positive=False),
+    "positive_eigenvalues": lambda M: real_eigenvalues(fmpq_mat(M), positive=True),
 }
 _PLAIN: dict[str, Any] = {
     **{f.__name__: f for f in (abs, all, any, at, divided, len, max, min, raised, sum)},
@@ -100,15 +101,16 @@ class _Rational(ast.NodeTransformer):
 
 
 class Own:
-    """The algebra of `_ALGEBRA`; what was worked out once for the same arrays is not worked out again."""
+    """What a text leaves to its reader; what was worked out once for the same arrays is not worked out again."""
 
-    def __init__(self) -> None:
+    def __init__(self, algebra: Mapping[str, Callable[..., Any]] = _ALGEBRA) -> None:
+        self._algebra = algebra
         self._known: dict[Any, tuple[Any, tuple[Any, ...]]] = {}
 
     def __call__(self, name: str, *values: Any) -> Any:
-        key = (name, *(id(value) if isinstance(value, list) else value for value in values))
+        key = (name, *(id(value) if isinstance(value, list | np.ndarray) else value for value in values))
         if key not in self._known:
-            self._known[key] = (_ALGEBRA[name](*values), values)
+            self._known[key] = (self._algebra[name](*values), values)
         return self._known[key][0]
 
 
@@ -119,15 +121,27 @@ def function(text: str, names: tuple[str, ...]) -> Callable[..., Any]:
     >>> function("v[0]/sum(v[i] for i in range(len(v)))", ("v",))(Own(), None, rational([1, 0.5]))
     2/3
     """
+    return compiled(text, names, _PLAIN)
+
+
+def compiled(text: str, names: tuple[str, ...], plain: Mapping[str, Any]) -> Callable[..., Any]:
+    """… where `plain` says what its operations are."""
     *lines, last = ast.parse(text.strip()).body
     assert isinstance(last, ast.Expr)
     made = ast.parse(f"def defined({', '.join(dict.fromkeys(('own', 'n', *names)))}): pass")
     assert isinstance(made.body[0], ast.FunctionDef)
     made.body[0].body = [_Rational().visit(line) for line in (*lines, ast.Return(last.value))]
-    found: dict[str, Any] = {"__builtins__": {}, **_PLAIN}
+    found: dict[str, Any] = {"__builtins__": {}, **plain}
     exec(compile(ast.fix_missing_locations(made), "<definition>", "exec"), found)
     defined: Callable[..., Any] = found["defined"]
     return defined
+
+
+@lru_cache(maxsize=1024)
+def is_rational(text: str) -> bool:
+    """Whether the text is about rational numbers: no roots, exponentials and the like."""
+    called = (node.func for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
+    return all(getattr(name, "id", "") in (*_PLAIN, *_ALGEBRA) for name in called)
 
 
 def rational(value: Any) -> Any:

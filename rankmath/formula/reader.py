@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import NoReturn, TypeVar
 
-from rankmath.definitions.entries import ENTRIES
-from rankmath.definitions.hypotheses import MASKS, OTHER_NAMES, allowed
-from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS, LETTERS, SWITCHES, Function, Parameter
+from rankmath.definitions.entries import ENTRIES, Parameter
+from rankmath.definitions.hypotheses import MASKS, OTHER_NAMES, SWITCHES, allowed
+from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS, LETTERS, Function
 from rankmath.formula.terms import (
+    ARITHMETIC,
     EXPONENTS,
     INDICES,
     Call,
@@ -36,6 +37,9 @@ from rankmath.formula.terms import (
 )
 from rankmath.validation import InvalidArgument
 
+#: What is typed for signs that are not in the language.
+_TYPED = {"≤": "<=", "≥": ">=", "·": "*", "−": "-", "²": "^2", "√": "sqrt(…)", "∞": "inf"}
+_TYPED |= {"μ": "mu", "µ": "mu", "γ": "gamma", "δ": "delta", "ε": "epsilon"}
 #: Longer claims, deeper ones and longer numbers are refused.
 MOST_CHARACTERS = 20_000
 #: The functions of the language itself, without those that single claims bring: what is proposed must not depend on
@@ -95,7 +99,7 @@ class _Reader:
             raise InvalidArgument("claim: empty; a relation such as 'mu(X[1]) <= mu(X[0])' is needed")
         for column, letter in enumerate(text, start=1):
             if not letter.isascii():  # look-alikes would be read as other names
-                hint = {"≤": "; write <=", "≥": "; write >=", "·": "; write *", "−": "; write -"}.get(letter, "")
+                hint = f"; write {_TYPED[letter]}" if letter in _TYPED else ""
                 name = unicodedata.name(letter, "unnamed")
                 raise InvalidArgument(f"claim, column {column}: {letter!r} ({name}) is not in the language{hint}")
         # One line without blanks around it, in which ^ is a power; `columns` says where each sign was typed.
@@ -250,6 +254,8 @@ class _Reader:
             value = Fraction(digits)
         except ValueError:
             self.refuse(node, f"{digits!r} is no number of the language; write 12, 0.5, 1e-3 or 1/3")
+        if max(len(str(value.numerator)), len(str(value.denominator))) > _MOST_DIGITS:  # it is printed as a fraction
+            self.refuse(node, f"a number of more than {_MOST_DIGITS} digits")
         return Number(value)
 
     def letter(self, node: ast.AST, name: str) -> Term:
@@ -439,17 +445,9 @@ def _exact(term: Term) -> Fraction | None:
             a, b = _exact(left), _exact(right)
             if a is None or b is None or max(_bits(a), _bits(b)) > _MOST_BITS:
                 return None
-            match operator:
-                case "+":
-                    return a + b
-                case "-":
-                    return a - b
-                case "*":
-                    return a * b
-                case "/":
-                    return None if b == 0 else a / b
-                case _:
-                    return a**b.numerator if b.denominator == 1 else None
+            if operator == "**":
+                return a**b.numerator if b.denominator == 1 else None
+            return None if operator == "/" and b == 0 else Fraction(ARITHMETIC[operator](a, b))
     return None
 
 

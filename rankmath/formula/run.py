@@ -25,11 +25,17 @@ from rankmath.formula.evaluate import NUMBERS, Numbers, Scalar
 from rankmath.formula.numbers import Signed
 from rankmath.formula.text import Text, joined, network_data, rounded
 from rankmath.linalg.diameters import diameter
-from rankmath.linalg.enclosures import log_diameter as log_diameter_objects
-from rankmath.linalg.enclosures import log_residual as log_residual_objects
+from rankmath.linalg.exact_residuals import log_diameter as log_diameter_objects
+from rankmath.linalg.exact_residuals import log_residual as log_residual_objects
 from rankmath.linalg.masks import Mask, as_mask
-from rankmath.linalg.residual_values import MOST_DIMENSIONS, residual_above, residual_inf, residual_one
-from rankmath.linalg.residuals import ResidualNorm, value_and_center
+from rankmath.linalg.residuals import (
+    MOST_DIMENSIONS,
+    ResidualNorm,
+    residual_above,
+    residual_inf,
+    residual_one,
+    value_and_center,
+)
 from rankmath.model.network import Attention, Network
 from rankmath.model.positions import kinds_of_positions
 from rankmath.validation import Array, InvalidArgument, Number
@@ -77,31 +83,7 @@ class Run:
     # -- letters and switches ------------------------------------------------------------------------------
 
     def letter(self, name: str) -> Fraction | Scalar:
-        net = self.net
-        match name:
-            case "n":
-                return Fraction(int(self.X.shape[-2]))
-            case "d":
-                return Fraction(net.dim)
-            case "H":
-                return Fraction(net.heads)
-            case "L":
-                return Fraction(net.layers)
-            case "d_qk":
-                return Fraction(net.d_qk)
-            case "skip":
-                return Fraction(net.skip)
-            case "r":
-                return Fraction(self.radius)
-            case "K":
-                return Fraction(-(-net.layers // self.radius))
-            case "in_degree":
-                return Fraction(int(self.mask.allowed.sum(axis=1).max()))
-            case "kv_heads":
-                return Fraction(max(a.heads if a.kv_heads is None else a.kv_heads for a in net.attentions))
-            case "x_star":
-                return threshold(self.numbers)
-        raise KeyError(name)
+        return threshold(self.numbers) if name == "x_star" else Fraction(_LETTERS[name](self))
 
     def switch(self, name: str, word: str) -> bool:
         net = self.net
@@ -308,8 +290,7 @@ class Run:
     # -- attention -----------------------------------------------------------------------------------------
 
     def logit_parts(self, layer: int, head: int) -> tuple[Array, Array]:
-        """c (..., 1, n) and E (..., n, n), quadratic in res(X): the logits are c_j + E_ij up to constants
-        of a row."""
+        """c (..., 1, n) and E (..., n, n), quadratic in res(X): the logits are c_j + E_ij up to constants of a row."""
         A, net, tokens = self.A, self.net, self.tokens[layer]
         W, R = self.weight("W_QK", layer, head), tokens.residual
         c = A.matmul(A.matmul(tokens.center, W), A.transpose(R))
@@ -456,6 +437,20 @@ class Run:
         if A.unbounded:
             return log_diameter_objects(A, offsets, 2)
         return self.scaled(tokens, diameter(offsets, 2))
+
+
+_LETTERS: dict[str, Callable[[Run], int | float | Fraction]] = {
+    "n": lambda run: int(run.X.shape[-2]),
+    "d": lambda run: run.net.dim,
+    "H": lambda run: run.net.heads,
+    "L": lambda run: run.net.layers,
+    "d_qk": lambda run: run.net.d_qk,
+    "skip": lambda run: run.net.skip,
+    "r": lambda run: run.radius,
+    "K": lambda run: -(-run.net.layers // run.radius),
+    "in_degree": lambda run: int(run.mask.allowed.sum(axis=1).max()),
+    "kv_heads": lambda run: max(a.heads if a.kv_heads is None else a.kv_heads for a in run.net.attentions),
+}
 
 
 @dataclass(frozen=True)

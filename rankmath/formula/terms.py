@@ -7,11 +7,12 @@ is read by `rankmath.formula.reader` and printed by `rankmath.formula.printing`,
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import operator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Rational
-from typing import NoReturn, TypeAlias, Union
+from typing import Any, NoReturn, TypeAlias, Union
 
 from rankmath.validation import InvalidArgument
 
@@ -22,6 +23,13 @@ Termlike: TypeAlias = Union["Term", int, float, Fraction, str]
 INDICES = {"l": "L", "h": "H", "i": "n", "k": "K"}
 #: The exponents an index p runs over.
 EXPONENTS = ("1", "2", "inf")
+#: What the signs of a term do to numbers.
+ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+}
 
 
 class Term:

@@ -23,14 +23,18 @@ from rankmath.arithmetic.protocol import System
 from rankmath.definitions.entries import ENTRIES, Entry, lines
 from rankmath.definitions.layer import GRAPHS, layer_text
 from rankmath.definitions.quantities import HELPERS
-from rankmath.formula.evaluate import NUMBERS, Truth
+from rankmath.formula.evaluate import NUMBERS, Doubles, Truth
 from rankmath.formula.numbers import Signed
 from rankmath.formula.printed import lets
+from rankmath.formula.rational import real_eigenvalues
+from rankmath.formula.terms import ARITHMETIC
 from rankmath.linalg.norms import spectral, symmetric_extremes
 from rankmath.linalg.residuals import value_and_center
 from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
 from rankmath.validation import Array, InvalidArgument, Undecided
 
+# What texts ask of the same arrays again and again.
+_KEPT = frozenset({"softmax", "ordered"})
 # Kinds of arguments for which a definition is remembered, and those that are told apart by their values.
 _BY_VALUE = frozenset({Fraction, str})
 _REMEMBERED = _BY_VALUE | {list, dict}
@@ -38,29 +42,6 @@ _REMEMBERED = _BY_VALUE | {list, dict}
 #: A number, a truth value (None: not decided), a word, a record, or a list of these.
 Value: TypeAlias = Any
 Env: TypeAlias = Mapping[str, Value]
-
-
-class Doubles:
-    """Doubles one by one, as they are."""
-
-    name = "float64"
-
-    def lift(self, value: Fraction) -> float:
-        return value.numerator / value.denominator
-
-    def power(self, base: float, exponent: Fraction) -> float:
-        return base**exponent.numerator if exponent.denominator == 1 else base ** float(exponent)
-
-    def apply(self, function: str, x: float) -> float:
-        if function in ("expc", "tanhc"):
-            return 1.0 if x == 0 else (math.expm1(x) if function == "expc" else math.tanh(x)) / x
-        return abs(x) if function == "abs" else float(getattr(math, function)(x))
-
-    def larger(self, a: float, b: float) -> float:
-        return max(a, b)
-
-    def smaller(self, a: float, b: float) -> float:
-        return min(a, b)
 
 
 @cache
@@ -153,6 +134,11 @@ class Text:
             found = self.loop(arguments[0].elt, arguments[0].generators, env)
             return _REDUCED[name](self, found)
         values = [self.value(argument, env) for argument in arguments]
+        if name in _KEPT and values[0].__class__ is list:
+            key = (name, *map(id, values))
+            if key not in self.cache:
+                self.cache[key] = (_OWN[name](self, *values), values)
+            return self.cache[key][0]
         if name in _OWN:
             return _OWN[name](self, *values)
         if name in self.defined:
@@ -302,14 +288,7 @@ def _joined(conjunction: bool, truths: Iterable[bool | None]) -> bool | None:
     return None if unknown else conjunction
 
 
-_NUMERIC: dict[str, Callable[..., Value]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "minus": operator.neg,
-    "abs": abs,
-}
+_NUMERIC: dict[str, Callable[..., Value]] = {**ARITHMETIC, "minus": operator.neg, "abs": abs}
 _RELATIONS: dict[type[ast.cmpop], Callable[[Value, Value], Value]] = {
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
@@ -483,7 +462,7 @@ def largest_modulus(text: Text, M: Value) -> Value:
 
 
 def _residual(text: Text, Y: Value, kind: str, hint: Value) -> Value:
-    from rankmath.linalg.enclosures import log_residual
+    from rankmath.linalg.exact_residuals import log_residual
 
     matrix = text.matrix(Y)
     if text.A.name != "balls":
@@ -524,9 +503,19 @@ def _moduli(text: Text, M: Value) -> Value:
 
     try:
         found = [abs(x) for x in acb_mat(matrix.tolist()).eig(multiple=True)]
-    except ValueError:
-        return [arb.nan()] * len(matrix)
+    except ValueError:  # some may be equal: those of an exact matrix are roots of a polynomial
+        if (exact := _fractions(text, M)) is None:
+            return [arb.nan()] * len(matrix)
+        found = [abs(root) for root, count in _roots(exact) for _ in range(count)]
     return _ordered(text, found)[::-1]
+
+
+def _roots(M: Value) -> Any:
+    """The eigenvalues of a rational matrix and how often each occurs."""
+    from rankmath.linalg.rationals import to_flint
+
+    found: Any = to_flint(M).charpoly()
+    return found.numer().complex_roots()
 
 
 def _ordered(text: Text, values: Value) -> Value:
@@ -548,13 +537,10 @@ def _cholesky(text: Text, M: Value) -> Value:
     return L
 
 
-def _real_eigenvalues(text: Text, M: Value, positive: bool) -> Value:
-    """How many, of an exact matrix: different and positive ones, or real ones with their multiplicities."""
+def _real_eigenvalues(text: Text, M: Value, *, positive: bool) -> Value:
     from rankmath.linalg.rationals import to_flint
 
-    roots: Any = to_flint(_fractions(text, M)).charpoly().numer().complex_roots()
-    real = [(root.real, count) for root, count in roots if root.imag.is_zero()]
-    return Fraction(sum(x > 0 for x, _ in real) if positive else sum(count for _, count in real))
+    return Fraction(real_eigenvalues(to_flint(_fractions(text, M)), positive=positive))
 
 
 def _det(text: Text, M: Value) -> Value:
@@ -686,25 +672,11 @@ def network_data(A: System, net: Network, X: Array) -> dict[str, Value]:
         for layer, at in zip(blocks, feeds, strict=True)
     ]
     layers, heads = Fraction(len(blocks)), Fraction(len(maps[0]["query"]) if maps else 0)
-    data: dict[str, Value] = {
-        "blocks": blocks,
-        "input": record.matrix(X),
-        "n": Fraction(n),
-        "d": Fraction(d),
-        "L": layers,
-        "H": heads,
-        "tokens": Fraction(n),
-        "dim": Fraction(d),
-        "layers": layers,
-        "heads": heads,
-        "attends": attends,
-        "feeds": feeds,
-        "mlp": fed,
-        "hints_inf": [[]] * (len(blocks) + 1),
-        "hints_composite": [[]] * (len(blocks) + 1),
-        "layernorm": net.norm_kind,
-        "norm_at": net.norm_at,
-    }
+    data: dict[str, Value] = {"n": Fraction(n), "d": Fraction(d), "L": layers, "H": heads}
+    data |= dict(zip(("tokens", "dim", "layers", "heads"), data.values(), strict=True))
+    data |= {"blocks": blocks, "input": record.matrix(X), "attends": attends, "feeds": feeds, "mlp": fed}
+    data |= dict.fromkeys(("hints_inf", "hints_composite"), [[]] * (len(blocks) + 1))
+    data |= {"layernorm": net.norm_kind, "norm_at": net.norm_at}
     same = {"skip": [part["skip"] for part in attentions], "d_qk": [f["d_qk"] for f in maps]}
     same["edges"] = [f["mask"] for f in maps]
     return data | {name: values[0] for name, values in same.items() if values and all(v == values[0] for v in values)}

@@ -23,7 +23,6 @@ import numpy as np
 import numpy.typing as npt
 
 from rankmath.kernels.compiled import Kernel, Shape, Writer, address, aligned, groups_at_once, module
-from rankmath.kernels.compiled_far import Memory, functions
 from rankmath.kernels.compiled_layer import (
     COUNTERS,
     GIVEN,
@@ -35,6 +34,8 @@ from rankmath.kernels.compiled_layer import (
     SIZES,
     WILD,
     LayerWriter,
+    Memory,
+    functions,
 )
 from rankmath.kernels.runs import LARGE, STEP, Arrays, Run
 from rankmath.validation import Floats

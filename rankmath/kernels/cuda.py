@@ -11,7 +11,7 @@ shared memory meanwhile. Both products run on the float64 tensor units (mma m16n
 in is the fragment the other wants, up to a permutation of the keys, and a sum does not mind the order.
 
 The small ones make one pass where CuPy would make several: sizes of matrices, rows relative to one of them, the
-softmax of a column, largest distances. The twins: `rankmath.attention.close.by_expm1`, and the methods of
+softmax of a column, largest distances. The twins: `rankmath.attention.views.by_expm1`, and the methods of
 `Float64` that call these.
 """
 

@@ -149,14 +149,8 @@ def _side_by_side(block: Block, attention: Attention, kept: Switches) -> Sublaye
     )
     heads = replace(h, query=Q, key=K, value=V, query_bias=b_Q, key_bias=b_K, value_bias=b_V)
     W_in, b_in = folded(second, f.W_in, f.b_in)
-    inner = heads.attention(
-        d_qk=attention.d_qk,
-        mask=attention.mask,
-        position=attention.position,
-        rotary=attention.rotary,
-        qk_norm=attention.qk_norm,
-        softcap=attention.softcap,
-    )
+    options = ("d_qk", "mask", "position", "rotary", "qk_norm", "softcap")
+    inner = heads.attention(**{name: getattr(attention, name) for name in options})
     bare = LayerNorm(first.kind, first.eps)
     return Sublayer(Parallel((inner, replace(f, W_in=W_in, b_in=b_in))), float(kept.skip), before=bare)
 
@@ -182,26 +176,16 @@ def redrawn(block: Block, source: Source, rng: np.random.Generator, spread: floa
         return np.zeros_like(vector) if source == "initial" else matrix(vector)
 
     h, f = block.heads, block.mlp
-    heads = Heads(
-        matrix(h.query),
-        matrix(h.key),
-        matrix(h.value),
-        matrix(h.output),
-        bias(h.query_bias),
-        bias(h.key_bias),
-        bias(h.value_bias),
-        bias(h.output_bias),
-        h.count,
-        h.kv_count,
-    )
+    names = ("query", "key", "value", "output")
+    drawn: dict[str, Any] = {name: matrix(getattr(h, name)) for name in names}
+    heads = replace(h, **drawn | {f"{name}_bias": bias(getattr(h, f"{name}_bias")) for name in names})
     mlp = replace(f, W_in=matrix(f.W_in), W_out=matrix(f.W_out), b_in=bias(f.b_in), b_out=bias(f.b_out))
     if f.W_gate is not None:
         mlp = replace(mlp, W_gate=matrix(f.W_gate), b_gate=bias(f.b_gate))
     block = replace(block, heads=heads, mlp=mlp)
     if source == "redrawn":
         return block
-    names = ("attention_norm", "mlp_norm", "behind_attention", "behind_mlp")
-    given = {name: getattr(block, name) for name in names}
+    given = {name: getattr(block, name) for name in ("attention_norm", "mlp_norm", "behind_attention", "behind_mlp")}
     norms: dict[str, Any] = {name: None if norm is None else fresh(norm) for name, norm in given.items()}
     if block.qk_norm is not None:
         of_queries, of_keys, eps = block.qk_norm

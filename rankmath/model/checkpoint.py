@@ -17,12 +17,19 @@ from rankmath.linalg.masks import MaskLike
 from rankmath.model.arrays import Floats
 from rankmath.model.blocks import VARIANTS, Block, Heads, Source, fresh, redrawn, sublayers
 from rankmath.model.checkpoint_files import checkpoint_files
-from rankmath.model.embedding import AudioEmbedding, Embedding, PatchEmbedding, WordEmbedding, equal_lengths
+from rankmath.model.embedding import (
+    AudioEmbedding,
+    Embedding,
+    PatchEmbedding,
+    Tokenizer,
+    WordEmbedding,
+    equal_lengths,
+    tokenizer_beside,
+)
 from rankmath.model.layouts import ACTIVATIONS, Layout, NamedWeights, layout_of
 from rankmath.model.modern import FAMILIES, NAMES, PLACES, Reader, unwrapped
 from rankmath.model.network import MLP, LayerNorm, Network, Sublayer
 from rankmath.model.positions import Position, RelativeBuckets
-from rankmath.model.text import Tokenizer, tokenizer_beside
 from rankmath.validation import ArrayLike, InvalidArgument, Json, as_choice, as_count, as_real
 
 #: More layers, or wider ones, than any model has: a damaged config.json.
@@ -240,16 +247,9 @@ def _modern(
         embedding = _patches(weights, "embeddings.position_embeddings")
     else:
         places = [table.places for table in tables.values() if table is not None]
-        embedding = WordEmbedding(
-            weights.tensor(f"{family.words}.weight", (None, d)),
-            None,
-            None,
-            None if family.embedding_norm is None else reader.norm(family.embedding_norm),
-            None,
-            None,
-            math.sqrt(d) if kind.startswith("gemma") else 1.0,
-            min(places, default=PLACES),
-        )
+        words, scale = weights.tensor(f"{family.words}.weight", (None, d)), math.sqrt(d) if "gemma" in kind else 1.0
+        norm, most = reader.norm(family.embedding_norm), min(places, default=PLACES)
+        embedding = WordEmbedding(words, norm=norm, scale=scale, places=most)
     folder = Path(path) if Path(path).is_dir() else Path(path).parent
     key = "initializer_factor" if kind == "t5" else "initializer_range"
     spread = as_real(key, config.get(key, 0.02), positive=True)

@@ -1,15 +1,19 @@
-"""From token ids, pixels or a spectrogram to the tokens X of layer 0."""
+"""From a text, token ids, pixels or a spectrogram to the tokens X of layer 0."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
 
 from rankmath.model.arrays import Floats
 from rankmath.model.blocks import fresh
+from rankmath.model.checkpoint_files import MOST_JSON_BYTES
 from rankmath.model.network import LayerNorm
 from rankmath.validation import ArrayLike, InvalidArgument, as_array, as_count
 
@@ -26,11 +30,11 @@ class WordEmbedding:
     """
 
     words: Floats
-    positions: Floats | None
-    types: Floats | None
-    norm: LayerNorm | None
-    projection: tuple[Floats, Floats | None] | None
-    padding: int | None
+    positions: Floats | None = None
+    types: Floats | None = None
+    norm: LayerNorm | None = None
+    projection: tuple[Floats, Floats | None] | None = None
+    padding: int | None = None
     scale: float = 1.0
     places: int = 0
 
@@ -54,8 +58,7 @@ class WordEmbedding:
         if self.projection is not None:
             weight, bias = self.projection
             X = X @ weight if bias is None else X @ weight + bias
-        tokens: Floats = X
-        return tokens
+        return np.asarray(X)
 
     def _places(self, ids: Floats) -> Floats:
         assert self.positions is not None
@@ -126,8 +129,7 @@ class PatchEmbedding:
         X = flat @ self.kernel.reshape(d, -1).T
         X = X if self.bias is None else X + self.bias
         first = np.broadcast_to(self.first, (*lead, *self.first.shape))
-        whole: Floats = np.concatenate([first, X], axis=-2) + self.positions
-        return whole
+        return np.asarray(np.concatenate([first, X], axis=-2) + self.positions)
 
     def redrawn(self, rng: np.random.Generator, spread: float) -> PatchEmbedding:
         """Before training: Gaussian kernel and positions with standard deviation `spread`."""
@@ -150,14 +152,14 @@ class AudioEmbedding:
 
     def __call__(self, mels: ArrayLike) -> Floats:
         frames = as_array("mels", mels, ndim=2, shape=(self.first[0].shape[1], None))
-        X = _gelu(_convolved(frames, *self.first, stride=1))
-        X = _gelu(_convolved(X, *self.second, stride=2)).T
+        X = _convolved(frames, *self.first, stride=1)
+        X = _convolved(X * ndtr(X), *self.second, stride=2)
+        X = (X * ndtr(X)).T  # GELU
         if len(X) > len(self.positions):
             raise InvalidArgument(
                 f"mels: {frames.shape[1]} frames given; the model has room for {2 * len(self.positions)}"
             )
-        whole: Floats = X + self.positions[: len(X)]
-        return whole
+        return np.asarray(X + self.positions[: len(X)])
 
     def redrawn(self, rng: np.random.Generator, spread: float) -> AudioEmbedding:
         """Before training: Gaussian kernels with standard deviation `spread`; the positions are not trained."""
@@ -203,13 +205,7 @@ def _convolved(X: Floats, kernel: Floats, bias: Floats, *, stride: int) -> Float
     padded = np.pad(X, ((0, 0), (width // 2, width // 2)))
     windows = np.lib.stride_tricks.sliding_window_view(padded, width, axis=1)[:, ::stride]
     flat = windows.transpose(0, 2, 1).reshape(channels * width, -1)
-    result: Floats = kernel.reshape(out, -1) @ flat + bias[:, None]
-    return result
-
-
-def _gelu(x: Floats) -> Floats:
-    result: Floats = x * ndtr(x)
-    return result
+    return np.asarray(kernel.reshape(out, -1) @ flat + bias[:, None])
 
 
 def equal_lengths(name: str, rows: Sequence[Sequence[int]], tokens: int | None) -> list[list[int]]:
@@ -227,3 +223,41 @@ def equal_lengths(name: str, rows: Sequence[Sequence[int]], tokens: int | None) 
             f"{name}: {min(lengths)} to {max(lengths)} tokens given; a batch needs one length: pass tokens="
         )
     return [list(row[:tokens]) for row in rows]
+
+
+@dataclass(frozen=True)
+class Tokenizer:
+    """The tokenizer of a checkpoint; its file is read when the first text is."""
+
+    path: Path
+
+    def ids(self, text: str) -> list[int]:
+        """Token ids with the model's special tokens, neither padded nor cut."""
+        found = list(self._tool.encode(text).ids)
+        if not found:
+            raise InvalidArgument("text: no tokens in it")
+        return found
+
+    @cached_property
+    def _tool(self) -> Any:
+        try:
+            from tokenizers import Tokenizer as Tool
+        except ImportError:
+            raise InvalidArgument("text: reading it needs the extra: pip install 'rankmath[models]'") from None
+        if self.path.stat().st_size > MOST_JSON_BYTES:
+            raise InvalidArgument(
+                f"path: {str(self.path)!r} has {self.path.stat().st_size} bytes; too many for a tokenizer"
+            )
+        try:
+            tool = Tool.from_file(str(self.path))
+        except Exception as error:  # the library raises bare Exception, whatever is wrong
+            raise InvalidArgument(f"path: {str(self.path)!r} given; not a tokenizer ({str(error)[:120]})") from None
+        tool.no_padding()
+        tool.no_truncation()
+        return tool
+
+
+def tokenizer_beside(folder: Path) -> Tokenizer | None:
+    """The tokenizer of a folder, if it has one."""
+    path = folder / "tokenizer.json"
+    return Tokenizer(path) if path.exists() else None

@@ -99,49 +99,28 @@ def _unpacked(entry: object, arrays: Arrays) -> Any:
     return _attention(**given) if kind is Attention else kind(**given)
 
 
-def _attention(
-    query: object,
-    value: object,
-    d_qk: object,
-    key: object = None,
-    output: object = None,
-    key_bias: object = None,
-    bias: object = None,
-    mask: object = None,
-    position: object = None,
-    rotary: object = None,
-    kv_heads: object = None,
-    qk_norm: object = None,
-    softcap: object = None,
-    b_Q: object = None,
-    b_K: object = None,
-    cap: str = "tanh",
-) -> Attention:
+def _attention(query: object, value: object, d_qk: object, cap: str = "tanh", **more: Any) -> Attention:
     """An attention of checked arrays: a file may say anything."""
-
-    def checked(name: str, array: object, *shape: int | None) -> Array:
-        return None if array is None else as_array(name, array, ndim=len(shape), shape=shape)
-
     H, d, k = as_array("query", query, ndim=3).shape
-    width = as_array("value", value, ndim=3).shape[-1]
+    width, key, output, kv_heads = as_array("value", value, ndim=3).shape[-1], *map(more.get, _OF_HEADS)
     groups = H if kv_heads is None else as_count("kv_heads", kv_heads, most=H)
     if H % groups:
         raise InvalidArgument(f"kv_heads: {groups} given; a number that divides the {H} heads is needed")
-    return Attention(
-        checked("query", query, H, d, d if key is None else k),
-        checked("value", value, H, d, d if output is None else width),
-        as_real("d_qk", d_qk, positive=True),
-        checked("key", key, H, d, k),
-        checked("output", output, H, width, d),
-        checked("key_bias", key_bias, H, d),
-        checked("bias", bias, d),
-        checked_mask(mask),
-        as_position(position, H),
-        as_rotary(rotary, k),
-        None if kv_heads is None else groups,
-        as_qk_norm(qk_norm, H, groups, k),
-        as_softcap(softcap),
-        checked("b_Q", b_Q, H, k),
-        checked("b_K", b_K, H, k),
-        as_choice("cap", cap, tuple(CAPS)),
-    )
+    shapes: dict[str, tuple[int, ...]] = {"key": (H, d, k), "output": (H, width, d), "key_bias": (H, d), "bias": (d,)}
+    shapes |= {"query": (H, d, d if key is None else k), "value": (H, d, d if output is None else width)}
+    shapes |= {"b_Q": (H, k), "b_K": (H, k)}
+    given = {name: a for name, a in (("query", query), ("value", value), *more.items()) if a is not None}
+    checked = {name: as_array(name, given[name], ndim=len(s), shape=s) for name, s in shapes.items() if name in given}
+    about = {
+        "d_qk": as_real("d_qk", d_qk, positive=True),
+        "mask": checked_mask(more.get("mask")),
+        "position": as_position(more.get("position"), H),
+        "rotary": as_rotary(more.get("rotary"), k),
+        "qk_norm": as_qk_norm(more.get("qk_norm"), H, groups, k),
+        "softcap": as_softcap(more.get("softcap")),
+        "cap": as_choice("cap", cap, tuple(CAPS)),
+    }
+    return Attention(**more | checked | about)
+
+
+_OF_HEADS = ("key", "output", "kv_heads")

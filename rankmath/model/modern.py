@@ -281,7 +281,8 @@ class Reader:
             qk_norm = (gains[0], gains[1], self.eps)
         if rotary is not None:
             # Pairs (m, m + w/2) of these files become pairs (2m, 2m + 1).
-            order = _interleaved(k, rotary.width)
+            order, w = np.arange(k), rotary.width
+            order[0:w:2], order[1:w:2] = np.arange(w // 2), np.arange(w // 2, w)
             of_q, of_k = (np.concatenate([order + h * k for h in range(count)]) for count in (H, K))
             Q, K_ = Q[:, of_q], K_[:, of_k]
             b_Q, b_K = (None if b is None else b[places] for b, places in ((b_Q, of_q), (b_K, of_k)))
@@ -334,8 +335,9 @@ class Reader:
         family, d = self.family, self.d
         act = self.config.get(*family.act)
         if self.kind == "t5":
-            act, gated = _t5_activation(self.config)
-            if not gated:
+            given = str(self.config.get("feed_forward_proj", "relu"))
+            act = "gelu_new" if given == "gated-gelu" else given.removeprefix("gated-")
+            if not given.startswith("gated-"):
                 family = replace(family, gate=None, up="layer.1.DenseReluDense.wi")
         if self.kind == "dinov2" and self.config.get("use_swiglu_ffn") is True:
             fused = replace(family, up="mlp.weights_in", down="mlp.weights_out", halves="gate first")
@@ -355,20 +357,6 @@ class Reader:
             gate, of_gate = self.weights.linear(here + family.gate, d, W.shape[1])
         W_out, b_out = self.weights.linear(here + family.down, W.shape[1], d)
         return MLP(W, W_out, b, b_out, ACTIVATIONS[act], W_gate=gate, b_gate=of_gate)
-
-
-def _interleaved(k: int, width: int) -> Floats:
-    """Where the entries of a row with pairs (2m, 2m + 1) stand in one with pairs (m, m + width/2)."""
-    order = np.arange(k)
-    order[0:width:2], order[1:width:2] = np.arange(width // 2), np.arange(width // 2, width)
-    return order
-
-
-def _t5_activation(config: Mapping[str, Json]) -> tuple[str, bool]:
-    given = str(config.get("feed_forward_proj", "relu"))
-    if given == "gated-gelu":
-        return "gelu_new", True
-    return given.removeprefix("gated-"), given.startswith("gated-")
 
 
 def _rope(kind: str, config: Mapping[str, Json], local: bool) -> tuple[float, Mapping[str, Json]]:

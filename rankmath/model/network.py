@@ -20,7 +20,7 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from rankmath.linalg.masks import Mask, MaskLike
-from rankmath.model.positions import ALiBi, Position, Rotary
+from rankmath.model.positions import ALiBi, Position, PositionTable, Rotary
 from rankmath.model.sublayers import (
     LIPSCHITZ,
     MLP,
@@ -225,10 +225,12 @@ class Network(Shows):
         norm: NormLike = None,
         mask: MaskLike = None,
         *,
+        norm_at: Literal["after", "before"] = "after",
         position: Position | None = None,
         rotary: Rotary | None = None,
         qk_norm: QKNorm | None = None,
         softcap: float | None = None,
+        window: int | None = None,
     ) -> Network:
         """A network from factored weights: W_Q, W_K (L, H, d, d_qk), W_V (L, H, d, d_v), W_O (L, H, d_v, d).
 
@@ -237,7 +239,8 @@ class Network(Shows):
         as the key bias k = W_K b_Q; rows of P sum to one, so b_V acts as the bias Σ_h b_V W_O.
 
         W_K, W_V and their biases may have fewer heads than W_Q (grouped queries), and queries and keys may be
-        turned, normed or capped: `Attention` says how; every layer has the same positions and QK-norm.
+        turned, normed or capped: `Attention` says how; every layer has the same positions and QK-norm. `norm_at` and
+        `window` are those of `random`.
 
         >>> W = np.ones((2, 4, 6, 2))
         >>> grouped = Network.from_qkvo(W, W[:, :1], W[:, :1], np.ones((2, 4, 2, 6)), rotary=Rotary.usual(8, 2))
@@ -245,25 +248,23 @@ class Network(Shows):
         (2, 4, 1)
         """
         W_Q, W_K = as_array("W_Q", W_Q, ndim=4), as_array("W_K", W_K, ndim=4)
-        if W_K.shape != W_Q.shape or any(part is not None for part in (position, rotary, qk_norm, softcap)):
+        mask = _with_window(mask, window)
+        before = _is_before(norm_at, norm)
+        parts = (position, rotary, qk_norm, softcap)
+        if before or W_K.shape != W_Q.shape or any(part is not None for part in parts):
             given = (W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O)
             stacks = [
                 None if a is None else as_array(name, a, ndim=ndim)
                 for name, a, ndim in zip(_QKVO, given, (4, 4, 4, 4, 3, 3, 3, 2), strict=True)
             ]
             _same("layers of W_Q, W_K, …", [len(a) for a in stacks if a is not None])
-            modern: dict[str, Any] = {
-                "mask": mask,
-                "position": position,
-                "rotary": rotary,
-                "qk_norm": qk_norm,
-                "softcap": softcap,
-            }
+            modern: dict[str, Any] = {"mask": mask, "position": position, "rotary": rotary}
+            modern |= {"qk_norm": qk_norm, "softcap": softcap}
             attentions = [
                 Attention.from_qkvo(*(None if a is None else a[l, ...] for a in stacks), **modern)
                 for l in range(len(W_Q))
             ]
-            return cls._of_attentions(attentions, skip, mlp, norm)
+            return cls._of_attentions(attentions, skip, mlp, norm, norm_at)
         W_Q, W_K, W_V, W_O, key_bias, bias = fused_biases(W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O)
         k = int(W_Q.shape[-1])
         return cls._assemble(W_Q, W_K, W_V, W_O, k, key_bias, bias, skip, mlp, norm, mask)
@@ -317,20 +318,9 @@ class Network(Shows):
                 as_array(name, vector, ndim=1, shape=(d,))
                 same_library(W=value, **{name: vector})
         mask = checked_mask(mask, tokens)
-        return cls(
-            query=query,
-            key=key,
-            value=value,
-            output=output,
-            d_qk=d_qk,
-            key_bias=key_bias,
-            bias=bias,
-            skip=skip_factor(skip),
-            mlp=_mlps(mlp, L, d, value),
-            norm=norm,
-            mask=mask,
-            tokens=mask.n if isinstance(mask, Mask) else tokens,
-        )
+        arrays = {"query": query, "key": key, "value": value, "output": output, "key_bias": key_bias, "bias": bias}
+        about = {"skip": skip_factor(skip), "mlp": _mlps(mlp, L, d, value), "norm": norm, "mask": mask}
+        return cls(None, mask.n if isinstance(mask, Mask) else tokens, d_qk=d_qk, **arrays, **about)
 
     @classmethod
     def random(
@@ -350,7 +340,7 @@ class Network(Shows):
         norm: NormLike = None,
         mask: MaskLike = None,
         norm_at: Literal["after", "before"] = "after",
-        positions: Literal["none", "rotary", "alibi"] | Position | Rotary = "none",
+        positions: Literal["none", "rotary", "alibi", "relative"] | Position | Rotary = "none",
         kv_heads: int | None = None,
         qk_norm: bool = False,
         softcap: float | None = None,
@@ -363,10 +353,11 @@ class Network(Shows):
         "reglu": a gated one.
 
         The parts of today's transformers: `norm_at` "before" norms what each map is given, λX + map(norm(X)), for
-        attention and MLP alike; `positions` "rotary" or "alibi" (slopes 2^(−8h/H)), or the positions themselves;
-        `kv_heads` keys and values that groups of heads share; `qk_norm` norms queries and keys; `softcap` caps the
-        logits; `window` = w lets a token see the w tokens up to itself with a causal mask, those within w else.
-        Grouped or normed heads are factored; their width is d/heads unless given.
+        attention and MLP alike; `positions` "rotary", "alibi" (slopes 2^(−8h/H)), "relative" (Gaussian numbers that
+        depend on i − j and the head are added), or the positions themselves; `kv_heads` keys and values that groups of
+        heads share; `qk_norm` norms queries and keys; `softcap` caps the logits; `window` = w lets a token see the w
+        tokens up to itself with a causal mask, those within w else. Grouped or normed heads are factored; their
+        width is d/heads unless given.
 
         >>> net = Network.random(tokens=8, dim=4, heads=2, layers=3, seed=0)
         >>> net.W_QK.shape, net.random_input(seed=1).shape
@@ -390,14 +381,7 @@ class Network(Shows):
         def draw(*shape: int) -> Array:
             return size * _draw(rng, init, shape)
 
-        as_choice("norm_at", norm_at, ("after", "before"))
-        if norm_at == "before" and norm is None:
-            raise InvalidArgument("norm_at: 'before' given without a norm; pass norm='rms', say")
-        if window is not None:
-            behind = as_count("window", window, least=1 if mask == "causal" else 0)
-            if mask not in (None, "causal"):
-                raise InvalidArgument(f"window: {behind} given with another mask; allowed are None and 'causal'")
-            mask = f"causal_window:{behind}" if mask == "causal" else f"window:{behind}"
+        before, mask = _is_before(norm_at, norm), _with_window(mask, window)
         groups = H if kv_heads is None else as_count("kv_heads", kv_heads, most=H)
         if H % groups:
             raise InvalidArgument(f"kv_heads: {groups} given; a number that divides the {H} heads is needed")
@@ -412,7 +396,7 @@ class Network(Shows):
             width = as_count("head_dim", head_dim)
             query, key = draw(L, H, d, width), draw(L, groups, d, width)
             value, output = draw(L, groups, d, width), draw(L, H, width, d)
-        given = _positions(positions, n, H, width)
+        given = _positions(positions, n, H, width, rng)
         key_bias = size * rng.standard_normal((L, H, d)) / math.sqrt(d) if biases else None
         bias = size * rng.standard_normal((L, d)) / math.sqrt(d) if biases else None
         if isinstance(mlp, str):
@@ -420,7 +404,7 @@ class Network(Shows):
             mlp = [_random_mlp(rng, d, mlp, biases, draw) for _ in range(L)]
         as_choice("qk_norm", qk_norm, (False, True))
         modern: dict[str, Any] = {"softcap": softcap, **given}
-        if not (qk_norm or groups < H or norm_at == "before") and all(part is None for part in modern.values()):
+        if not (qk_norm or groups < H or before) and all(part is None for part in modern.values()):
             return cls._assemble(query, key, value, output, width, key_bias, bias, skip, mlp, norm, mask, tokens=n)
         make: Callable[..., Attention]
         of_layer: dict[str, Array]
@@ -778,15 +762,35 @@ def _random_mlp(
     return MLP(W_in, W_out, b_in, b_out, activation=GATED[activation], W_gate=draw(d, width), b_gate=b_gate)
 
 
-def _positions(positions: object, n: int, H: int, width: int) -> dict[str, Position | Rotary]:
+def _is_before(norm_at: object, norm: NormLike) -> bool:
+    as_choice("norm_at", norm_at, ("after", "before"))
+    if norm_at == "before" and norm is None:
+        raise InvalidArgument("norm_at: 'before' given without a norm; pass norm='rms', say")
+    return norm_at == "before"
+
+
+def _with_window(mask: MaskLike, window: int | None) -> MaskLike:
+    """The w tokens up to itself with a causal mask, those within w without one."""
+    if window is None:
+        return mask
+    if not (mask is None or (isinstance(mask, str) and mask == "causal")):
+        raise InvalidArgument(f"window: {window} given with another mask; allowed are None and 'causal'")
+    behind = as_count("window", window, least=0 if mask is None else 1)
+    return f"window:{behind}" if mask is None else f"causal_window:{behind}"
+
+
+def _positions(positions: object, n: int, H: int, width: int, rng: np.random.Generator) -> dict[str, Position | Rotary]:
     """The arguments of an Attention that a word, or positions themselves, stand for."""
     if isinstance(positions, Rotary):
         return {"rotary": positions}
     if isinstance(positions, Position):
         return {"position": positions}
-    as_choice("positions", positions, ("none", "rotary", "alibi"))
+    as_choice("positions", positions, ("none", "rotary", "alibi", "relative"))
     if positions == "rotary":
         return {"rotary": Rotary.usual(n, width)}
+    if positions == "relative":
+        places = np.arange(n)
+        return {"position": PositionTable(rng.standard_normal((H, 2 * n - 1))[:, n - 1 + places[:, None] - places])}
     return {"position": ALiBi(2.0 ** (-8.0 * np.arange(1, H + 1) / H))} if positions == "alibi" else {}
 
 

@@ -6,7 +6,7 @@ A mask is the special case B ∈ {0, −∞}.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -39,6 +39,7 @@ class ALiBi:
     """
 
     slopes: Array
+    tokens: ClassVar[int | None] = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "slopes", as_array("slopes", self.slopes, ndim=1))
@@ -46,10 +47,6 @@ class ALiBi:
     @property
     def heads(self) -> int:
         return int(self.slopes.shape[0])
-
-    @property
-    def tokens(self) -> int | None:
-        return None
 
     def block(self, head: int | slice, start: int, stop: int, n: int) -> Array:
         xp = array_namespace(self.slopes)
@@ -73,6 +70,7 @@ class RelativeBuckets:
     table: Array
     max_distance: int = 128
     bidirectional: bool = True
+    tokens: ClassVar[int | None] = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "table", as_array("table", self.table, ndim=2))
@@ -91,10 +89,6 @@ class RelativeBuckets:
     @property
     def heads(self) -> int:
         return int(self.table.shape[1])
-
-    @property
-    def tokens(self) -> int | None:
-        return None
 
     def block(self, head: int | slice, start: int, stop: int, n: int) -> Array:
         offsets, side = np.arange(1 - n, n), self._side

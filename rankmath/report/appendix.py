@@ -17,6 +17,7 @@ from rankmath.certificates.certificate import Certificate, Data, number
 from rankmath.claims import statement, statements
 from rankmath.claims.dong2021_many_tokens import Kinds
 from rankmath.decide.campaigns.in_memory import Result
+from rankmath.files import folder as make_folder
 from rankmath.files import proofs_folder, write
 from rankmath.report.cite import software_entry
 from rankmath.report.figures import FIGURES
@@ -129,8 +130,7 @@ class Appendix:
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """appendix.tex, references.bib and figures/ under `folder`, a fragment's rankmath.sty; the text's path."""
-        target = Path(folder)
-        target.mkdir(parents=True, exist_ok=True)
+        target = make_folder(folder)
         added(target / "references.bib", entries(self.bib))
         for figure in self.figures:
             (target / "figures").mkdir(exist_ok=True)

@@ -1,9 +1,8 @@
 """The checker's table of claims about networks, written out: ``python -m rankmath.report.checker_table``.
 
-The checker imports nothing of the library but definitions, so it has the text of every claim about networks in a
-file of its own.
-This writes that file anew after statements were added or changed; what is written is to be read before it is
-committed, for it is what the checker will believe a key to mean. A test holds the file against the formulas.
+The checker imports nothing of the library but definitions, so it has the text of every claim about networks in a file
+of its own. This writes that file anew after statements were added or changed; what is written is to be read before it
+is committed, for it is what the checker will believe a key to mean. A test holds the file against the formulas.
 """
 
 from __future__ import annotations
@@ -17,20 +16,18 @@ from rankmath.files import write
 
 #: Columns of a line, as the formatter has them.
 _WIDTH = 116
-_BEGIN, _END = 'TABLE = """\n', '"""\n\n\ndef'
 
 
 def table() -> str:
-    """The text of `rankmath/checker/network_claims.py` for the statements as they are."""
+    """The text of `rankmath/checker/network_claims.txt` for the statements as they are."""
     from rankmath.claims import statements
 
-    before, rest = Path(network_claims.__file__).read_text(encoding="utf-8").split(_BEGIN)
     parts = []
     for key, entry in statements().items():
         if not entry.arrays:
             texts = f"{key} | {entry.title}", f"    | {entry.claim_text}", f"    | {'; '.join(entry.given_texts)}"
             parts += [fill(text, _WIDTH, subsequent_indent=" " * 4, break_on_hyphens=False) for text in texts]
-    return before + _BEGIN + "\n".join(parts) + "\n" + _END + rest.split(_END, 1)[1]
+    return "\n".join(parts) + "\n"
 
 
 def reference() -> str:
@@ -83,7 +80,7 @@ def documented(page: str) -> str:
 
 
 if __name__ == "__main__":
-    print(write(Path(network_claims.__file__), table()))
+    print(write(Path(network_claims.__file__).with_suffix(".txt"), table()))
     reload(network_claims)
     docs = Path(__file__).parents[2] / "docs" / "certificates.md"
     if docs.exists():

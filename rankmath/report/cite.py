@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.checker import checker
@@ -262,16 +263,12 @@ def _of_family(certificate: Certificate) -> Citation:
         return Citation(
             key=certificate.statement,
             title=_OWN[certificate.kind][0],
-            claim=entry.conclusion,
             source="the user",
             truth=f"{_OWN[certificate.kind][1]}, by the certificate",
             certificates=shown,
             bibtex=(),
-            premises=entry.premises,
-            letters=entry.letters,
-            meanings=entry.meanings,
-            notation=notation(entry),
             users=True,
+            **_stated_in(entry),
         )
     sentence = checker.says(certificate.statement) or certificate.claim
     return Citation(
@@ -291,17 +288,19 @@ def _of_statement(key: str, certificates: tuple[Certificate, ...]) -> Citation:
     return Citation(
         key=key,
         title=entry.title,
-        premises=entry.premises,
-        claim=entry.conclusion,
-        letters=entry.letters,
-        meanings=entry.meanings,
         notes=entry.notes,
         source=entry.source,
         truth=f"{known} {entry.truth}{_machine_checked(entry.key)}",
         certificates=tuple((c.id, _shown_by(entry, c)) for c in certificates),
         bibtex=cited_by(entry.source),
-        notation=notation(entry),
+        **_stated_in(entry),
     )
+
+
+def _stated_in(entry: Statement) -> dict[str, Any]:
+    """What is quoted of a statement: conclusion, hypotheses, letters, quantities in words, and the notation."""
+    quoted = {name: getattr(entry, name) for name in ("premises", "letters", "meanings")}
+    return {**quoted, "claim": entry.conclusion, "notation": notation(entry)}
 
 
 def _shown_by(entry: Statement, certificate: Certificate) -> str:

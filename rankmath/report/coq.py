@@ -83,6 +83,11 @@ _CAUSAL_FLOW = Data(
     "(n d e : nat) (V : matrix d d) (Q K : matrix e d) (beta : R) (X : matrix n d)",
     (*_positive("n", "d", "e"), "0 <= beta", "unit_rows X"),
 )
+_NONZERO = "(forall i, (i < n)%nat -> 0 < l2 d (X i))"
+_CLUSTER = Data("(n d : nat) (X : matrix n d) (beta : R) (m : nat)", (*_positive("n", "d"), _NONZERO))
+_CAP = Data(
+    "(n d : nat) (X : matrix n d) (w : vector d) (beta : R) (m : nat)", (*_positive("n", "d"), _NONZERO, "0 < l2 d w")
+)
 _MEETING = Data("(gamma beta m : R)")
 _CHAIN = Data("(n : nat) (allowed : matrix n n) (ratio : R)", ("is_mask allowed",))
 _MASKED = (*_positive("n", "d"), "is_mask allowed")
@@ -114,6 +119,16 @@ DATA: Mapping[str, Data] = {
     "wu2024:L13": _SHIFT,
     "wu2024:L13-repaired": _SHIFT,
     "chen2026:2.1": Data("(gamma rho : R) (m : nat)"),
+    "chen2026:2.4": Data("(gamma rho beta : R) (m d : nat)"),
+    "geshkovski2024:cluster": _CLUSTER,
+    "own:cluster": _CLUSTER,
+    "geshkovski2024:escape": _CAP,
+    "own:escape": _CAP,
+    "karagodin2025:4.3": Data("(beta : R) (n d : nat) (X : matrix n d)", ("(2 <= n)%nat", *_positive("d"))),
+    "own:cluster-speed": Data(
+        "(n d : nat) (B : matrix d d) (X : matrix n d) (s : vector n)", ("(2 <= n)%nat", *_positive("d"), _NONZERO)
+    ),
+    "own:frozen-sign": Data("(w b eps : R)"),
     "dong2021:2.1": _PATHS,
     "dong2021:2.1-skip": _PATHS,
     "folk:affine-rank": Data("(n d : nat) (X : matrix n d) (s : vector n)", _positive("n", "d")),

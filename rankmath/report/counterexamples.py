@@ -67,9 +67,7 @@ def refutation_shown(key: str, certificate: Certificate, folder: str | os.PathLi
 
 
 def _written(what: str, certificate: Certificate, folder: str | os.PathLike[str], tex: str) -> Shown:
-    target = Path(folder)
-    target.mkdir(parents=True, exist_ok=True)
-    path = certificate.save(target / certificate_file(certificate))
+    path = certificate.save(make_folder(folder) / certificate_file(certificate))
     result = certificate.check()
     words = result.checked if result.accepted else (*result.checked, f"REJECTED: {result.reason}")
     tex = f"{tex}\nCertificate {identifier(certificate.id)}."

@@ -101,13 +101,13 @@ def notation(entry: Statement) -> str:
 
     >>> from rankmath.claims import statement
     >>> print(notation(statement("own:skip-lower")).partition("makes ")[2].splitlines()[0])
-    \\[X^{l+1}=X^{l}+\\sum_{h}P^{l,h}X^{l}W^{l,h}+\\mathbf 1b_l^{\\mathsf T},\\]
+    \\[X^{l+1}=X^{l}+\\sum_{h}P^{l,h}X^{l}W^{l,h}+\\mathbf 1o_l^{\\mathsf T},\\]
     """
     if entry.arrays:
         return ""
     given = {text(part) for part in entry.hypotheses}
     skip = "" if "skip == 0" in given else "X^{l}+" if "skip == 1" in given else r"\lambda X^{l}+"
-    bias = "" if "bias == none" in given else r"+\mathbf 1b_l^{\mathsf T}"
+    bias = "" if "bias == none" in given else r"+\mathbf 1o_l^{\mathsf T}"
     before = "norm_at == before" in given
     read = "Z^{l}" if before else "X^{l}"
     sent = rf"{skip}\sum_{{h}}P^{{l,h}}{read}W^{{l,h}}{bias}"
@@ -122,13 +122,13 @@ def notation(entry: Statement) -> str:
         rf"$h=0,\dots,H-1$ layer $l=0,\dots,L-1$ makes \[{'Y^{l}' if steps else 'X^{l+1}'}={sent},\]",
     ]
     words = [r"$W^{l,h}=W_VW_O$", r"$W_{QK}^{l,h}=W_QW_K^{\mathsf T}$"]
-    words += [r"$b_l^{\mathsf T}=\sum_hb_VW_O+b_O$"] if bias else []
+    words += [r"$o_l^{\mathsf T}=\sum_hb_VW_O+b_O$"] if bias else []
     if any(re.fullmatch(r"(positions|softcap|qk_norm) == (?!none).*", part) for part in given):
         # Queries and keys may be normed and turned, logits capped and moved: no bilinear form says that.
         lines += [
             r"\[P^{l,h}=\operatorname{softmax}(S^{l,h}),\quad S^{l,h}_{ij}=\langle q_i,k_j\rangle/\sqrt{d_{qk}},\]",
             rf"$q_i$ and $k_j$ the rows of ${read}W_Q+\mathbf 1b_Q$ and ${read}W_K+\mathbf 1b_K$; where the",
-            r"hypotheses allow it they are normed and turned, $S^{l,h}_{ij}$ is capped, $c\tanh(S^{l,h}_{ij}/c)$,",
+            r"hypotheses allow it they are normed and turned, $S^{l,h}_{ij}$ is capped, $t\tanh(S^{l,h}_{ij}/t)$,",
             "and a term of the places $i$ and $j$ is added;",
         ]
     else:

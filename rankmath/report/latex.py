@@ -10,80 +10,18 @@ from rankmath.certificates.certificate import Data, number
 from rankmath.formula.printed import latex_letter
 from rankmath.printing import log_of, quotient
 
-_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": "$<$",
-    ">": "$>$",
-    "|": "$|$",
-    '"': "''",
-}
-_GREEK = {
-    "α": "alpha",
-    "β": "beta",
-    "γ": "gamma",
-    "δ": "delta",
-    "ε": "varepsilon",
-    "η": "eta",
-    "θ": "theta",
-    "κ": "kappa",
-    "λ": "lambda",
-    "μ": "mu",
-    "ν": "nu",
-    "ξ": "xi",
-    "π": "pi",
-    "ρ": "rho",
-    "σ": "sigma",
-    "τ": "tau",
-    "φ": "varphi",
-    "ω": "omega",
-    "Δ": "Delta",
-    "Θ": "Theta",
-    "Λ": "Lambda",
-    "Σ": "Sigma",
-    "≤": "le",
-    "≥": "ge",
-    "≠": "ne",
-    "≈": "approx",
-    "∞": "infty",
-    "⌊": "lfloor",
-    "⌋": "rfloor",
-    "×": "times",
-    "·": "cdot",
-    "→": "to",
-    "−": "",
-    "‖": "|",
-    "∈": "in",
-}
+_SPECIAL = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", '"': "''"}
+_SPECIAL |= {sign: f"\\{sign}" for sign in "{}$&#%_"} | {sign: f"${sign}$" for sign in "<>|"}
+_LETTERS = """alpha beta gamma delta varepsilon eta theta kappa lambda mu nu xi pi rho sigma tau varphi omega Delta
+    Theta Lambda Sigma le ge ne approx infty lfloor rfloor times cdot to | in"""
+_GREEK = dict(zip("αβγδεηθκλμνξπρστφωΔΘΛΣ≤≥≠≈∞⌊⌋×·→‖∈", _LETTERS.split(), strict=True))
 _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
-_TYPOGRAPHY = {"–": "--", "—": "---", "…": r"\dots{}", "“": "``", "”": "''", "‘": "`", "’": "'", "′": "'"}
+_TYPOGRAPHY = {"–": "--", "—": "---", "…": r"\dots{}", "“": "``", "”": "''", "‘": "`", "’": "'", "′": "'", "−": "$-$"}
 _PIECE = re.compile(r"√(\w)|([₀-₉]+)|([⁰¹²³⁴-⁹]+)|(.)", re.DOTALL)
 
-
-_SIGNS = {
-    "ᵀ": r"^{\mathsf T}",
-    "ˣ": "^{x}",
-    "⁻": "^{-}",
-    "ℓ": r"\ell",
-    "⟨": r"\langle",
-    "⟩": r"\rangle",
-    "↦": r"\mapsto",
-    "⋯": r"\cdots",
-    "∫": r"\int",
-    "⊕": r"\oplus",
-    "Σ": r"\sum",
-    "∏": r"\prod",
-    "′": "'",
-}
+_SIGNS = {"ᵀ": r"^{\mathsf T}", "ˣ": "^{x}", "⁻": "^{-}", "′": "'", "ℓ": r"\ell", "⟨": r"\langle", "⟩": r"\rangle"}
+_SIGNS |= {"↦": r"\mapsto", "⋯": r"\cdots", "∫": r"\int", "⊕": r"\oplus", "Σ": r"\sum", "∏": r"\prod"}
 # An index or exponent in brackets, which may hold others.
 _BRACED, _BRACKETED = r"\{(?:[^{}]|\{[^{}]*\})*\}", r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 _FORMULA = re.compile(
@@ -167,7 +105,7 @@ def escape(text: str) -> str:
         if above:
             return f"$^{{{above.translate(_SUPERSCRIPTS)}}}$"
         if sign in _GREEK:
-            return rf"$\{_GREEK[sign]}$" if _GREEK[sign] else "$-$"
+            return rf"$\{_GREEK[sign]}$"
         for table in (_SPECIAL, _TYPOGRAPHY):
             if sign in table:
                 return table[sign]

@@ -18,50 +18,24 @@ from pathlib import Path
 
 from rankmath.attention.trace import Trace
 from rankmath.drawing import BLUE, GREEN, GREY, INK, ORANGE, PAPER, PURPLE, RULE, pyplot
+from rankmath.files import folder as make_folder
 from rankmath.files import write
 from rankmath.validation import Axes, InvalidArgument, Json
 
 #: The colours of a picture as a page knows them: its style sheet gives each a light and a dark value.
-THEME = {
-    BLUE: "--blue",
-    ORANGE: "--orange",
-    GREEN: "--green",
-    PURPLE: "--purple",
-    GREY: "--grey",
-    INK: "--ink",
-    PAPER: "--paper",
-    RULE: "--rule",
-}
+THEME = {BLUE: "--blue", ORANGE: "--orange", GREEN: "--green", PURPLE: "--purple"}
+THEME |= {GREY: "--grey", INK: "--ink", PAPER: "--paper", RULE: "--rule"}
 
 # Fixed ids and no date: the same figure is the same bytes.
-_STYLE: dict[str, Json] = {
-    "svg.hashsalt": "rankmath",
-    "svg.fonttype": "path",
-    "figure.facecolor": PAPER,
-    "axes.facecolor": PAPER,
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
-    "axes.titlesize": 10,
-    # Where a title stands anyway; unsaid, every drawing measures all labels to find out.
-    "axes.titley": 1.0,
-    "axes.labelsize": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": RULE,
-    "grid.linewidth": 0.6,
-    "legend.fontsize": 8,
-    "legend.facecolor": PAPER,
-    "legend.edgecolor": RULE,
-    "legend.framealpha": 1.0,
-    "text.color": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "xtick.labelsize": 8,
-    "ytick.labelsize": 8,
-    "pdf.fonttype": 42,
-}
+_STYLE: dict[str, Json] = {"svg.hashsalt": "rankmath", "svg.fonttype": "path", "pdf.fonttype": 42}
+_STYLE |= dict.fromkeys(("figure.facecolor", "axes.facecolor", "legend.facecolor"), PAPER)
+_STYLE |= dict.fromkeys(("axes.edgecolor", "axes.labelcolor", "text.color", "xtick.color", "ytick.color"), INK)
+_STYLE |= dict.fromkeys(("legend.fontsize", "xtick.labelsize", "ytick.labelsize"), 8)
+_STYLE |= {"axes.titlesize": 10, "axes.labelsize": 9, "axes.spines.top": False, "axes.spines.right": False}
+_STYLE |= {"axes.grid": True, "axes.axisbelow": True, "grid.color": RULE, "grid.linewidth": 0.6}
+_STYLE |= {"legend.edgecolor": RULE, "legend.framealpha": 1.0}
+# Where a title stands anyway; unsaid, every drawing measures all labels to find out.
+_STYLE |= {"axes.titley": 1.0}
 
 
 def save_figure(figure: Axes, path: str | os.PathLike[str]) -> None:
@@ -144,8 +118,7 @@ class Figure:
 def save_for_print(figure: Figure, folder: str | os.PathLike[str]) -> list[Path]:
     """NAME.pdf and NAME.png of all panels together, and the caption as NAME.txt."""
     plt = pyplot(screen=False)
-    target = Path(folder)
-    target.mkdir(parents=True, exist_ok=True)
+    target = make_folder(folder)
     columns = min(figure.columns, len(figure.panels))
     lines = math.ceil(len(figure.panels) / columns)
     # A page of print is 9 inches of figure wide, whatever a panel is on a screen.

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -39,15 +40,8 @@ LISTINGS = ("tightest", "failures", "runs")
 
 _SQLITE = b"SQLite format 3\0"
 
-_PAPERS = {
-    "dong2021": "Dong et al. 2021",
-    "dong2021v1": "Dong et al. 2021 v1",
-    "wu2024": "Wu et al. 2024",
-    "own": "this library",
-    "seed": "folklore",
-    "folk": "often said",
-    "unstated": "stated by nobody",
-}
+_PAPERS = {"dong2021": "Dong et al. 2021", "dong2021v1": "Dong et al. 2021 v1", "wu2024": "Wu et al. 2024"}
+_PAPERS |= {"own": "this library", "seed": "folklore", "folk": "often said", "unstated": "stated by nobody"}
 
 
 @dataclass(frozen=True)
@@ -272,8 +266,13 @@ def _row_of_result(r: Result) -> Row:
     remarks = tuple(f"{name}: {factor:.3g} times" for name, factor in r.comparison.items())
     # Every instance exact: there is no quotient to speak of.
     log_tightest = math.log(r.tightest) if r.ratios and r.tightest > 0 else None
-    same = {slot.name: getattr(r, slot.name) for slot in fields(Row) if hasattr(r, slot.name)}
-    return Row(**same, log_tightest=log_tightest, remarks=remarks)
+    return Row(**_same(r), log_tightest=log_tightest, remarks=remarks)
+
+
+def _same(thing: Result | Standing) -> dict[str, Any]:
+    """What a row calls by the same name."""
+    names = (slot.name for slot in fields(Row))
+    return {name: getattr(thing, name) for name in names if hasattr(thing, name)}
 
 
 def _verify_command(settings: Mapping[str, Json], *, FILE: bool) -> str:
@@ -352,25 +351,14 @@ def _row_of_standing(s: Standing, provenance: Sequence[LedgerRow]) -> Row:
     drawn = s.instances + s.extra
     proved = f"proved in {entry.truth}; " if entry is not None and entry.status == "proved" else ""
     held = f"held on {s.holds} of {drawn} instances, {s.certified} certified"
-    return Row(
-        key=s.statement,
-        title="" if entry is None else entry.title,
-        claim="" if entry is None else entry.claim,
-        source="a file of the user's" if entry is None else entry.source,
-        status=s.status,
-        truth="" if entry is None else entry.truth,
-        outcome=s.outcome,
-        as_registered=s.as_registered,
-        sentence=f"refuted by {_many(s.violated, 'instance')}; {held}" if s.violated else f"{proved}{held}",
-        instances=drawn,
-        holds=s.holds,
-        certified=s.certified,
-        undecided=s.undecided,
-        not_applicable=s.not_applicable,
-        violations=s.violated,
-        log_tightest=s.log_tightest,
-        seconds=sum(row["seconds"] for row in provenance if row["statement"] == s.statement),
-    )
+    told: dict[str, Any] = {
+        name: "" if entry is None else getattr(entry, name) for name in ("title", "claim", "truth", "source")
+    }
+    told |= {"source": "a file of the user's"} if entry is None else {}
+    told["sentence"] = f"refuted by {_many(s.violated, 'instance')}; {held}" if s.violated else f"{proved}{held}"
+    seconds = sum(row["seconds"] for row in provenance if row["statement"] == s.statement)
+    same = _same(s) | {"instances": drawn}
+    return Row(key=s.statement, **told, **same, violations=s.violated, seconds=seconds)
 
 
 def _histogram(s: Standing) -> Histogram:

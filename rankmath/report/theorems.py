@@ -170,19 +170,15 @@ def _readable(part: str) -> str:
 def document(certificates: Sequence[Certificate]) -> str:
     """The theorems as a document of their own: pdflatex, twice."""
     body = "\n\n".join(theorem(certificate) for certificate in certificates)
-    return "\n".join(
-        (
-            r"\documentclass[11pt]{article}",
-            r"\usepackage[utf8]{inputenc}",
-            r"\usepackage[a4paper,margin=27mm]{geometry}",
-            preamble().rstrip(),
-            r"\emergencystretch=10em",
-            r"\begin{document}",
-            body,
-            r"\end{document}",
-            "",
-        )
-    )
+    return rf"""\documentclass[11pt]{{article}}
+\usepackage[utf8]{{inputenc}}
+\usepackage[a4paper,margin=27mm]{{geometry}}
+{preamble().rstrip()}
+\emergencystretch=10em
+\begin{{document}}
+{body}
+\end{{document}}
+"""
 
 
 # -- equilibria --------------------------------------------------------------------------------------------
@@ -447,18 +443,3 @@ def displayed(lines: Iterable[str]) -> str:
     body = " \\\\\n".join(f"  &{line}" for line in lines)
     spaced = r"\allowdisplaybreaks\renewcommand{\arraystretch}{1.35}%"
     return f"{{{spaced}\n\\begin{{align*}}\n{body}\n\\end{{align*}}}}"
-
-
-__all__ = [
-    "CONTRACTION",
-    "EQUILIBRIUM",
-    "data_shown",
-    "displayed",
-    "document",
-    "equilibrium_statement",
-    "findings",
-    "fragment",
-    "in_words",
-    "stated",
-    "theorem",
-]

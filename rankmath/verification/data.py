@@ -19,7 +19,7 @@ from rankmath.validation import Array, ArrayLike, InvalidArgument, Number, as_ar
 from rankmath.verification.exact import rational
 from rankmath.verification.instance import ArrayInstance
 
-_COMPARED = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
+COMPARED = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
 _NONE = Parameter.empty
 _CONDITION = re.compile(r"(?P<axis>[a-z]?) ?(?P<sign>[<>]=?) (?P<limit>-?\d+)")
 
@@ -80,7 +80,7 @@ class Declared:
         found = _CONDITION.fullmatch(condition)
         entries: list[Number] = np.asarray(array, dtype=object).ravel().tolist()
         if found is not None:
-            of, limit = _COMPARED[found["sign"]], int(found["limit"])
+            of, limit = COMPARED[found["sign"]], int(found["limit"])
             axis = found["axis"]
             wrong = [number for number in ([lengths[axis]] if axis else entries) if not of(number, limit)]
             wrong = [f"{axis} = {number}" for number in wrong] if axis else wrong

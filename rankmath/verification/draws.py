@@ -63,14 +63,8 @@ def outlier_tokens(rng: Rng, size: int, n: int, d: int) -> Floats:
     return X
 
 
-ALL_TOKENS: tuple[Tokens, ...] = (
-    random_tokens,
-    moderate_tokens,
-    clustered_tokens,
-    antipodal_tokens,
-    low_rank_tokens,
-    outlier_tokens,
-)
+ALL_TOKENS: tuple[Tokens, ...] = (random_tokens, moderate_tokens, clustered_tokens)
+ALL_TOKENS += (antipodal_tokens, low_rank_tokens, outlier_tokens)
 
 
 #: Shapes (n, d, H, L) of small networks.
@@ -119,8 +113,7 @@ def _mlp(rng: Rng, d: int, activation: Activation) -> MLP:
 
 
 def rational_stochastic(rng: Rng, n: int) -> Objects:
-    """A random row-stochastic matrix of Fractions, extremes included: identity, rank one, permutation,
-    reducible."""
+    """A random row-stochastic matrix of Fractions, extremes included: identity, rank one, permutation, reducible."""
     kind = rng.integers(5)
     if kind == 0:
         weights = np.eye(n, dtype=int)

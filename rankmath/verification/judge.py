@@ -109,6 +109,7 @@ class Verdicts:
     arithmetic: str
     reason: NDArray[np.int16]
     reasons: tuple[str, ...]
+    compared: str
 
     def where(self, *outcomes: Outcome) -> NDArray[np.bool_]:
         """Which of them have one of these outcomes."""
@@ -136,6 +137,7 @@ class Verdicts:
             self.certified and outcome != Outcome.UNDECIDED,
             self.arithmetic,
             self.reasons[self.reason[i]],
+            self.compared,
         )
 
 
@@ -193,4 +195,5 @@ def verdicts(statement: Statement, A: System, instance: Instance, size: int, nam
         say(doubtful, _UNDECIDED, shown, "cannot tell whether {}")
         say(known.above, _NOT_APPLICABLE, shown, "{} fails")
     certified = name not in ("float64", "mpmath")
-    return Verdicts(statement.key, outcomes, lefts, rights, certified, name, reason, tuple(reasons))
+    columns = (outcomes, lefts, rights, certified, name, reason, tuple(reasons))
+    return Verdicts(statement.key, *columns, statement.compared)

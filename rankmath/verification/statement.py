@@ -26,7 +26,20 @@ from rankmath.formula.printed import NOTATION, conventions, latex_letter
 from rankmath.formula.printing import latex, text, words
 from rankmath.formula.reader import hypotheses_in
 from rankmath.formula.run import Run
-from rankmath.formula.terms import INDICES, Both, Call, Every, Formula, Item, Letter, Term, as_term, replaced, walk
+from rankmath.formula.terms import (
+    INDICES,
+    Both,
+    Call,
+    Every,
+    Formula,
+    Item,
+    Letter,
+    Relation,
+    Term,
+    as_term,
+    replaced,
+    walk,
+)
 from rankmath.formula.terms import Number as NumberTerm
 from rankmath.validation import ArrayLike, InvalidArgument, Number, as_choice
 from rankmath.verification.data import Declared, printed_data
@@ -131,8 +144,6 @@ class Statement:
     exact: bool = False
     closed: str = ""
     notes: str = ""
-    #: Whether the exhibit's certificate refutes the claim (or is what the claim says exists).
-    exhibit_refutes: bool = True
     share: float = 1.0
     cost: float = 1.0
     compare: Callable[[Subject], dict[str, Number]] | None = None
@@ -192,6 +203,11 @@ class Statement:
         data = {name: instance[own or name] for name, _, own in names}
         return certify_arrays(self.key, data, kind=verdict.kind, decided=verdict.certified)
 
+    @property
+    def exhibit_refutes(self) -> bool:
+        """Whether the exhibit's certificate refutes the claim, and is not what the claim says exists."""
+        return self.status != "proved"
+
     def exhibited(self) -> Certificate:
         """The certificate of what refutes it, or of what it says exists."""
         from rankmath.certificates.issue import certify_arrays, certify_claim
@@ -241,6 +257,12 @@ class Statement:
     def expanded(self) -> Formula:
         """The formula with its own letters written out: what is evaluated and certified."""
         return self._written_out(self.claimed)
+
+    @cached_property
+    def compared(self) -> str:
+        """Which side is claimed to be the smaller one, as the quotient of the sides."""
+        signs = {part.operator[0] for part in walk(self.expanded) if isinstance(part, Relation)}
+        return "smaller/larger" if ">" in signs and len(signs) > 1 else "rhs/lhs" if ">" in signs else "lhs/rhs"
 
     @cached_property
     def expanded_hypotheses(self) -> tuple[Formula, ...]:

@@ -35,6 +35,8 @@ class Verdict:
     log_lhs, log_rhs : the two sides of the critical inequality, natural logarithms (nan where there are none).
     certified : True only if balls or exact arithmetic decided.
     reason : in words; for NOT_APPLICABLE the hypothesis that fails.
+    compared : what `ratio` is: "lhs/rhs"; "rhs/lhs" where the claim says lhs ≥ rhs, for then `log_lhs` is that of
+        the right side; "smaller/larger", as claimed, where it says both.
     """
 
     key: str
@@ -44,10 +46,11 @@ class Verdict:
     certified: bool
     arithmetic: str
     reason: str = ""
+    compared: str = "lhs/rhs"
 
     @property
     def ratio(self) -> float:
-        """lhs/rhs, the tightness of the instance; at most 1 where the statement holds."""
+        """The side claimed to be smaller over the other: the tightness; at most 1 where the statement holds."""
         return ratio(self.log_lhs - self.log_rhs)
 
     @property
@@ -69,6 +72,6 @@ class Verdict:
         kind = "certified" if self.certified else "numerically"
         ratio = quotient(self.log_lhs - self.log_rhs)
         both_zero = self.log_lhs == self.log_rhs == -math.inf
-        sides = ", both sides 0" if both_zero else f", lhs/rhs = {ratio}" if ratio else ""
+        sides = ", both sides 0" if both_zero else f", {self.compared} = {ratio}" if ratio else ""
         note = f" ({self.reason})" if self.reason else ""
         return f"{self.key}: {self.outcome} {kind}{sides}{note}"

@@ -9,7 +9,7 @@ import pytest
 
 import rankmath as rm
 from rankmath.model.network import Network
-from rankmath.model.positions import PositionTable, Rotary
+from rankmath.model.positions import ALiBi, PositionTable, Rotary
 
 N, D, DEPTH = 4, 4, 70
 TURNS = Rotary.of_frequencies([0.9, 0.35], N)
@@ -74,6 +74,21 @@ def test_random_masks_and_one_that_leaves_tokens_on_a_plateau() -> None:
         rm.consensus_factor(sharp, [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
 
 
+@pytest.mark.parametrize(("mask", "slope"), [("causal_window:2", 0.8), ("causal", 0.4), (None, 0.9)])
+def test_balls_enclose_the_factor_also_where_the_eigenvalue_is_defective(mask: str | None, slope: float) -> None:
+    """ALiBi and a causal mask: 1/(1 + e^{g(1) − g(0)}), for a window of two on a Jordan block of all other tokens."""
+    net = Network.random(N, 2, 1, 1, seed=3, positions=ALiBi([slope]), mask=mask)
+    layer = net.sublayers[0][0].with_attention(value=np.eye(2)[None], query=np.zeros((1, 2, 2)))
+    if mask == "causal_window:2":
+        layer = layer.with_attention(query=0.3 * np.ones((1, 2, 2)))
+    deep = Network.from_layers([[layer]] * 110, tokens=N)
+    X = np.random.default_rng(4).standard_normal((N, 2))
+    found = rm.consensus_factor(deep, X, arithmetic="balls")
+    exact = abs(rm.consensus_spectrum(deep, [1.0, 0.0])[0]) if mask is None else 1 / (1 + np.exp(-slope))
+    assert float(found.rad()) < 1e-10
+    assert abs(float(found) - exact) < 1e-10
+
+
 def test_without_positions_nothing_of_first_order_is_left() -> None:
     net = Network.random(5, 3, 2, 1, seed=1)
     assert abs(rm.consensus_spectrum(net, [1.0, 2.0, -1.0])).max() < 1e-15
@@ -83,5 +98,7 @@ def test_what_is_not_attention_alone_is_refused() -> None:
     for net in (Network.random(3, 2, 1, 1, skip=1.0), Network.random(3, 2, 1, 1, norm="rms")):
         with pytest.raises(rm.InvalidArgument, match=r"^net: a layer with skip"):
             rm.consensus_spectrum(net, [1.0, 0.0])
+    with pytest.raises(rm.InvalidArgument, match=r"^bits: 64 given with arithmetic 'float64'"):
+        rm.consensus_factor(Network.random(3, 2, 1, 9), np.eye(3, 2), bits=64)
     with pytest.raises(rm.InvalidArgument, match=r"^layer: "):
         rm.consensus_spectrum(Network.random(3, 2, 1, 1), [1.0, 0.0], layer=1)

@@ -18,8 +18,7 @@ from rankmath.attention import trace as trace_module
 from rankmath.attention.activations import activate, activation_difference
 from rankmath.attention.trace import PrecisionError, layers_centred, trace
 from rankmath.formula.reference import reference_trace, tokens_by_text
-from rankmath.linalg.enclosures import log_diameter, log_residual
-from rankmath.linalg.exact_residuals import exact_residual_bounds
+from rankmath.linalg.exact_residuals import exact_residual_bounds, log_diameter, log_residual
 from rankmath.linalg.residuals import RESIDUAL_NORMS
 from rankmath.model.network import MLP, LayerNorm, Network
 

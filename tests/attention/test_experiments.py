@@ -12,13 +12,20 @@ import numpy as np
 import pytest
 
 import rankmath as rm
-from rankmath.attention.experiments.dong_circle import RADIUS, arcs
-from rankmath.attention.experiments.dong_effectiveness import TASKS, embedded, logits, on_hull, task_data, term_accuracy
-from rankmath.attention.experiments.dong_paths import _sampled
+from rankmath.attention.experiments.dong import (
+    RADIUS,
+    TASKS,
+    _sampled,
+    arcs,
+    embedded,
+    logits,
+    on_hull,
+    task_data,
+    term_accuracy,
+)
 from rankmath.attention.experiments.findings import Findings
-from rankmath.attention.experiments.gradients import Var
+from rankmath.attention.experiments.gradients import Var, as_network, initial_layers
 from rankmath.attention.experiments.registry import EXPERIMENTS, run
-from rankmath.attention.experiments.trained import as_network, initial_layers
 from rankmath.cli import main
 
 SMALL = {

@@ -10,9 +10,12 @@ import pytest
 
 from rankmath.attention.experiments.gradients import (
     Var,
+    as_network,
+    attention_layer,
     cross_entropy,
     gelu,
     gradients,
+    initial_layers,
     layer_norm,
     mean_square,
     rows,
@@ -20,7 +23,6 @@ from rankmath.attention.experiments.gradients import (
     train,
     value_and_gradient,
 )
-from rankmath.attention.experiments.trained import as_network, attention_layer, initial_layers
 
 RNG = np.random.default_rng(0)
 A, B, C = RNG.standard_normal((2, 3, 4)), RNG.standard_normal((4, 4)), RNG.standard_normal((2, 3, 4))

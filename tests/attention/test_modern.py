@@ -17,8 +17,7 @@ from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.multiprecision import Multiprecision
 from rankmath.attention import rows
 from rankmath.attention.experiments.jacobian import jacobian_norms
-from rankmath.attention.plain import attention_matrices
-from rankmath.attention.states import hidden_states
+from rankmath.attention.plain import attention_matrices, hidden_states
 from rankmath.formula.reference import reference_trace, tokens_by_text
 from rankmath.model.positions import ALiBi, PositionTable, Rotary
 from rankmath.model.sublayers import MLP, Attention, LayerNorm, Parallel, Sublayer
@@ -226,6 +225,20 @@ def test_no_digit_is_lost_at_any_depth(L: int, least: int, options: dict[str, An
     assert balls.log_residual[-1] < -least * math.log(10)
     assert np.abs(traced.log_residual - balls.log_residual).max() < 1e-11
     assert traced.lost_bits.max() < 12
+
+
+@pytest.mark.parametrize("mlp", ["tanh", "relu", "gelu", "swiglu"])
+def test_hidden_units_beyond_the_range_of_doubles_keep_their_digits(mlp: str) -> None:
+    """Values so small that all tokens leave the doubles' range: the MLP acts on e^−2000 as it does on e^−20."""
+    net = rm.Network.random(3, 2, 2, 9, seed=5, positions="rotary", mask="causal", mlp=mlp)
+    small = [
+        [s if s.attention is None else s.with_attention(value=1e-120 * s.attention.value) for s in layer]
+        for layer in net.sublayers
+    ]
+    X, net = net.random_input(seed=6), rm.Network.from_layers(small, tokens=3)
+    balls = rm.trace(net, X, arithmetic="balls", bits=400)
+    assert balls.log_residual[-1] < -1000 * math.log(10)
+    assert np.abs(rm.trace(net, X).log_residual / balls.log_residual - 1).max() < 1e-14
 
 
 def test_with_positions_a_layer_shrinks_by_the_second_modulus_of_attention_at_consensus() -> None:

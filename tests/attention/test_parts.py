@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rankmath.arithmetic.float64 import Float64
-from rankmath.attention import close, far
+from rankmath.attention import views
 from rankmath.attention.activations import activation_difference
 
 
@@ -85,11 +85,11 @@ def test_every_way_to_a_deviation(seed: int, size: float, uneven: float, ways: t
         true = exact_deviation(E, log_q[:, 0].tolist(), V.tolist())
         for way in ways:
             out, unit = {
-                "thin": lambda: close.by_thin_products(A, left, right, q, None, V),
-                "thin units": lambda: close.by_thin_products(A, left, right, q, log_q, V),
-                "expm1": lambda: (close.by_expm1(A, left, right, q, V), 0.0),
-                "softmax": lambda: (far.by_softmax(A, left, right, log_q, V), 0.0),
-                "units": lambda: far.with_row_units(A, left, right, log_q, V),
+                "thin": lambda: views.by_thin_products(A, left, right, q, None, V),
+                "thin units": lambda: views.by_thin_products(A, left, right, q, log_q, V),
+                "expm1": lambda: (views.by_expm1(A, left, right, q, V), 0.0),
+                "softmax": lambda: (views.by_softmax(A, left, right, log_q, V), 0.0),
+                "units": lambda: views.with_row_units(A, left, right, log_q, V),
             }[way]()
             scale = mpmath.exp(float(np.asarray(unit).ravel()[0])) if np.size(unit) else mpmath.mpf(1)
             largest = max(abs(x) for row in true for x in row)

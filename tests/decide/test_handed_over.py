@@ -13,9 +13,11 @@ import rankmath as rm
 from rankmath.decide import conjecture
 from rankmath.decide.adversary import search
 from rankmath.decide.conjecture import in_python, in_words
+from rankmath.decide.shrink import _smaller
 from rankmath.decide.space import rooms
 from rankmath.report.counterexamples import uncertified
 from rankmath.verification.instance import NetworkInstance
+from rankmath.verification.verdict import Outcome, Verdict
 
 
 def _instance(given: str) -> NetworkInstance:
@@ -84,8 +86,36 @@ def test_sizes_at_which_nothing_was_found_are_not_told_as_zero(monkeypatch: pyte
 
 
 def test_sides_without_a_quotient_are_told_as_such() -> None:
-    assert conjecture._ratio(0.0, -math.inf) == "a side is not positive"
-    assert conjecture._ratio(math.log(3), math.log(2)) == "lhs/rhs = 1.5"
+    def told(left: float, right: float, compared: str = "lhs/rhs") -> str:
+        return conjecture.compared_at(Verdict("mine:x", Outcome.VIOLATED, left, right, True, "balls", "", compared))
+
+    assert told(math.log(3), -math.inf) == "lhs = 3, rhs = 0"
+    assert told(math.log(3), -math.inf, "rhs/lhs") == "rhs = 3, lhs = 0"
+    assert told(math.log(3), math.nan) == "lhs = 3, rhs = negative"
+    assert told(math.nan, math.nan) == ""
+    assert told(math.log(3), math.log(2)) == "lhs/rhs = 1.5"
+
+
+@pytest.mark.parametrize(
+    ("claim", "compared"),
+    [
+        ("mu(X[0]) >= 2*mu(X[0])", "rhs/lhs = 2"),
+        ("2*mu(X[0]) < mu(X[0])", "lhs/rhs = 2"),
+        ("mu(X[0]) >= 2*mu(X[0]) and mu(X[0]) <= 1000", "smaller/larger = 2"),
+    ],
+)
+def test_the_quotient_of_a_verdict_is_named_by_the_sign_of_the_claim(claim: str, compared: str) -> None:
+    instance = _instance("heads == 1")
+    assert compared in str(rm.verify(rm.Statement("mine:x", claim), instance.net, instance.X, arithmetic="balls"))
+
+
+@pytest.mark.parametrize("kind", ["standard", "rms", "sphere", "column"])
+def test_no_counterexample_with_layernorm_has_one_dimension(kind: str) -> None:
+    claim = rm.Statement("mine:x", "mu(X[1]) <= mu(X[0])", ["heads == 1", f"layernorm == {kind}"])
+    assert min(room.d for room in rooms(claim)) == 2
+    net = rm.Network.random(tokens=3, dim=2, layers=1, norm=kind, seed=0)
+    smaller = _smaller(NetworkInstance(net, net.random_input(seed=1)))
+    assert {instance.X.shape[1] for instance in smaller} == {2}
 
 
 def test_the_checker_speaks_of_positions_where_there_are_some() -> None:

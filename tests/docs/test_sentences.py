@@ -696,7 +696,79 @@ def two_thirds_are_left() -> bool:
     return bool(np.ptp(rm.forward(net, [[0.0], [1.0], [1.0]])) > 0.66)
 
 
+def turned_key_bias() -> bool:
+    """Tokens (±r, 0), all weights 1, the second place turned by 90°, b_K = (1, ½): more is left than c r² allows."""
+    r, turn = 1e-3, np.asarray([[0.0, 1.0], [-1.0, 0.0]])
+    X = np.asarray([[r, 0.0], [-r, 0.0]])
+    places = (np.eye(2), turn)
+    S = np.asarray([[(X[i] @ places[i]) @ ((X[j] + [1, 0.5]) @ places[j]) for j in (0, 1)] for i in (0, 1)])
+    P = np.exp(S / math.sqrt(2))
+    Y = (P / P.sum(axis=1, keepdims=True)) @ X
+    return bool(rm.diameter(Y) > 100 * r**2 / math.sqrt(2) * rm.diameter(X)) and "b_K = 0" in str(
+        citation("own:shrinking-values")
+    )
+
+
+def not_at_once() -> bool:
+    """No positions, no mask: total variation at consensus is 0, and the layer of two tokens leaves tanh ¼."""
+    made = rm.forward(rm.Network.from_arrays([[[[1.0]]]], [[[[1.0]]]]), [[0.5], [-0.5]])
+    return abs(float(np.ptp(made)) - math.tanh(0.25)) < 1e-15
+
+
+def keeps_angles() -> bool:
+    """The gain (1, −1) is not constant, and orthogonal."""
+    gain = np.diag([1.0, -1.0])
+    return bool((gain @ gain.T == np.eye(2)).all())
+
+
+def without_certificate() -> bool:
+    names = [path.name.split("_rm-")[0] for path in (ROOT / "proofs/certificates").glob("*.json")]
+    return statement("alcalde2025:4.2").status == "refuted" and "alcalde2025-4.2" not in names
+
+
+def smaller_by_more() -> bool:
+    """The first of three tokens: logits s, s − L, s − L − 2."""
+    row = np.asarray(path_design(3).W_QK)[0]
+    return bool(row[1] - row[2] == 2)
+
+
+def nothing_falls() -> bool:
+    """Self-loops alone: P = I, and the residual stays."""
+    return bool((np.linalg.eigvals(np.eye(2)) == 1).all())
+
+
+def skew_biases() -> bool:
+    """W_Q = W_K = 0, b_Q = (1, 0), b_K = (0, 1), turned by the place: the logits are not symmetric."""
+    turned = [np.asarray([[math.cos(i), math.sin(i)], [-math.sin(i), math.cos(i)]]) for i in range(2)]
+    S = [[np.asarray([1.0, 0.0]) @ turned[i] @ turned[j].T @ [0.0, 1.0] for j in range(2)] for i in range(2)]
+    return bool(abs(S[0][1] + S[1][0]) < 1e-15 < abs(S[0][1]))
+
+
+def shrinks_the_rest() -> bool:
+    """Two tokens of length 2: dividing by the length halves their spread."""
+    return bool(np.ptp(np.asarray([2.0, -2.0]) / 2) < np.ptp([2.0, -2.0]))
+
+
+def third_meets_the_first() -> bool:
+    """Three causal tokens 0, 1, −1, equal logits: the third is at the first after one layer, the second is not."""
+    net = rm.Network.from_arrays([[[[0.0]]]], [[[[1.0]]]], mask="causal")
+    made = rm.forward(net, [[0.0], [1.0], [-1.0]])[:, 0]
+    return bool(made[2] == made[0] != made[1])
+
+
 FALSE: list[tuple[str, str, Callable[[], bool]]] = [
+    ("rankmath/definitions/quantities.py", "of queries and keys without biases", turned_key_bias),
+    ("rankmath/claims/own_positions.py", "and the factor is 0", not_at_once),
+    ("rankmath/claims/own_positions.py", "grows by total variation there times", not_at_once),
+    ("docs/architectures.md", "with any other gain some two tokens", keeps_angles),
+    ("docs/background.md", "what is false has a certificate", without_certificate),
+    ("docs/background.md", "Collapse is then exponential at least under the hypotheses", grows),
+    ("rankmath/claims/wu2024_1.py", "collapses exponentially, in explicit form", grows),
+    ("docs/equilibria.md", "smaller by an integer L:", smaller_by_more),
+    ("rankmath/claims/own_mask_rate.py", "the residual falls in the end by", nothing_falls),
+    ("rankmath/claims/own_mask_rate.py", "rotary positions with W_Q = W_K at consensus", skew_biases),
+    ("rankmath/claims/shi2022.py", "and spreads the rest", shrinks_the_rest),
+    ("proofs/own_positions.tex", "The other tokens are not faster than the second", third_meets_the_first),
     ("docs/positions.md", "of W, up to L^(n−2): the share", two_thirds_are_left),
     ("docs/findings.md", "approached where some of them tend to 0", unequal_shares),
     ("docs/findings.md", "attained where the last token attends", three_tokens),
@@ -726,7 +798,7 @@ FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("rankmath/claims/yudin2025.py", 'attention does " "not, unless', without_logits),
     ("rankmath/claims/own_skip_lower.py", "answers a question", undone),
     ("rankmath/claims/kim2021.py", "directions receives about", far_from_the_others),
-    ("rankmath/definitions/quantities.py", "reaches every other along its edges", edges_the_other_way),
+    ("rankmath/definitions/quantities.txt", "reaches every other along its edges", edges_the_other_way),
     ("rankmath/claims/stable_every_n.py", "these weights, ν_j the j-th power", rounded_away),
     *(
         (name, "shares no code", definitions_are_shared)
@@ -927,6 +999,21 @@ def test_what_is_shown_of_a_statement_explains_its_words() -> None:
         assert used - loops - known <= set(found["quantities"]), key
 
 
+def test_no_letter_of_a_citation_means_two_things() -> None:
+    """What a definition binds (with …, sums, integrals) is no letter of the statement: arrays, sizes, where."""
+    for key in statements():
+        arrays = statement(key).arrays or {}
+        sizes = {size for shape in arrays.values() for size in shape.split(",")[0].split() if size.isalpha()}
+        letters, found = {*arrays, *sizes} - {"n", "d"}, described(key)
+        for meaning in found["quantities"].values():
+            text = meaning.partition("as a formula: ")[2]
+            bound = set(re.findall(r"(?:^|; )(\w+) = |for (\w+) in", text))
+            assert not {a or b for a, b in bound} & (letters | set(found["where"])), (key, text)
+    notation = citation("own:diameter").notation
+    assert "o_l" in notation
+    assert "b_l" not in notation  # b_l are the steps of the bound
+
+
 def test_the_readme_names_every_notebook() -> None:
     names = [path.stem.replace("-", " ") for path in (ROOT / "docs/notebooks").glob("*.ipynb")]
     assert names
@@ -972,7 +1059,7 @@ def test_the_rules_that_no_theorem_covers_are_named() -> None:
 def test_how_near_a_centre_is_to_the_least_is_said_as_it_is_asked_for() -> None:
     """Coq's files and the checker ask for different factors 1 + 2^−k; both pages have theirs."""
     written = (ROOT / "rankmath/certificates/coq_claim.py").read_text(encoding="utf-8")
-    asked = (ROOT / "rankmath/definitions/quantities.py").read_text(encoding="utf-8")
+    asked = (ROOT / "rankmath/definitions/quantities.txt").read_text(encoding="utf-8")
     [in_coq] = set(re.findall(r"\{2\*\*(\d+) \+ 1\} # \{2\*\*\1\}", written))
     [in_checker] = re.findall(r"^center\(l\) = .*\(1 \+ 1/2\*\*(\d+)\)", asked, flags=re.M)
     coq, checker = (f"1 + 2⁻{k.translate(str.maketrans('0123456789', '⁰¹²³⁴⁵⁶⁷⁸⁹'))}" for k in (in_coq, in_checker))
@@ -989,7 +1076,8 @@ def test_what_is_trusted_is_counted_by_a_command_and_by_no_number() -> None:
     assert not re.search(r"\d+ lines", page("ARCHITECTURE.md"))
     command = re.search(r"ls (\S+) (\S+) \| grep -vE '/\((\S+)\)\.py'", page("docs/referee.md"))
     assert command is not None
-    assert command.groups() == ("rankmath/checker/*.py", "rankmath/definitions/*.py", "advice|words|export|__init__")
+    rooms = [f"rankmath/{room}/*.[pt]*" for room in ("checker", "definitions")]
+    assert command.groups() == (*rooms, "advice|words|export|__init__")
     for name in ("advice", "words", "export"):
         assert (ROOT / "rankmath" / "checker" / f"{name}.py").is_file()
     # What stands alone imports nothing else of the package.

@@ -22,8 +22,13 @@ from rankmath.equilibria.constructions import (
     sibling,
 )
 from rankmath.equilibria.map import design, layer, normalise, power_sum
-from rankmath.equilibria.search import cluster_weights, log_lyapunov_trace, log_modulus_mean, stable_search
-from rankmath.equilibria.stored import stored_design
+from rankmath.equilibria.search import (
+    cluster_weights,
+    log_lyapunov_trace,
+    log_modulus_mean,
+    stable_search,
+    stored_design,
+)
 from rankmath.equilibria.wu2024 import shift_equilibrium
 from rankmath.linalg.masks import Mask
 

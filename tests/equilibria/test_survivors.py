@@ -14,7 +14,7 @@ from rankmath.equilibria.balls import exact_matrix, middle_floats
 from rankmath.equilibria.blocks import _BallBlock, survivors
 from rankmath.equilibria.designs import path_design
 from rankmath.equilibria.map import attention, layer, normalise
-from rankmath.equilibria.stored import LARGE_BASINS
+from rankmath.equilibria.search import LARGE_BASINS
 from rankmath.linalg.masks import as_mask
 
 

@@ -257,6 +257,8 @@ def test_what_is_under_a_product_or_a_maximum_stands_in_parentheses() -> None:
         ("mu(\u0425[1]) <= 1", "column 4: .*CYRILLIC CAPITAL LETTER HA"),
         ("\uff4d\uff55(X[1]) <= 1", "FULLWIDTH LATIN SMALL LETTER M"),
         ("mu(X[1]) \u2264 1", "column 10: .*; write <="),
+        ("\u03bc(X[1]) <= 1", "column 1: .*GREEK SMALL LETTER MU.*; write mu$"),
+        ("mu(X[1]) <= 1e-400", "column 13: a number of more than 400 digits"),
         ("nan <= mu(X[0])", "no letter 'nan' in the language; there are H, K, L"),
         ("__import__('os').system('true') <= 1", "is no function of the language"),
         ("-" * 5000 + "mu(X[0]) <= 1", "nested (too deeply|more than 100 deep)"),

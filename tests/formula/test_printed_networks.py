@@ -416,6 +416,12 @@ def over_heights(X: Any, v: Any) -> Any:
     return X / (X @ v)[:, None]
 
 
+def lengthening(w: Written, h: int) -> float:
+    if {"b_Q", "b_K"} & set(w.biases):
+        raise Close
+    return math.prod(spectral(w.weights[f"W_{s}"][h]) for s in "QK") / math.sqrt(w.d_qk)
+
+
 def gram_height(X: Any) -> float:
     if np.linalg.matrix_rank(X) < len(X):
         raise NotMet
@@ -531,10 +537,8 @@ SIGNS: dict[str, tuple[str, Callable[..., Any]]] = dict(
         r"\max_i\Bigl\|\bigl(F_{<i>}(X)-F_{<i>}(C)-\sum_hP_0^{<i>,h}(X-C)W^{<i>,h}\bigr)_i\Bigr\|_2",
         lambda w, l, *_: linear_gap(w, l),
     ),
-    f"{_TURNED}, of queries and keys without biases and norms; where only W_QK is given, W_K is 1": (
-        r"c(<P>)",
-        lambda w, l, h: math.prod(spectral(w.weights[f"W_{s}"][h]) for s in "QK") / math.sqrt(w.d_qk),
-    ),
+    f"{_TURNED}; defined where queries and keys have no biases (b_Q = b_K = 0) and no norms; where only W_QK is given,"
+    " W_K is 1": (r"c(<P>)", lambda w, l, h: lengthening(w, h)),
     "k-th largest modulus of an eigenvalue of the attention, each as often as it occurs, the first, which is 1, has"
     " k = 1; not defined beyond n, nor where the one before is 0": (
         r"|\lambda_{<i>}(<M>)|",
@@ -1083,7 +1087,7 @@ def networks() -> Iterator[tuple[str, Written]]:
             continue
         W, X = weights(1, 2, "small"), rng.integers(1, 17, (n, 2)) / 8.0
         for norm, skip in ((None, 0.0), (None, 1.0), ("rms", 2.0), ("rms", 1.0), ("rms", -1.0)):
-            for biases in ({}, {"b_Q": np.ones((1, 2))}):
+            for biases in ({}, {"b_Q" if n == 2 else "b_K": np.ones((1, 2))}):
                 yield (
                     f"{n} {what} {mask} {norm} {skip} {len(biases)}",
                     Written(X, W, 2, skip, MASKS[mask](n), norm, biases, norm == "rms", choice),

@@ -369,8 +369,8 @@ def _layer_of(net: Any, X: Any, log_shrunk: float = 0.0) -> tuple[Any, ...]:
 def test_a_layer_in_few_launches_is_the_layer_of_the_host(
     n: int, d: int, heads: int, kind: dict[str, Any], scale: float, log_shrunk: float
 ) -> None:
+    from rankmath.attention.alone import layer_on_gpu
     from rankmath.attention.centred import attention_step
-    from rankmath.attention.on_gpu import layer_on_gpu
 
     net = rm.Network.random(n, d, heads, 1, seed=n, **kind)
     X = net.random_input(seed=1, scale=scale) + 0.3

@@ -12,9 +12,9 @@ import pytest
 import rankmath as rm
 from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.numpy64 import NumPy64
-from rankmath.attention.close import by_expm1
 from rankmath.attention.fused import layer_plan
 from rankmath.attention.softmax import row_softmax
+from rankmath.attention.views import by_expm1
 from rankmath.kernels import compiled, compiled_network
 
 binding = pytest.importorskip("llvmlite.binding", reason="the compiled kernel needs llvmlite (extra 'fast')")
@@ -276,7 +276,7 @@ def test_calls_of_some_layers_make_what_one_call_makes(most, where, calls, monke
     net = rm.Network.from_arrays(net.query, value)
     X = np.asfortranarray(net.random_input(seed=2, tokens=9))
     once = rm.trace(net, X)
-    monkeypatch.setattr("rankmath.attention.on_cpu.AT_ONCE", most * 2 * 2 * 9 * (9 + 4) * 4)
+    monkeypatch.setattr("rankmath.attention.alone.AT_ONCE", most * 2 * 2 * 9 * (9 + 4) * 4)
     calls.clear()
     found = rm.trace(net, X)
     assert calls.count("layer") == 7 - (where is not None)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rankmath.attention.alone import LIMITS
-from rankmath.kernels import compiled, compiled_far
+from rankmath.kernels import compiled, compiled_layer
 from rankmath.kernels.compiled_network import LayerPlan, source
 
 binding = pytest.importorskip("llvmlite.binding", reason="the compiled kernel needs llvmlite (extra 'fast')")
@@ -17,7 +17,7 @@ if HERE is None:
 
 @pytest.fixture(params=[(8, 6, 4), (4, 6, 2), (2, 6, 4)], ids=str)
 def kernel(request, monkeypatch):
-    monkeypatch.setattr(compiled_far, "_MANY", 1)
+    monkeypatch.setattr(compiled_layer, "_MANY", 1)
     return compiled.Kernel(compiled.Shape(*request.param), HERE._features)
 
 
@@ -46,7 +46,7 @@ def measured(kernel, R):
 def chosen(kernel, R):
     """The largest square that is found, or −1, and the largest of each row by floats."""
     (call,) = kernel.compiled_all(source(kernel.shape), {"chosen": (2, 5)})
-    (n, d), memory, far = R.shape, compiled_far.Memory(kernel.shape, *R.shape), np.zeros(1)
+    (n, d), memory, far = R.shape, compiled_layer.Memory(kernel.shape, *R.shape), np.zeros(1)
     squares, found = np.sum(R * R, axis=1), np.zeros(n)
     call(n, d, *(a.ctypes.data for a in (R, squares, found)), memory.place, far.ctypes.data)
     return far[0], found

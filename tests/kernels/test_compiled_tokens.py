@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from rankmath.arithmetic.float64 import Float64
-from rankmath.attention.alone import LIMITS
-from rankmath.attention.on_cpu import centre_on_cpu
+from rankmath.attention.alone import LIMITS, centre_on_cpu
 from rankmath.attention.tokens import centre
 from rankmath.kernels import compiled
 from rankmath.kernels.compiled_network import LayerPlan

@@ -16,8 +16,8 @@ import pytest
 
 import rankmath as rm
 from rankmath.arithmetic.float64 import Float64
+from rankmath.attention.alone import centre_on_gpu, layer_on_gpu, layers_on_gpu
 from rankmath.attention.centred import attention_step
-from rankmath.attention.on_gpu import centre_on_gpu, layer_on_gpu, layers_on_gpu
 from rankmath.attention.tokens import Carried, Tokens, centre
 from rankmath.attention.trace import _trace_of
 from rankmath.attention.weights import weights_of

@@ -12,7 +12,7 @@ from flint import arb
 
 from rankmath.arithmetic.balls import Balls, precision
 from rankmath.linalg import norms
-from rankmath.linalg.enclosures import log_diameter, log_residual
+from rankmath.linalg.exact_residuals import log_diameter, log_residual
 from rankmath.linalg.residuals import residual
 
 A = Balls()

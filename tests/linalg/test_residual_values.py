@@ -8,8 +8,7 @@ import flint
 import numpy as np
 import pytest
 
-from rankmath.linalg.residual_values import _vertices, residual_above, residual_inf, residual_one
-from rankmath.linalg.residuals import residual
+from rankmath.linalg.residuals import _vertices, residual, residual_above, residual_inf, residual_one
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 4])

@@ -14,7 +14,7 @@ import pytest
 from tiny import CONFIGS, checkpoint, given, tensors, tree, write_legacy, write_zip
 
 import rankmath as rm
-from rankmath.attention.states import hidden_states
+from rankmath.attention.plain import hidden_states
 from rankmath.model.blocks import VARIANTS
 from rankmath.model.checkpoint_files import Tensors
 

@@ -129,7 +129,7 @@ def test_the_layer_that_is_printed_is_the_one_of_the_hypotheses() -> None:
     assert r"\[X^{l+1}=X^{l}+\sum_{h}P^{l,h}X^{l}W^{l,h},\]" in text
     assert "the row's token sees" in text
     sphere = notation(rm.Statement("mine:b", "mu(X[L]) <= 1", given="layernorm == sphere and mlp == any"))
-    assert r"\[Y^{l}=\sum_{h}P^{l,h}X^{l}W^{l,h}+\mathbf 1b_l^{\mathsf T},\]" in sphere
+    assert r"\[Y^{l}=\sum_{h}P^{l,h}X^{l}W^{l,h}+\mathbf 1o_l^{\mathsf T},\]" in sphere
     assert sphere.index("mapped to $f_l(y)$") < sphere.index("divided by its Euclidean norm")
     assert notation(statements()["own:tv"]) == "", "no network is spoken of"
 

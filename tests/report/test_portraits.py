@@ -10,8 +10,7 @@ import pytest
 
 from rankmath.attention.plain import forward
 from rankmath.equilibria.constructions import all_ranks, layernorm_equilibrium
-from rankmath.equilibria.equilibrium import Equilibrium
-from rankmath.equilibria.find import escaping, find_equilibria
+from rankmath.equilibria.equilibrium import Equilibrium, escaping, find_equilibria
 from rankmath.equilibria.map import layer
 from rankmath.equilibria.portraits import Approach, Portrait, portrait_data
 from rankmath.model.network import LayerNorm, Network

@@ -8,8 +8,7 @@ import numpy as np
 
 from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.columns import measure
-from rankmath.attention.plain import attention_matrices
-from rankmath.attention.states import hidden_states
+from rankmath.attention.plain import attention_matrices, hidden_states
 from rankmath.attention.trace import Trace, trace
 from rankmath.linalg.metrics import DOMINATING, dominating, effective_rank
 from rankmath.model.checkpoint import Model

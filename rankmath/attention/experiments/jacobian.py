@@ -9,8 +9,7 @@ import numpy as np
 from scipy.sparse import linalg
 
 from rankmath.attention.experiments.gradients import Var, gelu, gradients, layer_norm, softmax
-from rankmath.attention.plain import check_one_sequence
-from rankmath.attention.states import hidden_states
+from rankmath.attention.plain import check_one_sequence, hidden_states
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
 from rankmath.validation import ArrayLike, Floats, InvalidArgument

@@ -7,10 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from rankmath.attention.experiments.dong_circle import dong_circle
-from rankmath.attention.experiments.dong_effectiveness import dong_effectiveness
-from rankmath.attention.experiments.dong_fig2 import dong_fig2
-from rankmath.attention.experiments.dong_paths import dong_paths
+from rankmath.attention.experiments.dong import dong_circle, dong_effectiveness, dong_fig2, dong_paths
 from rankmath.attention.experiments.findings import Findings, Step, silent
 from rankmath.attention.experiments.wu import wu_fig2, wu_ranks, wu_temperature
 from rankmath.validation import InvalidArgument, as_choice

@@ -284,14 +284,11 @@ class _Tally(Tally):
         counts = np.bincount(
             np.searchsorted(HISTOGRAM_EDGES, tenfold, side="right"), minlength=len(HISTOGRAM_EDGES) + 1
         )
+        counted = ("holds", "violated", "undecided", "not_applicable", "certified")
         return Findings(
             instances=drawn,
             extra=self.instances - drawn,
-            holds=self.holds,
-            violated=self.violated,
-            undecided=self.undecided,
-            not_applicable=self.not_applicable,
-            certified=self.certified,
+            **{name: getattr(self, name) for name in counted},
             log_tightest=None if self.tightest is None else self.log_tightest,
             tightest_position=None if self.tightest is None else self.tightest[0],
             histogram=tuple(counts.tolist()),
@@ -300,16 +297,6 @@ class _Tally(Tally):
 
 
 def _record(position: int, why: list[str], batch: Instance, i: int, verdict: Verdict) -> Record:
-    instance = batch.select(i)
-    return Record(
-        position=position,
-        why=",".join(why),
-        outcome=str(Outcome(verdict.outcome)),
-        certified=verdict.certified,
-        log_lhs=verdict.log_lhs,
-        log_rhs=verdict.log_rhs,
-        arithmetic=verdict.arithmetic,
-        reason=verdict.reason,
-        label=instance.label,
-        data=encode(instance),
-    )
+    instance, outcome = batch.select(i), str(Outcome(verdict.outcome))
+    known = (verdict.certified, verdict.log_lhs, verdict.log_rhs, verdict.arithmetic, verdict.reason)
+    return Record(position, ",".join(why), outcome, *known, instance.label, encode(instance))

@@ -99,15 +99,8 @@ class BatteryWork:
     def run(self, tell: Tell) -> Result:
         """The battery, summarised; an error in a user's own file is named by its line."""
         try:
-            battery = verify_statement(
-                self.statement(),
-                instances=self.instances,
-                certify=self.certify,
-                seed=self.seed,
-                search=self.search,
-                backend=self.backend,
-                progress=tell,
-            )
+            asked = {name: getattr(self, name) for name in ("instances", "certify", "seed", "search", "backend")}
+            battery = verify_statement(self.statement(), **asked, progress=tell)
         except InvalidArgument:
             raise
         except Exception as error:

@@ -39,75 +39,34 @@ APPLICATION = 0x726D6C67
 PATIENCE = 60.0
 
 _TABLES = """
-CREATE TABLE IF NOT EXISTS statements (
-    statement TEXT PRIMARY KEY,
-    status TEXT NOT NULL,
-    recipe TEXT NOT NULL
-) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS statements (statement TEXT PRIMARY KEY, status TEXT NOT NULL, recipe TEXT NOT NULL)
+    WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS chunks (
-    statement TEXT NOT NULL REFERENCES statements,
-    seed INTEGER NOT NULL,
-    chunk INTEGER NOT NULL,
-    instances INTEGER NOT NULL,
-    extra INTEGER NOT NULL,
-    holds INTEGER NOT NULL,
-    violated INTEGER NOT NULL,
-    undecided INTEGER NOT NULL,
-    not_applicable INTEGER NOT NULL,
-    certified INTEGER NOT NULL,
-    log_tightest REAL,
-    tightest_position INTEGER,
-    histogram TEXT NOT NULL,
+    statement TEXT NOT NULL REFERENCES statements, seed INTEGER NOT NULL, chunk INTEGER NOT NULL,
+    instances INTEGER NOT NULL, extra INTEGER NOT NULL, holds INTEGER NOT NULL, violated INTEGER NOT NULL,
+    undecided INTEGER NOT NULL, not_applicable INTEGER NOT NULL, certified INTEGER NOT NULL,
+    log_tightest REAL, tightest_position INTEGER, histogram TEXT NOT NULL,
     PRIMARY KEY (statement, seed, chunk)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS records (
-    statement TEXT NOT NULL,
-    seed INTEGER NOT NULL,
-    chunk INTEGER NOT NULL,
-    position INTEGER NOT NULL,
-    why TEXT NOT NULL,
-    outcome TEXT NOT NULL,
-    certified INTEGER NOT NULL,
-    log_lhs REAL,
-    log_rhs REAL,
-    arithmetic TEXT NOT NULL,
-    reason TEXT NOT NULL,
-    label TEXT NOT NULL,
-    data TEXT NOT NULL,
+    statement TEXT NOT NULL, seed INTEGER NOT NULL, chunk INTEGER NOT NULL, position INTEGER NOT NULL,
+    why TEXT NOT NULL, outcome TEXT NOT NULL, certified INTEGER NOT NULL, log_lhs REAL, log_rhs REAL,
+    arithmetic TEXT NOT NULL, reason TEXT NOT NULL, label TEXT NOT NULL, data TEXT NOT NULL,
     PRIMARY KEY (statement, seed, chunk, position)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS failures (
-    statement TEXT NOT NULL,
-    seed INTEGER NOT NULL,
-    chunk INTEGER NOT NULL,
-    attempts INTEGER NOT NULL,
-    error TEXT NOT NULL,
-    traceback TEXT NOT NULL,
-    run INTEGER NOT NULL,
-    at TEXT NOT NULL,
+    statement TEXT NOT NULL, seed INTEGER NOT NULL, chunk INTEGER NOT NULL, attempts INTEGER NOT NULL,
+    error TEXT NOT NULL, traceback TEXT NOT NULL, run INTEGER NOT NULL, at TEXT NOT NULL,
     PRIMARY KEY (statement, seed, chunk)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS provenance (
-    statement TEXT NOT NULL,
-    seed INTEGER NOT NULL,
-    chunk INTEGER NOT NULL,
-    run INTEGER NOT NULL,
-    worker TEXT NOT NULL,
-    attempts INTEGER NOT NULL,
-    seconds REAL NOT NULL,
-    at TEXT NOT NULL,
+    statement TEXT NOT NULL, seed INTEGER NOT NULL, chunk INTEGER NOT NULL, run INTEGER NOT NULL,
+    worker TEXT NOT NULL, attempts INTEGER NOT NULL, seconds REAL NOT NULL, at TEXT NOT NULL,
     PRIMARY KEY (statement, seed, chunk)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS runs (
-    run INTEGER PRIMARY KEY,
-    began TEXT NOT NULL,
-    ended TEXT,
-    outcome TEXT,
-    user TEXT NOT NULL,
-    host TEXT NOT NULL,
-    pid INTEGER NOT NULL,
-    versions TEXT NOT NULL,
-    plan TEXT NOT NULL
+    run INTEGER PRIMARY KEY, began TEXT NOT NULL, ended TEXT, outcome TEXT,
+    user TEXT NOT NULL, host TEXT NOT NULL, pid INTEGER NOT NULL, versions TEXT NOT NULL, plan TEXT NOT NULL
 );
 """
 
@@ -192,7 +151,9 @@ class Ledger:
             try:
                 known = _identify(target, connection)
                 if known:
-                    _check_soundness(target, connection)
+                    sound = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+                    if sound != "ok":
+                        raise LedgerError(f"ledger: {target} given; {_TROUBLE['SQLITE_CORRUPT']} ({sound})")
                 ledger = cls(target, connection)
                 ledger._prepare(new=not known)
             except BaseException:  # an interruption too leaves no open file
@@ -364,17 +325,9 @@ class Ledger:
             failures = self._value("SELECT COUNT(*) FROM failures WHERE statement = ?", key)
             lists = self._rows("SELECT histogram FROM chunks WHERE statement = ?", key)
             histogram = tuple(sum(column) for column in zip(*(json.loads(text) for (text,) in lists), strict=True))
-            found.append(
-                Standing(
-                    statement=key,
-                    status=status,
-                    chunks=chunks,
-                    log_tightest=log_tightest,
-                    failures=failures,
-                    histogram=histogram,
-                    **dict(zip(names, counts, strict=True)),
-                )
-            )
+            seen = dict(zip(names, counts, strict=True))
+            known = {"log_tightest": log_tightest, "failures": failures, "histogram": histogram}
+            found.append(Standing(key, status, chunks, **seen, **known))
         return found
 
     def planned(self) -> dict[str, int]:
@@ -447,9 +400,13 @@ def _connect(path: Path, options: str) -> sqlite3.Connection:
 
 def _identify(path: Path, connection: sqlite3.Connection) -> bool:
     """True for a ledger this version reads, False for an empty file; anything else is refused."""
-    application = connection.execute("PRAGMA application_id").fetchone()[0]
-    schema = connection.execute("PRAGMA user_version").fetchone()[0]
-    tables = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]
+    questions = ("PRAGMA application_id", "PRAGMA user_version", "SELECT COUNT(*) FROM sqlite_master")
+    # One transaction: another run may make the tables between two of these questions.
+    connection.execute("BEGIN")
+    try:
+        application, schema, tables = (connection.execute(question).fetchone()[0] for question in questions)
+    finally:
+        connection.rollback()
     if application != APPLICATION:
         if tables or application or schema:
             raise LedgerError(f"ledger: {path} given; it is an SQLite file of something else; nothing was written")
@@ -460,12 +417,6 @@ def _identify(path: Path, connection: sqlite3.Connection) -> bool:
             "nothing was written"
         )
     return True
-
-
-def _check_soundness(path: Path, connection: sqlite3.Connection) -> None:
-    found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-    if found != "ok":
-        raise LedgerError(f"ledger: {path} given; {_TROUBLE['SQLITE_CORRUPT']} ({found})")
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -91,20 +91,15 @@ class Plan:
     @staticmethod
     def options(content: Mapping[str, object], folder: Path | None = None) -> dict[str, Any]:
         """The keys of the campaign as a whole, checked."""
-        options: dict[str, Any] = {}
-        if "seeds" in content:
-            options["seeds"] = _seeds(content["seeds"])
-        if "ledger" in content:
-            options["ledger"] = str((folder or Path()) / _text("ledger", content["ledger"]))
-        if "seconds" in content:
-            options["seconds"] = as_real("seconds", content["seconds"], positive=True)
-        if "workers" in content:
-            options["workers"] = as_count("workers", content["workers"], least=0, most=4096)
-        if "attempts" in content:
-            options["attempts"] = as_count("attempts", content["attempts"], most=100)
-        if "dask" in content:
-            options["dask"] = _text("dask", content["dask"])
-        return options
+        checks: dict[str, Callable[[object], Any]] = {
+            "seeds": _seeds,
+            "ledger": lambda given: str((folder or Path()) / _text("ledger", given)),
+            "seconds": lambda given: as_real("seconds", given, positive=True),
+            "workers": lambda given: as_count("workers", given, least=0, most=4096),
+            "attempts": lambda given: as_count("attempts", given, most=100),
+            "dask": lambda given: _text("dask", given),
+        }
+        return {name: check(content[name]) for name, check in checks.items() if name in content}
 
     def chunks(self) -> Iterator[Chunk]:
         """Every chunk; statements and seeds take turns, so that a campaign cut short has seen something of each."""

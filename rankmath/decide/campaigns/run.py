@@ -109,15 +109,8 @@ def campaign(
             raise
         outcome = "with failures" if failed else "out of time" if clock.ran_out else "complete"
         book.end(run, outcome)
-        return Summary(
-            ledger=Path(checked.ledger),
-            outcome=outcome,
-            recorded=recorded,
-            failed=failed,
-            seconds=time.monotonic() - began,
-            versions=book.versions(),
-            standings=tuple(book.standings()),
-        )
+        took, standings = time.monotonic() - began, tuple(book.standings())
+        return Summary(Path(checked.ledger), outcome, recorded, failed, took, book.versions(), standings)
 
 
 class _Clock:

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import mpmath
 import sympy as sp
@@ -53,25 +53,14 @@ class Arithmetic:
         raise Undecided
 
 
-BALLS = Arithmetic(
-    to_ball,
-    {
-        sp.exp: arb.exp,
-        sp.log: arb.log,
-        sp.tanh: arb.tanh,
-        sp.sqrt: arb.sqrt,
-        sp.LambertW: lambda x, branch=0: x.lambertw(int(branch)),
-    },
-)
+def _of(module: Any) -> dict[type[sp.Function], Callable[..., Ball]]:
+    return {getattr(sp, name): getattr(module, name) for name in ("exp", "log", "tanh", "sqrt")}
+
+
+BALLS = Arithmetic(to_ball, _of(arb) | {sp.LambertW: lambda x, branch=0: x.lambertw(int(branch))})
 MPMATH = Arithmetic(
     lambda r: mpmath.mpf(r.numerator) / r.denominator,
-    {
-        sp.exp: mpmath.exp,
-        sp.log: mpmath.log,
-        sp.tanh: mpmath.tanh,
-        sp.sqrt: mpmath.sqrt,
-        sp.LambertW: lambda x, branch=0: mpmath.re(mpmath.lambertw(x, int(branch))),
-    },
+    _of(mpmath) | {sp.LambertW: lambda x, branch=0: mpmath.re(mpmath.lambertw(x, int(branch)))},
 )
 
 
@@ -85,11 +74,7 @@ class Walk:
     def value(self, e: Expr) -> Ball:
         """The number itself."""
         if e.is_Symbol or isinstance(e, sp.Indexed):
-            if e not in self.values:
-                raise InvalidArgument(
-                    f"bound: it has {e}, of one head at a time; values of its letters do not decide it"
-                )
-            given = self.values[e]
+            given = self._given(e)
             return self.numbers.exact(given) if isinstance(given, Fraction) else given
         if e.is_Rational:
             return self.numbers.exact(Fraction(int(e.p), int(e.q)))
@@ -128,11 +113,7 @@ class Walk:
         if e.is_Rational:
             return Fraction(int(e.p), int(e.q))
         if e.is_Symbol and e.is_integer:
-            if e not in self.values:
-                raise InvalidArgument(
-                    f"bound: it has {e}, of one head at a time; values of its letters do not decide it"
-                )
-            given = self.values[e]
+            given = self._given(e)
             return given if isinstance(given, Fraction) else None
         if isinstance(e, sp.floor):
             inner = self.exact(e.args[0])
@@ -147,6 +128,11 @@ class Walk:
             base, exponent = known
             return base**exponent.numerator if exponent.denominator == 1 else None
         return sum(known, start=Fraction(0)) if e.is_Add else math.prod(known, start=Fraction(1))
+
+    def _given(self, e: Expr) -> Value:
+        if e not in self.values:
+            raise InvalidArgument(f"bound: it has {e}, of one head at a time; values of its letters do not decide it")
+        return self.values[e]
 
     def _power(self, e: Expr) -> Ball:
         base, exponent = e.as_base_exp()

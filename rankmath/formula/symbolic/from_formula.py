@@ -12,6 +12,7 @@ from typing import Literal, Protocol
 
 import sympy as sp
 
+from rankmath.formula import terms
 from rankmath.formula.language import FUNCTIONS, LETTERS
 from rankmath.formula.printed import latex_letter
 from rankmath.formula.printing import latex, text, words
@@ -24,13 +25,7 @@ from rankmath.validation import InvalidArgument
 _WHOLE = {"L": NONNEGATIVE, "n": AT_LEAST_ONE, "d": AT_LEAST_ONE, "H": AT_LEAST_ONE, "r": AT_LEAST_ONE}
 _WHOLE |= {"center_count": AT_LEAST_ONE, "farthest": AT_LEAST_ONE}
 _ELEMENTARY = {"sqrt": sp.sqrt, "exp": sp.exp, "log": sp.log, "tanh": sp.tanh, "abs": sp.Abs, "floor": sp.floor}
-_OPERATIONS: Mapping[str, Callable[[Expr, Expr], Expr]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "**": operator.pow,
-}
+_OPERATIONS: Mapping[str, Callable[[Expr, Expr], Expr]] = {**terms.ARITHMETIC, "**": operator.pow}
 _HEAD = sp.Symbol("h", integer=True, positive=True)
 
 

@@ -1,10 +1,9 @@
 """Proofs that sympy carries out: every step is an equation or an inequality that can be run again.
 
-A step holds when its difference simplifies to zero (equations), or when sympy reads the sign of the
-difference off the assumptions on the symbols (inequalities). An inequality on an interval is first given
-a change of variables that turns the interval into a half-line, so that signs become visible:
-v in (0, 1) is v = 1/(1 + s) with s > 0. "Not proved" therefore means what it says: perhaps false,
-perhaps only out of reach, and never accepted.
+A step holds when its difference simplifies to zero (equations), or when sympy reads the sign of the difference off the
+assumptions on the symbols (inequalities). An inequality on an interval is first given a change of variables that turns
+the interval into a half-line, so that signs become visible: v in (0, 1) is v = 1/(1 + s) with s > 0. "Not proved"
+therefore means what it says: perhaps false, perhaps only out of reach, and never accepted.
 
 What a proof takes from elsewhere (a triangle inequality, a hypothesis of the theorem) stands in its
 premises, in words: sympy checks the steps, not the premises.

@@ -13,7 +13,7 @@ from flint import arb
 
 from rankmath.formula.symbolic.evaluate import Value
 from rankmath.formula.symbolic.proof import Expr
-from rankmath.validation import InvalidArgument, Number, as_count
+from rankmath.validation import InvalidArgument, Number, as_count, short
 
 #: Layers: 3^L is written out as an integer, so a limit there must be.
 DEEPEST = 1_000_000
@@ -82,7 +82,7 @@ class Quantity:
         if not self.per_head:
             return {self.symbol: read_number(self.name, value, self.domain)}
         if not isinstance(value, (list, tuple, np.ndarray)) or np.ndim(value) != 1 or not len(value):
-            raise InvalidArgument(f"{self.name}: {_show(value)} given; a list with a number for each head is needed")
+            raise InvalidArgument(f"{self.name}: {short(value)} given; a list with a number for each head is needed")
         numbered = enumerate(value, start=1)
         return {self.symbol[k]: read_number(f"{self.name}[{k}]", v, self.domain) for k, v in numbered}
 
@@ -95,7 +95,7 @@ def read_number(name: str, value: Number, domain: Domain = POSITIVE) -> Value:
     """
     number = value if isinstance(value, arb) else _fraction(value)
     if number is None or not domain.contains(number):
-        raise InvalidArgument(f"{name}: {_show(value)} given; a number in {domain} is needed")
+        raise InvalidArgument(f"{name}: {short(value)} given; a number in {domain} is needed")
     return number
 
 
@@ -111,12 +111,3 @@ def _fraction(value: Number) -> Fraction | None:
     if isinstance(value, sp.Rational):
         return Fraction(int(value.p), int(value.q))
     return value if isinstance(value, Fraction) else None
-
-
-def _show(value: Number) -> str:
-    # repr of a huge integer raises, and a page-long error teaches nobody.
-    try:
-        text = repr(value)
-    except ValueError:
-        return f"a {type(value).__name__}"
-    return text if len(text) <= 60 else text[:57] + "..."

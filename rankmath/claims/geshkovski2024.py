@@ -1,0 +1,271 @@
+"""geshkovski2024: metastable clusters on the sphere; how long they stay apart, and how fast each closes meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from rankmath.attention.softmax import softmax
+from rankmath.formula.arrays import ArrayRun
+from rankmath.formula.evaluate import Scalar
+from rankmath.formula.language import quantity
+from rankmath.formula.run import unbox
+from rankmath.validation import Array
+from rankmath.verification.draws import Rng
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.papers import GESHKOVSKI_SLOW, OWN
+from rankmath.verification.statement import Statement
+
+_UNIT = (
+    "u = [[X[i][a]/sqrt(sum(X[i][b]**2 for b in range(len(X[0])))) for a in range(len(X[0]))] for i in range(len(X))]"
+)
+_GAPS = f"{_UNIT}; C = u @ T(u)"
+
+
+def _unit(run: ArrayRun, X: str) -> Array:
+    rows = run.array(X)
+    return rows / run.A.sqrt(run.A.sum(rows * rows, axis=-1))
+
+
+def _gaps(run: ArrayRun, u: Array, v: Array) -> Array:
+    """1 − ⟨u_i, v_j⟩ for unit rows: half a squared distance, so that close tokens keep their digits."""
+    apart = u[..., :, None, :] - v[..., None, :, :]
+    return run.A.sum(apart * apart, axis=-1)[..., 0] / 2
+
+
+def _shares(run: ArrayRun, gaps: Array, beta: str) -> Array:
+    return softmax(run.A, -run.A.asarray(np.asarray(run[beta])[..., None, None]) * gaps)
+
+
+def _within(run: ArrayRun, X: str, m: str) -> Array:
+    """Which rows are among the first m."""
+    places = np.arange(np.shape(run[X])[-2])
+    return np.asarray(places < np.asarray(run[m], dtype=float)[..., None])
+
+
+def _largest(run: ArrayRun, values: Array, kept: Array, other: float) -> Scalar:
+    """The largest of the values that are kept; `other` where none is."""
+    if not run.A.unbounded:
+        return run.number(np.where(kept, values, other).max(axis=(-2, -1)))
+    rows = np.asarray([*values[kept], run.A.asarray(np.asarray(other))[()]], dtype=object)[None, :]
+    return run.number(unbox(run.A.max(rows, axis=-1)))
+
+
+@quantity("pair_gap(X: array)", text=f"{_GAPS}; 1 - C[0][1]", by_name=True, example="pair_gap(X) <= 2")
+def pair_gap(run: ArrayRun, X: str) -> Scalar:
+    """1 − ⟨x_0, x_1⟩; rows are divided by their lengths"""
+    u = _unit(run, X)
+    return run.number(unbox(_gaps(run, u[..., :1, :], u[..., 1:2, :])))
+
+
+@quantity(
+    "inner_gap(X: array, m: array)",
+    text=f"{_GAPS}; max(1 - C[i][j] for i in range(m) for j in range(2, m)) if m > 2 else 0",
+    by_name=True,
+    example="inner_gap(X, m) <= 2",
+)
+def inner_gap(run: ArrayRun, X: str, m: str) -> Scalar:
+    """the largest 1 − ⟨x_i, x_j⟩ of two of the first m rows other than the first two, 0 if there is none; rows are
+    divided by their lengths"""
+    u, near = _unit(run, X), _within(run, X, m)
+    late = near & (np.arange(near.shape[-1]) >= 2)
+    return _largest(run, _gaps(run, u, u), near[..., :, None] & late[..., None, :], 0.0)
+
+
+@quantity(
+    "outer_gap(X: array, m: array)",
+    text=f"{_GAPS}; min(1 - C[i][j] for i in range(m) for j in range(m, n)) if m < n else 2",
+    by_name=True,
+    example="outer_gap(X, m) <= 2",
+)
+def outer_gap(run: ArrayRun, X: str, m: str) -> Scalar:
+    """the least 1 − ⟨x_i, x_j⟩ of one of the first m rows and one of the others, 2 if there is no other; rows are
+    divided by their lengths"""
+    u, near = _unit(run, X), _within(run, X, m)
+    return -_largest(run, -_gaps(run, u, u), near[..., :, None] & ~near[..., None, :], -2.0)
+
+
+@quantity(
+    "pair_speed(X: array, beta: array)",
+    text=f"{_GAPS}; P = softmax(beta*C); sum(P[0][k]*(C[k][1] - C[k][0]*C[0][1]) + P[1][k]*(C[k][0] - "
+    "C[k][1]*C[0][1]) for k in range(n))",
+    by_name=True,
+    example="pair_speed(X, beta) <= 4",
+)
+def pair_speed(run: ArrayRun, X: str, beta: str) -> Scalar:
+    """d⟨x_0, x_1⟩/dt for tokens on the sphere that follow dx_i/dt = Σ_k P_ik (x_k − ⟨x_k, x_i⟩x_i), P the softmax of
+    the logits β⟨x_i, x_k⟩; rows are divided by their lengths"""
+    u = _unit(run, X)
+    gaps = _gaps(run, u, u)
+    pair = gaps[..., 0, 1][..., None]
+    P = _shares(run, gaps, beta)
+    # c_k1 − c_k0 c_01 = g − g_k1 + (1 − g)g_k0 with the gaps g = 1 − c.
+    ways = [P[..., i, :] * (pair - gaps[..., 1 - i, :] + (1 - pair) * gaps[..., i, :]) for i in (0, 1)]
+    return run.number(unbox(run.A.sum((ways[0] + ways[1])[..., None, :], axis=-1)))
+
+
+@quantity(
+    "cap_height(X: array, w: array)",
+    text=f"{_UNIT}; sum(u[0][a]*w[a] for a in range(len(w)))/sqrt(sum(w[a]**2 for a in range(len(w))))",
+    by_name=True,
+    example="cap_height(X, w) <= 1",
+)
+def cap_height(run: ArrayRun, X: str, w: str) -> Scalar:
+    """⟨x_0, w⟩; rows of X and w are divided by their lengths"""
+    return run.number(unbox(1 - _depths(run, X, w)[..., :1, :]))
+
+
+def _depths(run: ArrayRun, X: str, w: str) -> Array:
+    """1 − ⟨x_i, w⟩, a column."""
+    pole = run.A.asarray(np.asarray(run[w])[..., None, :])
+    return _gaps(run, _unit(run, X), pole / run.A.sqrt(run.A.sum(pole * pole, axis=-1)))
+
+
+@quantity(
+    "cap_least(X: array, w: array, m: array)",
+    text=f"{_UNIT}; min(sum(u[i][a]*w[a] for a in range(len(w)))/sqrt(sum(w[a]**2 for a in range(len(w)))) for i in "
+    "range(1, m)) if m > 1 else 1",
+    by_name=True,
+    example="cap_least(X, w, m) <= 1",
+)
+def cap_least(run: ArrayRun, X: str, w: str, m: str) -> Scalar:
+    """the least ⟨x_i, w⟩ of the first m rows other than the first, 1 if there is none; rows of X and w are divided by
+    their lengths"""
+    near = _within(run, X, m) & (np.arange(np.shape(run[X])[-2]) >= 1)
+    return -_largest(run, _depths(run, X, w) - 1, near[..., :, None], -1.0)
+
+
+@quantity(
+    "cap_fall(X: array, w: array, beta: array)",
+    text=f"{_GAPS}; P = softmax(beta*C); h = [sum(u[k][a]*w[a] for a in range(len(w)))/sqrt(sum(w[a]**2 for a in "
+    "range(len(w)))) for k in range(n)]; sum(P[0][k]*(C[k][0]*h[0] - h[k]) for k in range(n))",
+    by_name=True,
+    example="cap_fall(X, w, beta) <= 2",
+)
+def cap_fall(run: ArrayRun, X: str, w: str, beta: str) -> Scalar:
+    """−d⟨x_0, w⟩/dt for tokens on the sphere that follow dx_i/dt = Σ_k P_ik (x_k − ⟨x_k, x_i⟩x_i), P the softmax of the
+    logits β⟨x_i, x_k⟩; rows of X and w are divided by their lengths"""
+    u, depths = _unit(run, X), _depths(run, X, w)
+    gaps = _gaps(run, u[..., :1, :], u)
+    below, down = run.A.transpose(depths), depths[..., :1, :]
+    pull = _shares(run, gaps, beta) * (below - down - (1 - down) * gaps)
+    return run.number(unbox(run.A.sum(pull, axis=-1)))
+
+
+# -- instances ---------------------------------------------------------------------------------------------
+
+
+def draw_clusters(rng: Rng, size: int) -> ArrayInstance:
+    """A cluster and tokens elsewhere; the two of the cluster that are farthest apart come first."""
+    n, d = int(rng.integers(3, 7)), int(rng.integers(2, 5))
+    m = int(rng.integers(2, n))
+    X = rng.standard_normal((size, n, d)) - 0.5 * np.eye(d)[0]
+    X[:, :m] = np.eye(d)[0] + 10.0 ** rng.uniform(-2, -0.2, (size, 1, 1)) * rng.standard_normal((size, m, d))
+    u = X[:, :m] / np.linalg.norm(X[:, :m], axis=-1, keepdims=True)
+    for one, C in zip(X, u @ np.swapaxes(u, -1, -2), strict=True):
+        i, j = sorted(np.unravel_index(C.argmin(), C.shape))
+        one[[0, i]] = one[[i, 0]]
+        one[[1, j]] = one[[j, 1]]
+    return ArrayInstance(
+        {"X": X, "beta": 10.0 ** rng.uniform(-1, 1, size), "m": np.full(size, float(m))}, "a cluster", is_batch=True
+    )
+
+
+def draw_caps(rng: Rng, size: int) -> ArrayInstance:
+    """A cap about w whose lowest token comes first, and tokens elsewhere."""
+    drawn = draw_clusters(rng, size)
+    X, m = drawn["X"], int(drawn["m"][0])
+    w = np.eye(X.shape[-1])[0] + 0.1 * rng.standard_normal((size, X.shape[-1]))
+    for one, pole in zip(X, w, strict=True):
+        lowest = int((one[:m] @ pole / np.linalg.norm(one[:m], axis=-1)).argmin())
+        one[[0, lowest]] = one[[lowest, 0]]
+    return ArrayInstance(drawn.arrays | {"w": w}, "a cap", is_batch=True)
+
+
+def pair_alone(rng: Rng) -> Iterator[ArrayInstance]:
+    """Two tokens and a third opposite to both of them: nearly a pair alone."""
+    for k, beta in ((1, 8.0), (2, 12.0)):
+        X = np.asarray([[1.0, 2.0**-k], [1.0, -(2.0**-k)], [-1.0, 2.0**-10]])
+        yield ArrayInstance({"X": X, "beta": np.asarray(beta), "m": np.asarray(2.0)}, "a pair")
+
+
+def pulled_down(rng: Rng) -> Iterator[ArrayInstance]:
+    """A token, and others at a right angle to it on the side away from w."""
+    for beta in (0.25, 2.0):
+        X = np.asarray([[1.0, 0.0], [2.0**-20, -1.0], [0.0, -1.0]])
+        w, one = np.asarray([0.96875, 0.25]), np.asarray(1.0)
+        yield ArrayInstance({"X": X, "beta": np.asarray(beta), "m": one, "w": w}, "at a right angle")
+
+
+_READ = "the wording from a public formalisation, fxeqxmulfx/transformer"
+_CLUSTER = {"X": "n d, n >= 2, no zero row", "beta": ", >= 0", "m": ", whole, >= 2"}
+_CAP = {"X": "n d, no zero row", "w": "d, no zero row", "beta": ", >= 0", "m": ", whole, >= 1"}
+_WIDEST = ("m >= 2", "m <= n", "inner_gap(X, m) <= g", "g <= 1", "beta >= 0")
+_LOWEST = ("m >= 1", "m <= n", "cap_height(X, w) <= cap_least(X, w, m)", "cap_height(X, w) >= 0", "beta >= 0")
+_LEFT = "(n - m)*exp(-beta*outer_gap(X, m))"
+
+geshkovski2024_cluster = Statement(
+    "geshkovski2024:cluster",
+    "pair_speed(X, beta) >= 2*(1 - g)*g*exp(-beta*g)/n - 2*n*exp(-beta*outer_gap(X, m))",
+    where={"g": "pair_gap(X)"},
+    given=_WIDEST,
+    arrays=_CLUSTER,
+    title="In a cluster of the first m tokens the least cosine grows, but for what the others pull",
+    source=f"{GESHKOVSKI_SLOW}, section 2, the differential inequality for the least cosine of a cap; {_READ}",
+    status="proved",
+    draws=(draw_clusters,),
+    share=0.1,
+    notes="With it they show that for λ < 1 − α − O(1/β) squared distances within a cap are at most 2e^{−λβ} from a "
+    "time T₁ until T₂; α is the largest cosine of tokens of two caps. own:cluster shows more.",
+)
+
+own_cluster = Statement(
+    "own:cluster",
+    "pair_speed(X, beta) >= 2*g*(2 - g)*rho/(m - 1 + rho + k) - 2*k/(1 + k)*min(sqrt(g*(2 - g)), g*(1 + (2 - g)*beta))",
+    where={"g": "pair_gap(X)", "rho": "exp(-beta*g)", "k": _LEFT},
+    given=_WIDEST,
+    arrays=_CLUSTER,
+    title="In a cluster of the first m tokens the least cosine goes to 1 exponentially while others are far",
+    source=f"{OWN}, beside {GESHKOVSKI_SLOW}",
+    status="proved",
+    truth="proofs/geshkovski2024.tex",
+    draws=(draw_clusters,),
+    extremal=pair_alone,
+    sharp=True,
+    share=0.1,
+    notes="Never less than geshkovski2024:cluster. Both terms vanish with g = 1 − ⟨x_0, x_1⟩, so distances within a "
+    "cluster do not stop at e^{−λβ/2}: they fall exponentially in time until others come near, which takes e^{(1−α)β}.",
+)
+
+geshkovski2024_escape = Statement(
+    "geshkovski2024:escape",
+    "cap_fall(X, w, beta) <= n*exp(-beta*outer_gap(X, m))",
+    given=_LOWEST,
+    arrays=_CAP,
+    title="The lowest of the first m tokens, which lie in a cap about w, falls slowly",
+    source=f"{GESHKOVSKI_SLOW}, section 2, the step that keeps tokens in their caps; {_READ}",
+    status="proved",
+    draws=(draw_caps,),
+    share=0.1,
+    notes="So tokens that start in caps ⟨x, w⟩ ≥ 1 − ε are in ⟨x, w⟩ ≥ 1 − 2ε until T₂ ≥ (ε/n)e^{(1−α)β}, α the "
+    "largest cosine of two of these larger caps. Sharper: own:escape.",
+)
+
+own_escape = Statement(
+    "own:escape",
+    "cap_fall(X, w, beta) <= sqrt(1 - cap_height(X, w)**2)*k/(1 + k)",
+    where={"k": _LEFT},
+    given=_LOWEST,
+    arrays=_CAP,
+    title="The lowest of the first m tokens, which lie in a cap about w, turns away from w by k/(1 + k) at most",
+    source=f"{OWN}, beside {GESHKOVSKI_SLOW}",
+    status="proved",
+    truth="proofs/geshkovski2024.tex",
+    draws=(draw_caps,),
+    extremal=pulled_down,
+    sharp=True,
+    share=0.1,
+    notes="k = (n − m)e^{−(1−α)β}. The angle to w grows by less than k: a cap of m tokens is left after "
+    "(arccos(1 − 2ε) − arccos(1 − ε))e^{(1−α)β}/(n − m) at the earliest, at least ε/n of the same and of order √ε.",
+)
