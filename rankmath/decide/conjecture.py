@@ -127,7 +127,9 @@ class Answer:
                 "the search, none is known to have it; no proof that there is none"
             )
         elif battery.outcome == "UNDECIDED":
-            return [*said, f"UNDECIDED: {_met(battery)}", *self.notes]
+            alike = f"{_counted(battery.undecided, 'instance')} cannot be told from equality, none is decided"
+            none = f"none of {_counted(battery.instances, 'instance')} was found to meet the hypotheses"
+            return [*said, f"UNDECIDED: {alike if battery.undecided else none}", *self.notes]
         else:
             said.append(
                 f"HELD: on {_counted(battery.holds, 'instance')}, {battery.certified} of them by balls; "
@@ -176,13 +178,6 @@ def _below(value: float) -> str:
 
 def _counted(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
-
-
-def _met(battery: Battery) -> str:
-    """Why nothing was decided."""
-    if battery.undecided:
-        return f"{_counted(battery.undecided, 'instance')} cannot be told from equality, none is decided"
-    return f"none of {_counted(battery.instances, 'instance')} was found to meet the hypotheses"
 
 
 def _tightest(battery: Battery) -> str:
@@ -363,7 +358,7 @@ def sharpen(
         except KeyboardInterrupt:
             interrupted.append(True)
     # What is said of it is decided in balls.
-    while near is not None and best > 0 and not _fails(at(float(_below(best))), near):
+    while near is not None and best > 0 and judge(at(float(_below(best))), near, "balls").outcome != Outcome.VIOLATED:
         best *= 1 - 1e-6
     battery = Battery(statement, interrupted=bool(interrupted))
     if interrupted:
@@ -411,11 +406,6 @@ def _is_a_factor(statement: Statement, letter: str) -> bool:
             return free
         right = right.terms[0]
     return free and right == Letter(letter)
-
-
-def _fails(statement: Statement, instance: NetworkInstance) -> bool:
-    """Whether balls say that the claim is violated."""
-    return judge(statement, instance, "balls").outcome == Outcome.VIOLATED
 
 
 def _threshold(at: Any, instance: NetworkInstance) -> float:

@@ -466,7 +466,8 @@ def starts(rng: Rng, room: Room, size: int) -> dict[str, Floats]:
     active = np.arange(n) < rng.integers(1, 4, (size, 1))
     kinds.append(np.where(active[..., None], signs, signs * 10.0 ** rng.uniform(-6, -1, (size, 1, 1))))
     which = rng.integers(len(kinds), size=size)
-    X = np.stack(kinds)[which, np.arange(size)] * np.where(rng.random((size, 1, 1)) < 0.2, _decades(rng, size, 3), 1.0)
+    scaled, decades = rng.random((size, 1, 1)) < 0.2, 10.0 ** rng.uniform(-3, 3, (size, 1, 1))
+    X = np.stack(kinds)[which, np.arange(size)] * np.where(scaled, decades, 1.0)
     # Repeated tokens: copies of one.
     copies = rng.random((size, n)) < rng.choice([0.0, 0.0, 0.5], (size, 1))
     X = np.where(copies[..., None], X[:, :1], X)
@@ -480,10 +481,6 @@ def starts(rng: Rng, room: Room, size: int) -> dict[str, Floats]:
         zero = ~arrays["X"].any(axis=-1, keepdims=True)
         arrays["X"] = np.where(zero, rng.standard_normal(arrays["X"].shape), arrays["X"])
     return arrays
-
-
-def _decades(rng: Rng, size: int, most: float) -> Floats:
-    return np.asarray(10.0 ** rng.uniform(-most, most, (size, 1, 1)))
 
 
 def _permutations(rng: Rng, shape: tuple[int, ...]) -> Floats:

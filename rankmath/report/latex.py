@@ -13,8 +13,8 @@ from rankmath.printing import log_of, quotient
 _SPECIAL = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", '"': "''"}
 _SPECIAL |= {sign: f"\\{sign}" for sign in "{}$&#%_"} | {sign: f"${sign}$" for sign in "<>|"}
 _LETTERS = """alpha beta gamma delta varepsilon eta theta kappa lambda mu nu xi pi rho sigma tau varphi omega Delta
-    Theta Lambda Sigma le ge ne approx infty lfloor rfloor times cdot to | in"""
-_GREEK = dict(zip("αβγδεηθκλμνξπρστφωΔΘΛΣ≤≥≠≈∞⌊⌋×·→‖∈", _LETTERS.split(), strict=True))
+    Theta Lambda Sigma le ge ne approx infty lfloor rfloor times cdot to | in nabla"""
+_GREEK = dict(zip("αβγδεηθκλμνξπρστφωΔΘΛΣ≤≥≠≈∞⌊⌋×·→‖∈∇", _LETTERS.split(), strict=True))
 _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _TYPOGRAPHY = {"–": "--", "—": "---", "…": r"\dots{}", "“": "``", "”": "''", "‘": "`", "’": "'", "′": "'", "−": "$-$"}
