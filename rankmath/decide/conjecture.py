@@ -334,7 +334,9 @@ def sharpen(
     first = float(start.value) if isinstance(start, Number) else 1.0
     until = time.perf_counter() + seconds
     best, near = best_of(statement, 0.45 * seconds, first)
-    told = [f"searched: {_searched(statement)}"]
+    searched = rooms(statement)
+    sizes = {name: sorted({getattr(room, name) for room in searched}) for name in ("n", "d", "H", "L")}
+    told = ["searched: " + "; ".join(f"{name} = {', '.join(map(str, some))}" for name, some in sizes.items())]
     for size, (others, rows) in _by_size(statement).items():
         seen = {}
         for value, of in rows.items():
@@ -370,13 +372,6 @@ def sharpen(
         proved = weaker(*wording, stop=lambda: time.perf_counter() > until)
     factor, proof = proved if proved is not None else ("", None)
     return Answer(battery, near, (), (), letter, best, seconds, factor=factor, proof=proof, sizes=tuple(told))
-
-
-def _searched(statement: Statement) -> str:
-    """The sizes among which a search looks."""
-    found = rooms(statement)
-    sizes = {letter: sorted({getattr(room, letter) for room in found}) for letter in ("n", "d", "H", "L")}
-    return "; ".join(f"{letter} = {', '.join(map(str, values))}" for letter, values in sizes.items())
 
 
 def _by_size(statement: Statement) -> dict[str, tuple[str, dict[int, Statement]]]:
