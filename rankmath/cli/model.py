@@ -204,7 +204,7 @@ def _print(variant: str, rows: Rows, bounds: Sequence[LayerBound]) -> None:
     from rankmath.console import print_table
 
     click.echo(f"{variant}:")
-    cells = [[f"{x:.10g}" if isinstance(x, float | int) else x or "" for x in row.values()] for row in rows]
+    cells = [[_cell(value) for value in row.values()] for row in rows]
     print_table(list(rows[0]), cells, optional=("order", "log_diameter"))
     for bound in bounds:
         told = zip(bound.share, bound.vacuous, bound.why_not, strict=True)
@@ -213,3 +213,9 @@ def _print(variant: str, rows: Rows, bounds: Sequence[LayerBound]) -> None:
             for share, empty, why in told
         ]
         click.echo(f"  {bound.key} says of the fall of log {bound.size}, layer by layer: {', '.join(steps)}")
+
+
+def _cell(value: str | float | None) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else f"{value:.10g}"

@@ -84,8 +84,7 @@ class Citation:
             f"{formulas(self.title)} ({code(self.key)}, \\cite{{{cites}}}).",
             *((self.notation,) if self.notation else ()),
             *self._quoted(),
-            # Lines may break inside the names of files and theorems.
-            re.sub(r"(?<=[/.]|_)(?=[a-z])", r"\\allowbreak ", escape(self.truth[0].upper() + self.truth[1:])) + ".",
+            f"{_breaking(escape(self.truth[0].upper() + self.truth[1:]))}.",
             *((formulas(self.notes),) if self.notes else ()),
         ]
         lines += [f"Certificate {identifier(name)}: {_SHOWS[kind]}." for name, kind in self.certificates]
@@ -175,6 +174,11 @@ _OWN = {
     "exists": ("A claim of existence", "shown at one instance"),
     "derivation": ("A claim that is proved", "proved"),
 }
+
+
+def _breaking(tex: str) -> str:
+    """Lines may break inside the names of files and theorems."""
+    return re.sub(r"(?<=[/.]|_)(?=[a-z])", r"\\allowbreak ", tex)
 
 
 def once(citations: Iterable[Citation]) -> list[Citation]:
