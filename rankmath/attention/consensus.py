@@ -176,9 +176,14 @@ def _roots(s: list[Number], order: int) -> list[Number]:
 
     try:
         last = arb_mat([s[i : i + order] for i in range(order)]).solve(arb_mat([[x] for x in s[order:]])).entries()
-        with precision(min(int(ctx.prec), 512)):
-            above = [[int(j == i + 1) for j in range(order)] for i in range(order - 1)]
-            found = acb_mat([*above, last]).eig(multiple=True)
-    except (ZeroDivisionError, ValueError):  # the numbers obey a shorter recurrence, up to what is known of them
+    except ZeroDivisionError:  # the numbers obey a shorter recurrence, up to what is known of them
         return []
-    return sorted(found, key=lambda x: -float(abs(x).mid()))
+    above = [[int(j == i + 1) for j in range(order)] for i in range(order - 1)]
+    for bits in (512, int(ctx.prec)):  # a few bits are faster; roots around a multiple one may need all
+        try:
+            with precision(min(bits, int(ctx.prec))):
+                found = acb_mat([*above, last]).eig(multiple=True)
+        except ValueError:
+            continue
+        return sorted(found, key=lambda x: -float(abs(x).mid()))
+    return []

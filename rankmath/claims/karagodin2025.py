@@ -11,7 +11,8 @@ from rankmath.verification.draws import written
 from rankmath.verification.papers import KARAGODIN_NORMS, OWN
 
 
-def _unit_rows(run: ArrayRun, X: str) -> Array:
+def unit_rows(run: ArrayRun, X: str) -> Array:
+    """The rows, each divided by its length."""
     rows = run.array(X)
     return rows / run.A.sqrt(run.A.sum(rows * rows, axis=-1))
 
@@ -33,7 +34,7 @@ def _centred(run: ArrayRun, rows: Array) -> Array:
 def variance_fall(run: ArrayRun, B: str, X: str, s: str) -> Scalar:
     """−d Var/dt, Var = Σ_j‖x_j − m‖²/n about the mean m, of unit tokens with x_j' = P_{x_j}(Σ_k a_jk x_k)/s_j, P_x
     the projection off x, a the softmax of the logits x_jᵀBx_k; tokens are divided by their lengths"""
-    A, u = run.A, _unit_rows(run, X)
+    A, u = run.A, unit_rows(run, X)
     n, centred = u.shape[-2], _centred(run, u)
     logits = A.matmul(A.matmul(u, run.array(B)), A.transpose(u))
     e = A.exp(logits - A.max(logits, axis=-1))
@@ -68,7 +69,7 @@ defined(
 )
 def cone(run: ArrayRun, X: str) -> Scalar:
     """1 − ⟨x_i, x_j⟩, the largest over two rows, divided by their lengths"""
-    far = farthest(run.A, _unit_rows(run, X))
+    far = farthest(run.A, unit_rows(run, X))
     return run.number(far * far / 2)
 
 
