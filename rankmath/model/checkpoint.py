@@ -26,7 +26,7 @@ from rankmath.model.embedding import (
     equal_lengths,
     tokenizer_beside,
 )
-from rankmath.model.layouts import ACTIVATIONS, Layout, NamedWeights, layout_of
+from rankmath.model.layouts import Layout, NamedWeights, activation_named, layout_of
 from rankmath.model.modern import FAMILIES, NAMES, PLACES, Reader, unwrapped
 from rankmath.model.network import MLP, LayerNorm, Network, Sublayer
 from rankmath.model.positions import Position, RelativeBuckets
@@ -319,14 +319,9 @@ def _block(
     O, b_O = weights.linear(name(layout.block.output), d, d)
     W_in, b_in = weights.linear(name(layout.block.inner), d, None)
     W_out, b_out = weights.linear(name(layout.block.outer), W_in.shape[1], d)
-    act = config.get(*layout.act)
-    if not isinstance(act, str) or act not in ACTIVATIONS:
-        raise InvalidArgument(
-            f"path: {layout.act[0]} {str(act)[:40]!r} in config.json; allowed are {', '.join(ACTIVATIONS)}"
-        )
     block = shared[place] = Block(
         Heads(Q, K, V, O, b_Q, b_K, b_V, b_O, heads),
-        MLP(W_in, W_out, b_in, b_out, activation=ACTIVATIONS[act]),
+        MLP(W_in, W_out, b_in, b_out, activation_named(layout.act[0], config.get(*layout.act))),
         LayerNorm("standard", eps, *weights.norm(name(layout.block.attention_norm), d)),
         LayerNorm("standard", eps, *weights.norm(name(layout.block.mlp_norm), d)),
         d_qk,

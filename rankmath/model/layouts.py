@@ -30,6 +30,14 @@ ACTIVATIONS: dict[str, Activation] = {
 }
 
 
+def activation_named(key: str, given: Json) -> Activation:
+    """Our name of what config.json has under a key."""
+    if not isinstance(given, str) or given not in ACTIVATIONS:
+        allowed = ", ".join(ACTIVATIONS)
+        raise InvalidArgument(f"path: {key} {str(given)[:40]!r} in config.json; allowed are {allowed}")
+    return ACTIVATIONS[given]
+
+
 class Names(NamedTuple):
     """Where a block keeps its linear maps and its two LayerNorms; ``{}`` is the layer."""
 

@@ -15,7 +15,7 @@ import numpy as np
 from rankmath.linalg.masks import MaskLike
 from rankmath.model.arrays import Floats
 from rankmath.model.blocks import Block, Heads
-from rankmath.model.layouts import ACTIVATIONS, NamedWeights
+from rankmath.model.layouts import NamedWeights, activation_named
 from rankmath.model.network import MLP, LayerNorm
 from rankmath.model.positions import Rotary
 from rankmath.validation import InvalidArgument, Json, as_count, as_real
@@ -340,10 +340,7 @@ class Reader:
         if self.kind == "dinov2" and self.config.get("use_swiglu_ffn") is True:
             fused = replace(family, up="mlp.weights_in", down="mlp.weights_out", halves="gate first")
             family, act = fused, "silu"
-        if not isinstance(act, str) or act not in ACTIVATIONS:
-            raise InvalidArgument(
-                f"path: {family.act[0]} {str(act)[:40]!r} in config.json; allowed are {', '.join(ACTIVATIONS)}"
-            )
+        activation = activation_named(family.act[0], act)
         W, b = self.weights.linear(here + family.up, d, None)
         gate, of_gate = None, None
         if family.halves is not None:
@@ -354,7 +351,7 @@ class Reader:
         elif family.gate is not None:
             gate, of_gate = self.weights.linear(here + family.gate, d, W.shape[1])
         W_out, b_out = self.weights.linear(here + family.down, W.shape[1], d)
-        return MLP(W, W_out, b, b_out, ACTIVATIONS[act], W_gate=gate, b_gate=of_gate)
+        return MLP(W, W_out, b, b_out, activation, W_gate=gate, b_gate=of_gate)
 
 
 def _rope(kind: str, config: Mapping[str, Json], local: bool) -> tuple[float, Mapping[str, Json]]:
