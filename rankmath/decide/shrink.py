@@ -109,7 +109,7 @@ def _smaller(instance: NetworkInstance) -> Iterator[NetworkInstance]:
         if named or mask is None or isinstance(mask, Mask):
             yield made(X=X[keep], mask=mask)
     # In dimension 1 LayerNorm leaves nothing but signs, and the checker asks for more.
-    for k in range(d if d > (1 if net.norm is None else 2) and plain else 0):
+    for k in range(d if plain and d > (1 if net.norm is None else 2) else 0):
         keep = [j for j in range(d) if j != k]
         square = np.ix_(range(L), range(H), keep, keep)
         biases = None if net.key_bias is None else np.asarray(net.key_bias)[..., keep]
