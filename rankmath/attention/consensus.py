@@ -113,8 +113,8 @@ def consensus_factor(
     with precision(256 + 12 * net.layers if bits is None else as_count("bits", bits, least=2, most=2**22)):
         A = MatrixBalls()
         rows = [A.array(one.residual) for one in layers_centred(A, net, tokens)]
-        logs = [float(log_residual(A.on_arrays, rows[place], "frobenius")) for place in (0, -count - 1)]
-        _near_consensus(logs[0], logs[1], count)
+        first, before = (float(log_residual(A.on_arrays, rows[place], "frobenius")) for place in (0, -count - 1))
+        _near_consensus(first, before, count)
         weights = np.random.default_rng(0).integers(-99, 100, tokens.size)
         return _leading_root([(row.ravel() * weights).sum() for row in rows[-count:]])
 
