@@ -1,13 +1,14 @@
 """karagodin2025:4.3: how fast a cluster on the sphere closes, for tokens of any speeds; explicit constants."""
 
-from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
 from rankmath.formula.arrays import ArrayRun, Scalar, Truth, column, defined, farthest, predicate, quantity, unbox
 from rankmath.validation import Array
-from rankmath.verification.claim import KARAGODIN_NORMS, OWN, ArrayInstance, Rng, exact_batch, proved, refuted
+from rankmath.verification.claim import ArrayInstance, Rng, exact_batch, proved, refuted
+from rankmath.verification.draws import written
+from rankmath.verification.papers import KARAGODIN_NORMS, OWN
 
 
 def unit_rows(run: ArrayRun, X: str) -> Array:
@@ -122,12 +123,8 @@ def draw_clusters(rng: Rng, size: int) -> ArrayInstance:
     )
 
 
-def close_cluster(rng: Rng) -> Iterator[ArrayInstance]:
-    """Close tokens of one speed: both bounds are nearly reached."""
-    for k in (8, 14):
-        X = np.asarray([[1.0, 0.0], [1.0, 2.0**-k], [1.0, -(2.0 ** -(k + 1))]])
-        yield ArrayInstance({"B": np.eye(2), "X": X, "s": np.full(3, 2.0)}, "a close cluster")
-
+#: Close tokens of one speed: both bounds are nearly reached.
+_CLOSE = [{"B": np.eye(2), "X": [[1, 0], [1, e], [1, -e / 2]], "s": [2, 2, 2]} for e in (2.0**-8, 2.0**-14)]
 
 karagodin2025_4_3 = refuted(
     "karagodin2025:4.3",
@@ -156,7 +153,7 @@ own_cluster_speed = proved(
     source=f"{OWN}, after {KARAGODIN_NORMS}, Theorem 4.3 (ii)",
     truth="proofs/karagodin2025.tex",
     draws=(draw_clusters,),
-    extremal=close_cluster,
+    extremal=written("a close cluster", *_CLOSE),
     sharp=True,
     share=0.3,
     notes="V = I, normalised attention, no mask; s_j = 1 is LayerNorm after the map, s_j the length of token j "

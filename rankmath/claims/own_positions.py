@@ -10,7 +10,9 @@ from rankmath.model.network import Network
 from rankmath.model.positions import Rotary
 from rankmath.model.sublayers import Attention, LayerNorm, NormKind, Sublayer
 from rankmath.validation import Floats
-from rankmath.verification.claim import OWN, Draw, NetworkInstance, Rng, Statement, moderate_tokens, refuted
+from rankmath.verification.claim import Draw, NetworkInstance, Rng, Statement, refuted
+from rankmath.verification.draws import moderate_tokens
+from rankmath.verification.papers import OWN
 
 #: Any logits and any mask, as hypotheses.
 LOGITS = ("positions == any", "softcap == any", "qk_norm == any")
