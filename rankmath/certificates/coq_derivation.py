@@ -27,7 +27,7 @@ from rankmath.certificates.coq_words import (
     parsed,
 )
 from rankmath.checker.derivation import Derivation, Line, line_key, oriented
-from rankmath.checker.monomials import expanded, normal, plus, poly_text, read_tree, times
+from rankmath.checker.monomials import as_product, expanded, normal, plus, poly_text, read_tree, times
 from rankmath.files import proofs_folder
 
 _INDICES = ("l", "h")
@@ -162,8 +162,8 @@ class DerivationPrinter:
         self.claim, self.given, self.lines = claim, list(given), lines
         self.rows = {row["name"]: row for row in lemma_rows()}
         self.printer = Printer()
-        work = Derivation(claim, given)
-        self.fixed, self.meant = work.fixed, hypotheses_meant(work.words)
+        self.work = Derivation(claim, given)
+        self.fixed, self.meant = self.work.fixed, hypotheses_meant(self.work.words)
 
     # -- lines
 
@@ -222,6 +222,8 @@ class DerivationPrinter:
             if (match := re.fullmatch(r"skip == (-?[\d./]+)", text)) and "skip" in row["claim"]:
                 value = self.printer.term(parsed(match[1]))
                 unfold += f" rewrite ?G{k} in Q; rewrite ?(Rabs_pos_eq {value}), ?(Rabs_left1 {value}) in Q by lra."
+        if any(value.startswith("-(") for value in at.values()):
+            unfold += " rewrite ?exp_Ropp in Q."
         numbers = _numbers([str(entry["says"]), row["claim"]])
         return f"{numbers} pose proof (L_{identifier(name)} {' '.join(arguments)}) as Q.{unfold} same Q."
 
@@ -280,9 +282,14 @@ class DerivationPrinter:
             for sign, side in ((-1, found.right), (1, found.left)):
                 for mono, c in side.items():
                     rest = plus(rest, times({mono: c}, normal(read_tree(str(weight)), self.fixed)), sign)
-        for k, (mono, c) in enumerate(expanded(rest).items()):
+        rest = expanded(rest)
+        if not rest and [weight for _, weight in entry.get("of", [])] == ["1"]:  # one line in another form
+            return f"same {self.cited(int(entry['of'][0][0]), free)}."
+        for k, (mono, c) in enumerate(rest.items()):
             if mono and c > 0:
-                parts.append(f"assert (R{k} : 0 <= {self.printer.term(parsed(poly_text({mono: c})))}) by nonneg.")
+                above = line.strict and all(self.work.positive(base) for base, _ in mono)
+                sign, proof = ("<", "posi") if above else ("<=", "nonneg")
+                parts.append(f"assert (R{k} : 0 {sign} {self.printer.term(parsed(poly_text({mono: c})))}) by {proof}.")
         return f"{' '.join(parts)} by_sum."
 
     def by_fold(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
@@ -433,9 +440,22 @@ class DerivationPrinter:
             numbers = _in_primes(text) + numbers
         if sizes := self.sizes():
             numbers = f"rewrite {', '.join(f'?{fact}' for fact in sizes)}; cbn [sum maxi minf prodf]. {numbers}"
+        numbers = f"{self._reciprocals(node)}{numbers}"
         ends = [f"pose proof {self.cited(number, _free(text))} as Q. {numbers} same Q." for number in lines]
         proof = ends[0] if len(ends) == 1 else "apply Rle_antisym. " + " ".join(f"{{ {end} }}" for end in ends)
         return self.printer.formula(node), proof
+
+    def _reciprocals(self, node: ast.expr) -> str:
+        """Tactics that write exp(-x) as 1/exp(x), as lines have it."""
+        found = []
+        for part in ast.walk(node):
+            match part:
+                case ast.Call(func=ast.Name(id="exp"), args=[inner]):
+                    poly = normal(read_tree(ast.unparse(inner)), self.fixed)
+                    if as_product(poly)[0] == -1:
+                        old, new = self.printer.term(inner), self.printer.term(parsed(poly_text(plus({}, poly, -1))))
+                        found.append(f"replace (exp {old}) with (/ exp {new}) by (rewrite <- exp_Ropp; f_equal; eqn). ")
+        return "".join(dict.fromkeys(found))
 
     @staticmethod
     def _all_of(parts: Sequence[tuple[str, str]]) -> tuple[str, str]:

@@ -4,7 +4,8 @@ and the mean square of its derivative."""
 from fractions import Fraction
 
 from rankmath.formula.arrays import defined
-from rankmath.verification.claim import CHEN, ArrayInstance, Rng, exact_batch, proved
+from rankmath.verification.claim import ArrayInstance, Rng, exact_batch, proved
+from rankmath.verification.papers import CHEN
 
 defined(
     "equiangular_layer(gamma: array, rho: array, m: array)",

@@ -10,8 +10,9 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.formula.arrays import ArrayRun, Scalar, Truth, column, defined, predicate, quantity, unbox
 from rankmath.linalg.rationals import exact_array
 from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array
-from rankmath.verification.claim import KARAGODIN, OWN, ArrayInstance, Instance, Rng, proved, refuted
+from rankmath.verification.claim import ArrayInstance, Instance, Rng, proved, refuted
 from rankmath.verification.data import Declared
+from rankmath.verification.papers import KARAGODIN, OWN
 
 _DATA = {"V": "d d", "Q": "e d", "K": "e d", "beta": ", >= 0", "X": "n d, double"}
 _SIGNATURE = "(V: array, Q: array, K: array, beta: array, X: array)"

@@ -6,8 +6,6 @@ Ostrowski's and Weyl's theorems around an approximate eigenbasis; an enclosure m
 of tokens but the residuals, the Dirichlet energy and the isometry of the Gram matrix sees the scale of X.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cmp_to_key
 from typing import Literal, TypeAlias

@@ -4,8 +4,6 @@ Nothing in a file is trusted or run: sizes are compared with the file before mem
 read is refused in one line.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator, Mapping

@@ -15,7 +15,7 @@ from rankmath.decide import adversary, space
 from rankmath.decide.adversary import search
 from rankmath.decide.conjecture import claims_in, examine, in_python, in_words, sharpen, short
 from rankmath.decide.hints import implying as implied
-from rankmath.decide.shrink import _smaller, shrink, shrinking
+from rankmath.decide.shrink import _smaller, shrinking
 from rankmath.decide.space import rooms, scores, starts
 from rankmath.linalg.residuals import residual
 from rankmath.verification.instance import NetworkInstance
@@ -461,13 +461,13 @@ def test_the_shrinker_keeps_only_what_violates() -> None:
     entry = Statement("mine:claim", "diameter(X[1], 2) <= diameter(X[0], 2)/100")
     instance = NetworkInstance(net, net.random_input(seed=1))
     assert judge(entry, instance, "balls").outcome == Outcome.VIOLATED
-    small, verdict = shrink(entry, instance)
+    *_, (small, verdict) = shrinking(entry, instance)
     assert verdict.outcome == Outcome.VIOLATED
     assert judge(entry, small, "balls").outcome == Outcome.VIOLATED
     assert small.X.shape == (2, 1)
     assert small.net.heads == 1
     with pytest.raises(rm.InvalidArgument, match="violates the claim"):
-        shrink(Statement("mine:claim", "diameter(X[0], 2) >= 0"), instance)
+        next(shrinking(Statement("mine:claim", "diameter(X[0], 2) >= 0"), instance))
 
 
 def test_the_shrinker_stays_where_the_claim_speaks() -> None:

@@ -16,8 +16,6 @@ whole network, summed exactly over all paths of a length; *recomputed* are what 
 whose attention is computed on the path's own activations.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Iterator, Mapping

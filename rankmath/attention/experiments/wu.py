@@ -4,8 +4,6 @@
 shows from some depth on is rounding.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from itertools import product

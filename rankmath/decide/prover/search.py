@@ -686,7 +686,10 @@ class Search:
                         pairs.append((new, times(now, {mono: factor})))
                 for low, high in pairs:
                     step = self._linear(*((low, high) if up == (e > 0) else (high, low)), 2)
-                    further += [step] if step is not None and step.usable else []
+                    if step is not None and step.usable:  # as a product, as the goal has it
+                        sides_ = [product_of(table) for table in (step.left, step.right)]
+                        line = Line(*({mono: c * x} for c, (x, mono) in zip((step.lc, step.rc), sides_, strict=True)))
+                        further.append(FoundLine(line, "sum", of=[(step, "1")]))
         if not further:
             return None
         return self._solve(
