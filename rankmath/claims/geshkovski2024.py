@@ -8,7 +8,8 @@ from rankmath.attention.softmax import softmax
 from rankmath.claims.karagodin2025 import unit_rows
 from rankmath.formula.arrays import ArrayRun, Scalar, quantity, unbox
 from rankmath.validation import Array
-from rankmath.verification.claim import GESHKOVSKI_SLOW, OWN, ArrayInstance, Rng, proved
+from rankmath.verification.claim import ArrayInstance, Rng, proved
+from rankmath.verification.papers import GESHKOVSKI_SLOW, OWN
 
 _UNIT = (
     "u = [[X[i][a]/sqrt(sum(X[i][b]**2 for b in range(len(X[0])))) for a in range(len(X[0]))] for i in range(len(X))]"
