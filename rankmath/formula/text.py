@@ -34,7 +34,7 @@ from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
 from rankmath.validation import Array, InvalidArgument, Undecided
 
 # What texts ask of the same arrays again and again.
-_KEPT = frozenset({"softmax", "ordered"})
+_KEPT = frozenset({"softmax", "ordered", "identity"})
 # Kinds of arguments for which a definition is remembered, and those that are told apart by their values.
 _BY_VALUE = frozenset({Fraction, str})
 _REMEMBERED = _BY_VALUE | {list, dict}
@@ -134,8 +134,8 @@ class Text:
             found = self.loop(arguments[0].elt, arguments[0].generators, env)
             return _REDUCED[name](self, found)
         values = [self.value(argument, env) for argument in arguments]
-        if name in _KEPT and values[0].__class__ is list:
-            key = (name, *map(id, values))
+        if name in _KEPT:
+            key = (name, *(v if type(v) in _BY_VALUE else id(v) for v in values))
             if key not in self.cache:
                 self.cache[key] = (_OWN[name](self, *values), values)
             return self.cache[key][0]
