@@ -204,7 +204,7 @@ def _print(variant: str, rows: Rows, bounds: Sequence[LayerBound]) -> None:
     from rankmath.console import print_table
 
     click.echo(f"{variant}:")
-    cells = [[_cell(value) for value in row.values()] for row in rows]
+    cells = [[f"{x:.10g}" if isinstance(x, float | int) else x or "" for x in row.values()] for row in rows]
     print_table(list(rows[0]), cells, optional=("order", "log_diameter"))
     said = []
     for bound in bounds:
@@ -216,9 +216,3 @@ def _print(variant: str, rows: Rows, bounds: Sequence[LayerBound]) -> None:
         said.append(f"  {bound.key} says of the fall of log {bound.size}, layer by layer: {', '.join(steps)}")
     for line in dict.fromkeys(said):  # two inequalities of one statement may say the same
         click.echo(line)
-
-
-def _cell(value: str | float | None) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else f"{value:.10g}"

@@ -1,7 +1,4 @@
-"""A certificate as a theorem: what it says, with every letter defined, and the argument.
-
-`fragment` pastes into a paper; `document` is the same as a document of its own.
-"""
+"""A certificate as a theorem: what it says, with every letter defined, and the argument. `fragment` is for a paper."""
 
 from __future__ import annotations
 
@@ -36,7 +33,7 @@ from rankmath.report.latex import (
     matrix,
     shown_value,
 )
-from rankmath.report.sources import cited_by, preamble
+from rankmath.report.sources import cited_by
 from rankmath.report.stated import in_words, of_its_own, stated
 from rankmath.validation import InvalidArgument
 
@@ -172,20 +169,6 @@ def _readable(part: str) -> str:
     except InvalidArgument:
         return "" if re.search(r"[\[@]|==|\bif\b|\w\(", part) else formulas(part.replace("<=", "≤").replace(">=", "≥"))
     return breakable(latex(formula))
-
-
-def document(certificates: Sequence[Certificate]) -> str:
-    """The theorems as a document of their own: pdflatex, twice."""
-    body = "\n\n".join(theorem(certificate) for certificate in certificates)
-    return rf"""\documentclass[11pt]{{article}}
-\usepackage[utf8]{{inputenc}}
-\usepackage[a4paper,margin=27mm]{{geometry}}
-{preamble().rstrip()}
-\emergencystretch=10em
-\begin{{document}}
-{body}
-\end{{document}}
-"""
 
 
 # -- equilibria --------------------------------------------------------------------------------------------
