@@ -210,8 +210,9 @@ geshkovski2024_cluster = proved(
 
 own_cluster = proved(
     "own:cluster",
-    "pair_speed(X, beta) >= 2*g*(2 - g)*rho/(m - 1 + rho + k) - 2*k/(1 + k)*min(sqrt(g*(2 - g)), g*(1 + (2 - g)*beta))",
-    where={"g": "pair_gap(X)", "rho": "exp(-beta*g)", "k": _LEFT},
+    "pair_speed(X, beta) >= 2*g*(2 - g)*rho/(m - 1 + rho + kappa) - 2*kappa/(1 + kappa)*min(sqrt(g*(2 - g)), "
+    "g*(1 + (2 - g)*beta))",
+    where={"g": "pair_gap(X)", "rho": "exp(-beta*g)", "kappa": _LEFT},
     given=_WIDEST,
     arrays=_CLUSTER,
     title="In a cluster of the first m tokens the least cosine goes to 1 exponentially while others are far",
@@ -240,17 +241,17 @@ geshkovski2024_escape = proved(
 
 own_escape = proved(
     "own:escape",
-    "cap_fall(X, w, beta) <= sqrt(1 - cap_height(X, w)**2)*k/(1 + k)",
-    where={"k": _LEFT},
+    "cap_fall(X, w, beta) <= sqrt(1 - cap_height(X, w)**2)*kappa/(1 + kappa)",
+    where={"kappa": _LEFT},
     given=_LOWEST,
     arrays=_CAP,
-    title="The lowest of the first m tokens, which lie in a cap about w, turns away from w by k/(1 + k) at most",
+    title="The lowest of the first m tokens, which lie in a cap about w, turns away from w by κ/(1 + κ) at most",
     source=f"{OWN}, beside {GESHKOVSKI_SLOW}",
     truth="proofs/geshkovski2024.tex",
     draws=(draw_caps,),
     extremal=pulled_down,
     sharp=True,
     share=0.1,
-    notes="k = (n − m)e^{−(1−α)β}. The angle to w grows by less than k: a cap of m tokens is left after "
+    notes="κ = (n − m)e^{−(1−α)β}. The angle to w grows by less than κ: a cap of m tokens is left after "
     "(arccos(1 − 2ε) − arccos(1 − ε))e^{(1−α)β}/(n − m) at the earliest, at least ε/n of the same and of order √ε.",
 )
