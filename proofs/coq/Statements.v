@@ -338,8 +338,8 @@ Definition statement_own_circle_three : Prop :=
     u <= 1 ->
     u * exp (beta * (u ^ 2 / 2 - 1)) <= exp (- beta * u / 2).
 
-(** own:cluster (proved): pair_speed(X, beta) >= 2*g*(2 - g)*rho/(m - 1 + rho + kappa) - 2*kappa/(1 +
-      kappa)*min(sqrt(g*(2 - g)), g*(1 + (2 - g)*beta))
+(** own:cluster (proved): pair_speed(X, beta) + 2*kappa/(1 + kappa)*min(sqrt(g*(2 - g)), g*(1 + (2 - g)*beta)) >=
+      2*g*(2 - g)*rho/(m - 1 + rho + kappa)
     given m >= 2
     given m <= n
     given inner_gap(X, m) <= g
@@ -361,8 +361,8 @@ Definition statement_own_cluster : Prop :=
     inner_gap X m <= g ->
     g <= 1 ->
     beta >= 0 ->
-    pair_speed X beta >= 2 * g * (2 - g) * rho / (INR m - 1 + rho + kappa) - 2 * kappa / (1 + kappa) * Rmin (sqrt (g *
-      (2 - g))) (g * (1 + (2 - g) * beta)).
+    pair_speed X beta + 2 * kappa / (1 + kappa) * Rmin (sqrt (g * (2 - g))) (g * (1 + (2 - g) * beta)) >= 2 * g * (2 -
+      g) * rho / (INR m - 1 + rho + kappa).
 
 (** own:cluster-speed (proved): variance_fall(B, X, s) <= 2*variance(X)*exp(w)/least_value(s) and variance_fall(B, X,
       s) >= 2*variance(X)*((1 - 3*delta/2)/most_value(s) - (exp(w) - 1)/least_value(s))
@@ -2121,7 +2121,7 @@ Definition statement_geshkovski2023_step : Prop :=
     beta >= 0 ->
     closing C beta >= (1 - alpha) / (2 * INR n * exp (2 * beta)).
 
-(** geshkovski2024:cluster (proved): pair_speed(X, beta) >= 2*(1 - g)*g*exp(-beta*g)/n - 2*n*exp(-beta*outer_gap(X, m))
+(** geshkovski2024:cluster (proved): pair_speed(X, beta) + 2*n*exp(-beta*outer_gap(X, m)) >= 2*(1 - g)*g*exp(-beta*g)/n
     given m >= 2
     given m <= n
     given inner_gap(X, m) <= g
@@ -2139,7 +2139,7 @@ Definition statement_geshkovski2024_cluster : Prop :=
     inner_gap X m <= g ->
     g <= 1 ->
     beta >= 0 ->
-    pair_speed X beta >= 2 * (1 - g) * g * exp (- beta * g) / INR n - 2 * INR n * exp (- beta * outer_gap X m).
+    pair_speed X beta + 2 * INR n * exp (- beta * outer_gap X m) >= 2 * (1 - g) * g * exp (- beta * g) / INR n.
 
 (** geshkovski2024:escape (proved): cap_fall(X, w, beta) <= n*exp(-beta*outer_gap(X, m))
     given m >= 1

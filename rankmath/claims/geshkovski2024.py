@@ -162,14 +162,15 @@ def draw_clusters(rng: Rng, size: int) -> ArrayInstance:
 
 
 def draw_caps(rng: Rng, size: int) -> ArrayInstance:
-    """A cap about w whose lowest token comes first, and tokens elsewhere."""
+    """A token alone in its cap, others anywhere, and w on the side from which they draw it away."""
     drawn = draw_clusters(rng, size)
-    X, m = drawn["X"], int(drawn["m"][0])
-    w = np.eye(X.shape[-1])[0] + 0.1 * rng.standard_normal((size, X.shape[-1]))
-    for one, pole in zip(X, w, strict=True):
-        lowest = int((one[:m] @ pole / np.linalg.norm(one[:m], axis=-1)).argmin())
-        one[[0, lowest]] = one[[lowest, 0]]
-    return ArrayInstance(drawn.arrays | {"w": w}, "a cap", is_batch=True)
+    X, beta = drawn["X"], drawn["beta"]
+    u = X / np.linalg.norm(X, axis=-1, keepdims=True)
+    shares = np.exp(beta[:, None] * ((u @ u[:, 0, :, None])[..., 0] - 1))
+    pull = (shares[:, None, :] @ u)[:, 0]
+    pull -= (pull * u[:, 0]).sum(axis=-1, keepdims=True) * u[:, 0]
+    w = u[:, 0] - rng.uniform(0.1, 1, (size, 1)) * pull / np.linalg.norm(pull, axis=-1, keepdims=True)
+    return ArrayInstance(drawn.arrays | {"m": np.ones(size), "w": w}, "a cap", is_batch=True)
 
 
 def pair_alone(rng: Rng) -> Iterator[ArrayInstance]:
@@ -196,7 +197,7 @@ _LEFT = "(n - m)*exp(-beta*outer_gap(X, m))"
 
 geshkovski2024_cluster = proved(
     "geshkovski2024:cluster",
-    "pair_speed(X, beta) >= 2*(1 - g)*g*exp(-beta*g)/n - 2*n*exp(-beta*outer_gap(X, m))",
+    "pair_speed(X, beta) + 2*n*exp(-beta*outer_gap(X, m)) >= 2*(1 - g)*g*exp(-beta*g)/n",
     where={"g": "pair_gap(X)"},
     given=_WIDEST,
     arrays=_CLUSTER,
@@ -210,8 +211,8 @@ geshkovski2024_cluster = proved(
 
 own_cluster = proved(
     "own:cluster",
-    "pair_speed(X, beta) >= 2*g*(2 - g)*rho/(m - 1 + rho + kappa) - 2*kappa/(1 + kappa)*min(sqrt(g*(2 - g)), "
-    "g*(1 + (2 - g)*beta))",
+    "pair_speed(X, beta) + 2*kappa/(1 + kappa)*min(sqrt(g*(2 - g)), g*(1 + (2 - g)*beta)) >= "
+    "2*g*(2 - g)*rho/(m - 1 + rho + kappa)",
     where={"g": "pair_gap(X)", "rho": "exp(-beta*g)", "kappa": _LEFT},
     given=_WIDEST,
     arrays=_CLUSTER,
@@ -222,7 +223,7 @@ own_cluster = proved(
     extremal=pair_alone,
     sharp=True,
     share=0.1,
-    notes="Never less than geshkovski2024:cluster. Both terms vanish with g = 1 − ⟨x_0, x_1⟩, so distances within a "
+    notes="It implies geshkovski2024:cluster. Both sides vanish with g = 1 − ⟨x_0, x_1⟩, so distances within a "
     "cluster do not stop at e^{−λβ/2}: they fall exponentially in time until others come near, which takes e^{(1−α)β}.",
 )
 
