@@ -66,7 +66,8 @@ Qed.
 
 Lemma cluster_speed (n d : nat) (X : matrix n d) (beta : R) (m : nat) : (0 < n)%nat -> (0 < d)%nat ->
   (forall i, (i < n)%nat -> 0 < l2 d (X i)) -> let g := pair_gap X in let rho := exp (- beta * g) in
-  let k := (INR n - INR m) * exp (- beta * outer_gap X m) in (m >= 2)%nat -> (m <= n)%nat -> inner_gap X m <= g -> g <= 1 ->
+  let k := (INR n - INR m) * exp (- beta * outer_gap X m) in (m >= 2)%nat -> (m <= n)%nat -> inner_gap X m <= g -> g
+    <= 1 ->
   beta >= 0 -> pair_speed X beta >= 2 * g * (2 - g) * rho / (INR m - 1 + rho + k) -
     2 * k / (1 + k) * Rmin (sqrt (g * (2 - g))) (g * (1 + (2 - g) * beta)).
 Proof.
@@ -97,7 +98,8 @@ Qed.
 
 Theorem proved_own_cluster : statement_own_cluster.
 Proof.
-  intros n d X beta m n0 d0 NX g rho k m2 mn Wide g1 B0. assert (T := cluster_speed n d X beta m n0 d0 NX m2 mn Wide g1 B0).
+  intros n d X beta m n0 d0 NX g rho k m2 mn Wide g1 B0. assert (T := cluster_speed n d X beta m n0 d0 NX m2 mn Wide
+    g1 B0).
   cbv zeta in T. fold g in T. fold rho in T. fold k in T. lra.
 Qed.
 
@@ -130,7 +132,7 @@ Proof.
   assert (q0 : 0 <= k / (1 + k)) by (apply Rmult_le_pos; [lra|apply Rlt_le, Rinv_0_lt_compat; lra]).
   assert (Q2 : 2 * k / (1 + k) * F <= 2 * INR n * exp (- beta * outer_gap X m)).
   { replace (2 * k / (1 + k) * F) with (2 * (k / (1 + k)) * F) by (unfold Rdiv; ring). nra. }
-  lra.
+  fold rho in T. fold F in T. lra.
 Qed.
 
 (* ---------- how fast a cluster closes ---------- *)
