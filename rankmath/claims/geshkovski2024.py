@@ -17,6 +17,11 @@ _UNIT = (
 _GAPS = f"{_UNIT}; C = u @ T(u)"
 
 
+def _second(rows: Array) -> int:
+    """The place of the second row; of one token alone, to which no claim here applies, the first."""
+    return min(1, int(rows.shape[-2]) - 1)
+
+
 def _gaps(run: ArrayRun, u: Array, v: Array) -> Array:
     """1 − ⟨u_i, v_j⟩ for unit rows: half a squared distance, so that close tokens keep their digits."""
     apart = u[..., :, None, :] - v[..., None, :, :]
@@ -45,7 +50,7 @@ def _largest(run: ArrayRun, values: Array, kept: Array, other: float) -> Scalar:
 def pair_gap(run: ArrayRun, X: str) -> Scalar:
     """1 − ⟨x_0, x_1⟩; rows are divided by their lengths"""
     u = unit_rows(run, X)
-    return run.number(unbox(_gaps(run, u[..., :1, :], u[..., 1:2, :])))
+    return run.number(unbox(_gaps(run, u[..., :1, :], u[..., [_second(u)], :])))
 
 
 @quantity(
@@ -77,8 +82,8 @@ def outer_gap(run: ArrayRun, X: str, m: str) -> Scalar:
 
 @quantity(
     "pair_speed(X: array, beta: array)",
-    text=f"{_GAPS}; P = softmax(beta*C); sum(P[0][k]*(C[k][1] - C[k][0]*C[0][1]) + P[1][k]*(C[k][0] - "
-    "C[k][1]*C[0][1]) for k in range(n))",
+    text=f"{_GAPS}; P = softmax(beta*C); sum(P[0][j]*(C[j][1] - C[j][0]*C[0][1]) + P[1][j]*(C[j][0] - "
+    "C[j][1]*C[0][1]) for j in range(n))",
     by_name=True,
     example="pair_speed(X, beta) <= 4",
 )
@@ -87,10 +92,11 @@ def pair_speed(run: ArrayRun, X: str, beta: str) -> Scalar:
     the logits β⟨x_i, x_k⟩; rows are divided by their lengths"""
     u = unit_rows(run, X)
     gaps = _gaps(run, u, u)
-    pair = gaps[..., 0, 1][..., None]
+    last = _second(u)
+    pair = gaps[..., 0, last][..., None]
     P = _shares(run, gaps, beta)
     # c_k1 − c_k0 c_01 = g − g_k1 + (1 − g)g_k0 with the gaps g = 1 − c.
-    ways = [P[..., i, :] * (pair - gaps[..., 1 - i, :] + (1 - pair) * gaps[..., i, :]) for i in (0, 1)]
+    ways = [P[..., i, :] * (pair - gaps[..., last - i, :] + (1 - pair) * gaps[..., i, :]) for i in (0, last)]
     return run.number(unbox(run.A.sum((ways[0] + ways[1])[..., None, :], axis=-1)))
 
 
@@ -127,8 +133,8 @@ def cap_least(run: ArrayRun, X: str, w: str, m: str) -> Scalar:
 
 @quantity(
     "cap_fall(X: array, w: array, beta: array)",
-    text=f"{_GAPS}; P = softmax(beta*C); h = [sum(u[k][a]*w[a] for a in range(len(w)))/sqrt(sum(w[a]**2 for a in "
-    "range(len(w)))) for k in range(n)]; sum(P[0][k]*(C[k][0]*h[0] - h[k]) for k in range(n))",
+    text=f"{_GAPS}; P = softmax(beta*C); h = [sum(u[j][a]*w[a] for a in range(len(w)))/sqrt(sum(w[a]**2 for a in "
+    "range(len(w)))) for j in range(n)]; sum(P[0][j]*(C[j][0]*h[0] - h[j]) for j in range(n))",
     by_name=True,
     example="cap_fall(X, w, beta) <= 2",
 )
@@ -253,6 +259,6 @@ own_escape = proved(
     extremal=pulled_down,
     sharp=True,
     share=0.1,
-    notes="κ = (n − m)e^{−(1−α)β}. The angle to w grows by less than κ: a cap of m tokens is left after "
+    notes="κ = (n − m)e^{−(1−α)β}. The angle to w grows by κ at most: a cap of m tokens is left after "
     "(arccos(1 − 2ε) − arccos(1 − ε))e^{(1−α)β}/(n − m) at the earliest, at least ε/n of the same and of order √ε.",
 )

@@ -52,7 +52,7 @@ _TRIED = {
     "qk_norm": ("none", "any"),
     "positions": ("none", "rotary", "alibi", "relative"),
 }
-_STRENGTHS = (1.0, 16.0)
+_STRENGTHS = (1.0, 16.0, -1.0)  # the last for terms of relative positions, which either draw or repel
 _EPS = 2.0**-17  # near the usual 1e-5, and short
 _TRIVIAL = -50.0
 
@@ -244,7 +244,7 @@ def rooms(statement: Statement) -> list[Room]:
         if (positions == "rotary" and d < 2) or (kv_heads and H % kv_heads) or (norm != "none" and d < 2):
             continue
         scaled = mlp != "none" or positions in ("alibi", "relative") or "N.gain" in LAYERNORMS.get(norm, "")
-        if strength != 1 and not scaled:
+        if (strength != 1 and not scaled) or (strength < 0 and (positions, mlp, norm) != ("relative", "none", "none")):
             continue
         if norm == "none" and norm_at == "before":
             continue

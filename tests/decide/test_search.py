@@ -662,8 +662,8 @@ def test_a_claim_that_fails_for_one_token_alone_is_refuted_by_one() -> None:
     [
         ("diameter(X[1], 2) <= norm(W[0, 0], 2)*diameter(X[0], 2)", "heads == 1, mlp == relu"),
         ("diameter(X[1], 2) <= norm(W[0, 0], 2)*diameter(X[0], 2)", "heads == 1, mlp == any"),
-        ("diameter(X[1], 2) <= norm(W[0, 0], 2)*diameter(X[0], 2)", "heads == 2, kv_heads == 1"),
-        ("entropy(P0[0, 0]) >= log(n)/2", "positions == relative"),
+        ("diameter(X[1], 2) <= diameter(X[0], 2)", "norm == rms before, heads == 1, skip == 1"),
+        ("second_modulus(P0[0, 0]) <= 1/2", "positions == relative, mask == causal"),
         ("norm(X[1], max) <= 1", "layernorm == standard"),
         ("rank(X[1]) <= rank(X[0])", "heads == 1, layernorm == standard, bias == none"),
     ],
