@@ -338,8 +338,8 @@ Definition statement_own_circle_three : Prop :=
     u <= 1 ->
     u * exp (beta * (u ^ 2 / 2 - 1)) <= exp (- beta * u / 2).
 
-(** own:cluster (proved): pair_speed(X, beta) >= 2*g*(2 - g)*rho/(m - 1 + rho + k) - 2*k/(1 + k)*min(sqrt(g*(2 - g)),
-      g*(1 + (2 - g)*beta))
+(** own:cluster (proved): pair_speed(X, beta) + 2*kappa/(1 + kappa)*min(sqrt(g*(2 - g)), g*(1 + (2 - g)*beta)) >=
+      2*g*(2 - g)*rho/(m - 1 + rho + kappa)
     given m >= 2
     given m <= n
     given inner_gap(X, m) <= g
@@ -347,7 +347,7 @@ Definition statement_own_circle_three : Prop :=
     given beta >= 0
     where g = pair_gap(X)
     where rho = exp(-beta*g)
-    where k = (n - m)*exp(-beta*outer_gap(X, m)) *)
+    where kappa = (n - m)*exp(-beta*outer_gap(X, m)) *)
 Definition statement_own_cluster : Prop :=
   forall (n d : nat) (X : matrix n d) (beta : R) (m : nat),
     (0 < n)%nat ->
@@ -355,14 +355,14 @@ Definition statement_own_cluster : Prop :=
     (forall i, (i < n)%nat -> 0 < l2 d (X i)) ->
     let g := pair_gap X in
     let rho := exp (- beta * g) in
-    let k := (INR n - INR m) * exp (- beta * outer_gap X m) in
+    let kappa := (INR n - INR m) * exp (- beta * outer_gap X m) in
     (m >= 2)%nat ->
     (m <= n)%nat ->
     inner_gap X m <= g ->
     g <= 1 ->
     beta >= 0 ->
-    pair_speed X beta >= 2 * g * (2 - g) * rho / (INR m - 1 + rho + k) - 2 * k / (1 + k) * Rmin (sqrt (g * (2 - g))) (g
-      * (1 + (2 - g) * beta)).
+    pair_speed X beta + 2 * kappa / (1 + kappa) * Rmin (sqrt (g * (2 - g))) (g * (1 + (2 - g) * beta)) >= 2 * g * (2 -
+      g) * rho / (INR m - 1 + rho + kappa).
 
 (** own:cluster-speed (proved): variance_fall(B, X, s) <= 2*variance(X)*exp(w)/least_value(s) and variance_fall(B, X,
       s) >= 2*variance(X)*((1 - 3*delta/2)/most_value(s) - (exp(w) - 1)/least_value(s))
@@ -559,26 +559,26 @@ Definition statement_own_entropy_order : Prop :=
     (sigma * sqrt (T * (T - 1)) * beta / (1 + (T - 1) * beta) <= entropy_floor T sigma) /\ (entropy_floor T sigma <= (T
       - 1) * beta * (1 + sigma * sqrt (T / (T - 1)))).
 
-(** own:escape (proved): cap_fall(X, w, beta) <= sqrt(1 - cap_height(X, w)**2)*k/(1 + k)
+(** own:escape (proved): cap_fall(X, w, beta) <= sqrt(1 - cap_height(X, w)**2)*kappa/(1 + kappa)
     given m >= 1
     given m <= n
     given cap_height(X, w) <= cap_least(X, w, m)
     given cap_height(X, w) >= 0
     given beta >= 0
-    where k = (n - m)*exp(-beta*outer_gap(X, m)) *)
+    where kappa = (n - m)*exp(-beta*outer_gap(X, m)) *)
 Definition statement_own_escape : Prop :=
   forall (n d : nat) (X : matrix n d) (w : vector d) (beta : R) (m : nat),
     (0 < n)%nat ->
     (0 < d)%nat ->
     (forall i, (i < n)%nat -> 0 < l2 d (X i)) ->
     0 < l2 d w ->
-    let k := (INR n - INR m) * exp (- beta * outer_gap X m) in
+    let kappa := (INR n - INR m) * exp (- beta * outer_gap X m) in
     (m >= 1)%nat ->
     (m <= n)%nat ->
     cap_height X w <= cap_least X w m ->
     cap_height X w >= 0 ->
     beta >= 0 ->
-    cap_fall X w beta <= sqrt (1 - (cap_height X w) ^ 2) * k / (1 + k).
+    cap_fall X w beta <= sqrt (1 - (cap_height X w) ^ 2) * kappa / (1 + kappa).
 
 (** own:flow-one-cluster (proved): climb(lam, B, x, m) >= off_axis(x)*(m*first_value(lam) - s*(first_value(lam) -
       least_value(lam)))/(m + s)
@@ -2121,7 +2121,7 @@ Definition statement_geshkovski2023_step : Prop :=
     beta >= 0 ->
     closing C beta >= (1 - alpha) / (2 * INR n * exp (2 * beta)).
 
-(** geshkovski2024:cluster (proved): pair_speed(X, beta) >= 2*(1 - g)*g*exp(-beta*g)/n - 2*n*exp(-beta*outer_gap(X, m))
+(** geshkovski2024:cluster (proved): pair_speed(X, beta) + 2*n*exp(-beta*outer_gap(X, m)) >= 2*(1 - g)*g*exp(-beta*g)/n
     given m >= 2
     given m <= n
     given inner_gap(X, m) <= g
@@ -2139,7 +2139,7 @@ Definition statement_geshkovski2024_cluster : Prop :=
     inner_gap X m <= g ->
     g <= 1 ->
     beta >= 0 ->
-    pair_speed X beta >= 2 * (1 - g) * g * exp (- beta * g) / INR n - 2 * INR n * exp (- beta * outer_gap X m).
+    pair_speed X beta + 2 * INR n * exp (- beta * outer_gap X m) >= 2 * (1 - g) * g * exp (- beta * g) / INR n.
 
 (** geshkovski2024:escape (proved): cap_fall(X, w, beta) <= n*exp(-beta*outer_gap(X, m))
     given m >= 1

@@ -64,9 +64,14 @@ Proof.
   assert (q0 : 0 <= k / (1 + k)) by (apply Rmult_le_pos; [lra|apply Rlt_le, Rinv_0_lt_compat; lra]). nra.
 Qed.
 
-Theorem proved_own_cluster : statement_own_cluster.
+Lemma cluster_speed (n d : nat) (X : matrix n d) (beta : R) (m : nat) : (0 < n)%nat -> (0 < d)%nat ->
+  (forall i, (i < n)%nat -> 0 < l2 d (X i)) -> let g := pair_gap X in let rho := exp (- beta * g) in
+  let k := (INR n - INR m) * exp (- beta * outer_gap X m) in (m >= 2)%nat -> (m <= n)%nat -> inner_gap X m <= g -> g
+    <= 1 ->
+  beta >= 0 -> pair_speed X beta >= 2 * g * (2 - g) * rho / (INR m - 1 + rho + k) -
+    2 * k / (1 + k) * Rmin (sqrt (g * (2 - g))) (g * (1 + (2 - g) * beta)).
 Proof.
-  intros n d X beta m n0 d0 NX g rho k m2 mn Wide g1 B0. apply Rge_le in B0. apply Rle_ge.
+  intros n0 d0 NX g rho k m2 mn Wide g1 B0. apply Rge_le in B0. apply Rle_ge.
   assert (m1 : (1 <= m)%nat) by lia. assert (H01 : (1 < n)%nat) by lia.
   assert (T := geshkovski2024.cluster n m d (unit_row X) beta (outer_gap X m) ltac:(lia) mn (rows_unit n d X NX) B0
     (far_apart n d X m m1 mn) m2).
@@ -91,11 +96,18 @@ Proof.
   - apply Rle_refl.
 Qed.
 
+Theorem proved_own_cluster : statement_own_cluster.
+Proof.
+  intros n d X beta m n0 d0 NX g rho k m2 mn Wide g1 B0. assert (T := cluster_speed n d X beta m n0 d0 NX m2 mn Wide
+    g1 B0).
+  cbv zeta in T. fold g in T. fold rho in T. fold k in T. lra.
+Qed.
+
 Theorem proved_geshkovski2024_cluster : statement_geshkovski2024_cluster.
 Proof.
-  intros n d X beta m n0 d0 NX g m2 mn Wide g1 B0. assert (T := proved_own_cluster n d X beta m n0 d0 NX m2 mn Wide
+  intros n d X beta m n0 d0 NX g m2 mn Wide g1 B0. assert (T := cluster_speed n d X beta m n0 d0 NX m2 mn Wide
     g1 B0). cbv zeta in T. fold g in T.
-  apply Rge_le in T. apply Rle_ge. eapply Rle_trans; [|exact T]. apply Rge_le in B0.
+  apply Rge_le in T. apply Rge_le in B0.
   destruct (others_le n d X beta m mn) as (k0 & kn & kk). set (k := (INR n - INR m) * exp (- beta * outer_gap X m))
     in *. set (rho := exp (- beta * g)).
   assert (g0 : 0 <= g). { assert (Q := geshkovski2024.dot_unit_le d (unit_row X 0%nat) (unit_row X 1%nat) (rows_unit
@@ -120,7 +132,7 @@ Proof.
   assert (q0 : 0 <= k / (1 + k)) by (apply Rmult_le_pos; [lra|apply Rlt_le, Rinv_0_lt_compat; lra]).
   assert (Q2 : 2 * k / (1 + k) * F <= 2 * INR n * exp (- beta * outer_gap X m)).
   { replace (2 * k / (1 + k) * F) with (2 * (k / (1 + k)) * F) by (unfold Rdiv; ring). nra. }
-  lra.
+  fold rho in T. fold F in T. lra.
 Qed.
 
 (* ---------- how fast a cluster closes ---------- *)

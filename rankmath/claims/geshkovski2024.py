@@ -17,6 +17,11 @@ _UNIT = (
 _GAPS = f"{_UNIT}; C = u @ T(u)"
 
 
+def _second(rows: Array) -> int:
+    """The place of the second row; of one token alone, to which no claim here applies, the first."""
+    return min(1, int(rows.shape[-2]) - 1)
+
+
 def _gaps(run: ArrayRun, u: Array, v: Array) -> Array:
     """1 − ⟨u_i, v_j⟩ for unit rows: half a squared distance, so that close tokens keep their digits."""
     apart = u[..., :, None, :] - v[..., None, :, :]
@@ -45,7 +50,7 @@ def _largest(run: ArrayRun, values: Array, kept: Array, other: float) -> Scalar:
 def pair_gap(run: ArrayRun, X: str) -> Scalar:
     """1 − ⟨x_0, x_1⟩; rows are divided by their lengths"""
     u = unit_rows(run, X)
-    return run.number(unbox(_gaps(run, u[..., :1, :], u[..., 1:2, :])))
+    return run.number(unbox(_gaps(run, u[..., :1, :], u[..., [_second(u)], :])))
 
 
 @quantity(
@@ -87,10 +92,11 @@ def pair_speed(run: ArrayRun, X: str, beta: str) -> Scalar:
     the logits β⟨x_i, x_k⟩; rows are divided by their lengths"""
     u = unit_rows(run, X)
     gaps = _gaps(run, u, u)
-    pair = gaps[..., 0, 1][..., None]
+    last = _second(u)
+    pair = gaps[..., 0, last][..., None]
     P = _shares(run, gaps, beta)
     # c_k1 − c_k0 c_01 = g − g_k1 + (1 − g)g_k0 with the gaps g = 1 − c.
-    ways = [P[..., i, :] * (pair - gaps[..., 1 - i, :] + (1 - pair) * gaps[..., i, :]) for i in (0, 1)]
+    ways = [P[..., i, :] * (pair - gaps[..., last - i, :] + (1 - pair) * gaps[..., i, :]) for i in (0, last)]
     return run.number(unbox(run.A.sum((ways[0] + ways[1])[..., None, :], axis=-1)))
 
 
@@ -162,14 +168,15 @@ def draw_clusters(rng: Rng, size: int) -> ArrayInstance:
 
 
 def draw_caps(rng: Rng, size: int) -> ArrayInstance:
-    """A cap about w whose lowest token comes first, and tokens elsewhere."""
+    """A token alone in its cap, others anywhere, and w on the side from which they draw it away."""
     drawn = draw_clusters(rng, size)
-    X, m = drawn["X"], int(drawn["m"][0])
-    w = np.eye(X.shape[-1])[0] + 0.1 * rng.standard_normal((size, X.shape[-1]))
-    for one, pole in zip(X, w, strict=True):
-        lowest = int((one[:m] @ pole / np.linalg.norm(one[:m], axis=-1)).argmin())
-        one[[0, lowest]] = one[[lowest, 0]]
-    return ArrayInstance(drawn.arrays | {"w": w}, "a cap", is_batch=True)
+    X, beta = drawn["X"], drawn["beta"]
+    u = X / np.linalg.norm(X, axis=-1, keepdims=True)
+    shares = np.exp(beta[:, None] * ((u @ u[:, 0, :, None])[..., 0] - 1))
+    pull = (shares[:, None, :] @ u)[:, 0]
+    pull -= (pull * u[:, 0]).sum(axis=-1, keepdims=True) * u[:, 0]
+    w = u[:, 0] - rng.uniform(0.1, 1, (size, 1)) * pull / np.linalg.norm(pull, axis=-1, keepdims=True)
+    return ArrayInstance(drawn.arrays | {"m": np.ones(size), "w": w}, "a cap", is_batch=True)
 
 
 def pair_alone(rng: Rng) -> Iterator[ArrayInstance]:
@@ -196,7 +203,7 @@ _LEFT = "(n - m)*exp(-beta*outer_gap(X, m))"
 
 geshkovski2024_cluster = proved(
     "geshkovski2024:cluster",
-    "pair_speed(X, beta) >= 2*(1 - g)*g*exp(-beta*g)/n - 2*n*exp(-beta*outer_gap(X, m))",
+    "pair_speed(X, beta) + 2*n*exp(-beta*outer_gap(X, m)) >= 2*(1 - g)*g*exp(-beta*g)/n",
     where={"g": "pair_gap(X)"},
     given=_WIDEST,
     arrays=_CLUSTER,
@@ -210,8 +217,9 @@ geshkovski2024_cluster = proved(
 
 own_cluster = proved(
     "own:cluster",
-    "pair_speed(X, beta) >= 2*g*(2 - g)*rho/(m - 1 + rho + k) - 2*k/(1 + k)*min(sqrt(g*(2 - g)), g*(1 + (2 - g)*beta))",
-    where={"g": "pair_gap(X)", "rho": "exp(-beta*g)", "k": _LEFT},
+    "pair_speed(X, beta) + 2*kappa/(1 + kappa)*min(sqrt(g*(2 - g)), g*(1 + (2 - g)*beta)) >= "
+    "2*g*(2 - g)*rho/(m - 1 + rho + kappa)",
+    where={"g": "pair_gap(X)", "rho": "exp(-beta*g)", "kappa": _LEFT},
     given=_WIDEST,
     arrays=_CLUSTER,
     title="In a cluster of the first m tokens the least cosine goes to 1 exponentially while others are far",
@@ -221,7 +229,7 @@ own_cluster = proved(
     extremal=pair_alone,
     sharp=True,
     share=0.1,
-    notes="Never less than geshkovski2024:cluster. Both terms vanish with g = 1 − ⟨x_0, x_1⟩, so distances within a "
+    notes="It implies geshkovski2024:cluster. Both sides vanish with g = 1 − ⟨x_0, x_1⟩, so distances within a "
     "cluster do not stop at e^{−λβ/2}: they fall exponentially in time until others come near, which takes e^{(1−α)β}.",
 )
 
@@ -240,17 +248,17 @@ geshkovski2024_escape = proved(
 
 own_escape = proved(
     "own:escape",
-    "cap_fall(X, w, beta) <= sqrt(1 - cap_height(X, w)**2)*k/(1 + k)",
-    where={"k": _LEFT},
+    "cap_fall(X, w, beta) <= sqrt(1 - cap_height(X, w)**2)*kappa/(1 + kappa)",
+    where={"kappa": _LEFT},
     given=_LOWEST,
     arrays=_CAP,
-    title="The lowest of the first m tokens, which lie in a cap about w, turns away from w by k/(1 + k) at most",
+    title="The lowest of the first m tokens, which lie in a cap about w, turns away from w by κ/(1 + κ) at most",
     source=f"{OWN}, beside {GESHKOVSKI_SLOW}",
     truth="proofs/geshkovski2024.tex",
     draws=(draw_caps,),
     extremal=pulled_down,
     sharp=True,
     share=0.1,
-    notes="k = (n − m)e^{−(1−α)β}. The angle to w grows by k at most: a cap of m tokens is left after "
+    notes="κ = (n − m)e^{−(1−α)β}. The angle to w grows by κ at most: a cap of m tokens is left after "
     "(arccos(1 − 2ε) − arccos(1 − ε))e^{(1−α)β}/(n − m) at the earliest, at least ε/n of the same and of order √ε.",
 )

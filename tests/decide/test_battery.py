@@ -169,6 +169,9 @@ BROKEN = {
     " (1 + (n - 1)*alpha)/(1 + (n - 1)*rho))",
     "own:flow-step-odd": "closing(C, beta) >= 2.001*rho*(1 - alpha)*min((1 + alpha)*(n**2*(1 + rho) + 1 - rho)"
     "/(n**2*(1 + rho)**2 - (1 - rho)**2), (n*(1 + alpha) - (1 - alpha))/(n*(1 + rho) - (1 - rho)))",
+    "own:escape": "cap_fall(X, w, beta) <= 0.999*sqrt(1 - cap_height(X, w)**2)*kappa/(1 + kappa)",
+    "own:cluster": "pair_speed(X, beta) + 2*kappa/(1 + kappa)*min(sqrt(g*(2 - g)), g*(1 + (2 - g)*beta)) >= "
+    "2.001*g*(2 - g)*rho/(m - 1 + rho + kappa)",
     "own:flow-step-usa": "closing_usa(C, beta) >= 2.001*exp(beta*alpha)*(1 - alpha)*(1 + (n - 1)*alpha)/n",
     "own:flow-one-cluster": "climb(lam, B, x, m) >= 1.001*off_axis(x)*(m*first_value(lam)"
     " - s*(first_value(lam) - least_value(lam)))/(m + s)",
