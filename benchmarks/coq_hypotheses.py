@@ -18,7 +18,7 @@ from rankmath.files import proofs_folder
 from rankmath.report.coq import parts
 
 _TYPES = "Coq's types say it"
-_DERIVATIVE = "the derivative of a layer is defined for attention alone"
+_EQUIANGULAR = "without it no m unit tokens have these cosines"
 #: Hypotheses that are written and that a proof does not use, and why they stay, by `hypothesis` or `key: hypothesis`.
 STAY = {
     "mlp == none": _TYPES,
@@ -33,7 +33,10 @@ STAY = {
     "own:lambda-skip-sphere: abs(skip) > 0": "without it every token is 0 where it is divided by its length",
     "own:mean-field-rate: v <= 1": "v is a share; beyond 1 the left side is negative",
     "dong2021:2.1: skip == 0": "the setting of the paper; dong2021:2.1-skip is without",
-    "castin2024:3.3: layernorm == none": _DERIVATIVE,
+    "chen2026:2.4: d >= m": _EQUIANGULAR,
+    "chen2026:2.4: (m - 1)*gamma > -1": _EQUIANGULAR,
+    "chen2026:2.4: gamma <= 1": _EQUIANGULAR,
+    "castin2024:3.3: layernorm == none": "the derivative of a layer is defined for attention alone",
     "own:lipschitz: L == 1": "one layer, as in the papers beside it; the words are about the first",
     "own:attention-shares: L == 1": "one layer, as in the papers beside it; the words are about the first",
     "own:influence: L == 1": "one layer, as in the claim that it repairs; the words are about the first",
@@ -43,7 +46,7 @@ MEANT = "meant where a claim says nothing else: attention alone"
 
 def reason(key: str, part: str) -> str:
     """Why a hypothesis that the proof does not use stays; "" where nothing is known."""
-    said = " ".join(rm.statements()[key].given)
+    said = " ".join(map(str, rm.statements()[key].given))
     return STAY.get(f"{key}: {part}") or STAY.get(part) or ("" if part in said else MEANT)
 
 
@@ -100,7 +103,7 @@ def _groups(text: str) -> list[str]:
 def printed(names: list[str]) -> dict[str, str]:
     """The proofs of these theorems, MODULE.NAME, as far as Coq prints them."""
     modules = " ".join(sorted({name.partition(".")[0] for name in names}))
-    asked = [f"From Rankmath Require {modules}.", "Set Printing Depth 30.", "Set Printing Width 100000."]
+    asked = [f"From Rankmath Require {modules}.", "Set Printing Depth 60.", "Set Printing Width 100000."]
     asked += [f"Print {name}." for name in names]
     with tempfile.TemporaryDirectory() as place:
         (Path(place) / "Proofs.v").write_text("\n".join(asked) + "\n", encoding="utf-8")

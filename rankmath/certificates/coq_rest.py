@@ -53,9 +53,9 @@ def rest(content: Mapping[str, Any]) -> tuple[Writer, Found, list[str]]:
         near = exact(data["radius"], "radius") / max(sum(map(abs, row)) for row in T)
         reach = np.linalg.norm(axes, axis=1)
         left_out.append(
-            f"attraction is stated for the box of tokens with entries within {float(ball):.1e} of these; the"
-            f" certificate's ellipsoid reaches between {reach.min():.1e} and {reach.max():.1e} along the axes, so it is"
-            f" {reach.max() / float(ball):.0f} times as long at most"
+            f"attraction is stated for the box of tokens with entries within {float(ball):.1e} of these;"
+            f" the certificate's ellipsoid reaches between {reach.min():.1e} and {reach.max():.1e} along the axes,"
+            f" so it is {reach.max() / float(ball):.0f} times as long at most"
         )
     else:
         raise Untranslatable("an equilibrium that is not shown to attract is not written")
