@@ -77,8 +77,8 @@ def outer_gap(run: ArrayRun, X: str, m: str) -> Scalar:
 
 @quantity(
     "pair_speed(X: array, beta: array)",
-    text=f"{_GAPS}; P = softmax(beta*C); sum(P[0][k]*(C[k][1] - C[k][0]*C[0][1]) + P[1][k]*(C[k][0] - "
-    "C[k][1]*C[0][1]) for k in range(n))",
+    text=f"{_GAPS}; P = softmax(beta*C); sum(P[0][j]*(C[j][1] - C[j][0]*C[0][1]) + P[1][j]*(C[j][0] - "
+    "C[j][1]*C[0][1]) for j in range(n))",
     by_name=True,
     example="pair_speed(X, beta) <= 4",
 )
@@ -127,8 +127,8 @@ def cap_least(run: ArrayRun, X: str, w: str, m: str) -> Scalar:
 
 @quantity(
     "cap_fall(X: array, w: array, beta: array)",
-    text=f"{_GAPS}; P = softmax(beta*C); h = [sum(u[k][a]*w[a] for a in range(len(w)))/sqrt(sum(w[a]**2 for a in "
-    "range(len(w)))) for k in range(n)]; sum(P[0][k]*(C[k][0]*h[0] - h[k]) for k in range(n))",
+    text=f"{_GAPS}; P = softmax(beta*C); h = [sum(u[j][a]*w[a] for a in range(len(w)))/sqrt(sum(w[a]**2 for a in "
+    "range(len(w)))) for j in range(n)]; sum(P[0][j]*(C[j][0]*h[0] - h[j]) for j in range(n))",
     by_name=True,
     example="cap_fall(X, w, beta) <= 2",
 )
@@ -251,6 +251,6 @@ own_escape = proved(
     extremal=pulled_down,
     sharp=True,
     share=0.1,
-    notes="k = (n − m)e^{−(1−α)β}. The angle to w grows by less than k: a cap of m tokens is left after "
+    notes="k = (n − m)e^{−(1−α)β}. The angle to w grows by k at most: a cap of m tokens is left after "
     "(arccos(1 − 2ε) − arccos(1 − ε))e^{(1−α)β}/(n − m) at the earliest, at least ε/n of the same and of order √ε.",
 )

@@ -156,7 +156,7 @@ predicate = partial(quantity, value="truth")
 
 
 def defined(signature: str, text: str, meaning: str, *, example: str = "", by_name: bool = False) -> None:
-    """Register a quantity or predicate over rational numbers: what measures it is made of its text."""
+    """Register a quantity, or a predicate over rational numbers: what measures it is made of its text."""
     *_, last = ast.parse(text).body
     kind = getattr(last.value, "func", last.value) if isinstance(last, ast.Expr) else last
     truth = isinstance(kind, ast.Compare | ast.BoolOp) or getattr(kind, "id", "") in ("all", "any")

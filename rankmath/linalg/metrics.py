@@ -326,8 +326,7 @@ def _product(a: Numbers, b: Numbers) -> Numbers:
 
 
 def _centred(X: Numbers) -> Numbers:
-    centred: Numbers = X - _sum(X, -2)[..., None, :] / X.shape[-2]
-    return centred
+    return np.asarray(X - _sum(X, -2)[..., None, :] / X.shape[-2])
 
 
 def size_of(norm: Callable[..., Array], X: Numbers) -> Number:
@@ -349,8 +348,7 @@ def _unit_rows(X: Numbers) -> Numbers:
         if not size.all():
             raise InvalidArgument("X: a token is zero; it has no direction")
         X = X / size  # squares neither overflow nor underflow
-    unit: Numbers = X / _by_entry("sqrt", _sum(X * X, -1))[..., None]
-    return unit
+    return np.asarray(X / _by_entry("sqrt", _sum(X * X, -1))[..., None])
 
 
 def _extreme(X: ArrayLike, sign: int) -> Number:

@@ -91,7 +91,8 @@ def _joined(latex: str) -> str:
         if _CLOSES.search(math) and (right := _AFTER.match(after)):
             math, after = f"{math} {right[0].strip()}", after[right.end() :]
         written += [f"${math}$", after]
-    return "".join(written)
+    # A prime belongs to the letter before it; two are quotation marks.
+    return re.sub(r"(?<!\\)\$'(?![A-Za-z'$])", "'$", "".join(written))
 
 
 def escape(text: str) -> str:

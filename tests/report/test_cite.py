@@ -14,6 +14,7 @@ from rankmath.files import proofs_folder
 from rankmath.report import sources
 from rankmath.report.cite import FORMATS, citation, software_entry
 from rankmath.report.latex import breakable
+from rankmath.report.shown import lines
 from rankmath.report.sources import bibliography, certificate_file, committed_certificates, publication
 from rankmath.report.stated import stated
 from rankmath.version import __version__
@@ -133,3 +134,8 @@ def test_formulas_in_the_words_of_a_hypothesis_are_mathematics_and_no_blank_stan
     claim = rm.Statement("mine:x", "mu(X[1]) <= 1", given="bias == none")
     assert r"($\sum_{h} b_{V} W_{O} + b_{O}$ = 0)" in stated(claim)[0]
     assert breakable(r"P\text{, stochastic}\text{, }n\ge 2") == r"$\displaystyle P$, stochastic, $\displaystyle n\ge 2$"
+
+
+def test_what_is_assumed_of_arrays_is_shown() -> None:
+    assert "  P: t × n × n, stochastic, n >= 2" in lines("seed:closure")
+    assert "  t: a number, whole, >= 0" in lines("wang2022:1-repaired")
