@@ -4,7 +4,8 @@
 
 Every network has random sizes and parts; where its residual does not reach 10^-1000 by itself and no norm holds it up,
 its values are made smaller until it does. Columns: the layers, log10 of the last residual, the largest error of a
-natural logarithm up to there, and how many of 53 bits float64 says that it may have lost (a saturated softmax loses them).
+natural logarithm up to there, and how many of 53 bits float64 says that it may have lost (a saturated
+softmax loses them).
 """
 
 from __future__ import annotations
