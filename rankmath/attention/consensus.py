@@ -86,7 +86,7 @@ def consensus_factor(
         that is defective, as under a causal window with relative positions, it knows to five digits or so. "balls"
         fits a recurrence to one coordinate of the residual over two stretches of the last layers, encloses the
         largest modulus of its roots over each, and returns the smallest ball around both, of any order of the
-        recurrence: an arb. What it has left out of the run differs from one stretch to the other.
+        recurrence: an arb. A radius above 1e-10 or so says that the run is too short: it need not contain the limit.
     bits : of balls; 256 + 12 a layer unless given.
 
     >>> net = Network.from_arrays(np.zeros((40, 1, 2, 2)), np.tile(np.eye(2), (40, 1, 1, 1)), mask="causal")
