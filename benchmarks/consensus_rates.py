@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,7 @@ def head(kind: dict[str, Any], seed: int, n: int, d: int) -> Attention:
     attention = rm.Network.random(n, d, layers=1, seed=seed, **{**kind, **slope}).attentions[0]
     share = np.diag(rng.uniform(0.2, 0.8, d))
     values = [np.eye(d)] if attention.heads == 1 else [share, np.eye(d) - share]
-    return rm.Sublayer(attention).with_attention(value=np.stack(values)).attention
+    return replace(attention, value=np.stack(values))
 
 
 def second_modulus(a: Attention, x: list[arb], n: int) -> arb:

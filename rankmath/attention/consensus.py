@@ -81,12 +81,12 @@ def consensus_factor(
     Parameters
     ----------
     net, X : the run; every layer the same.
-    last : so many layers at the end are looked at: 24, in balls 48, or all if there are fewer.
+    last : so many layers at the end are looked at: 24, or all if there are fewer; in balls 48, or half of all.
     arithmetic : "float64" fits the map on the space that the residuals span, up to rounding. A leading eigenvalue
         that is defective, as under a causal window with relative positions, it knows to five digits or so. "balls"
         fits a recurrence to one coordinate of the residual over two stretches of the last layers, encloses the
         largest modulus of its roots over each, and returns the smallest ball around both, of any order of the
-        recurrence: an arb. What it has left out of the run differs from one stretch to the other.
+        recurrence: an arb. A radius above 1e-10 or so says that the run is too short: it need not contain the limit.
     bits : of balls; 256 + 12 a layer unless given.
 
     >>> net = Network.from_arrays(np.zeros((40, 1, 2, 2)), np.tile(np.eye(2), (40, 1, 1, 1)), mask="causal")
@@ -109,7 +109,7 @@ def consensus_factor(
     from rankmath.arithmetic.ball_matrices import MatrixBalls
     from rankmath.arithmetic.balls import precision
 
-    count = as_count("last", min(48, net.layers) if last is None else last, least=3, most=net.layers)
+    count = as_count("last", min(48, max(3, net.layers // 2)) if last is None else last, least=3, most=net.layers)
     with precision(256 + 12 * net.layers if bits is None else as_count("bits", bits, least=2, most=2**22)):
         A = MatrixBalls()
         rows = [A.array(one.residual) for one in layers_centred(A, net, tokens)]

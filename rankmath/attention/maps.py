@@ -46,7 +46,8 @@ def mlp_step(A: System, f: MLP, tokens: Tokens, carried: Carried | None = None) 
     difference = activation_difference(A, f.activation, u, t, s, grow)
     value, log_value = activate(A, f.activation, u, grow), log_hidden
     if f.activation == "tanh" and not A.unbounded:  # 1 of a large number, and a tiny one itself
-        value, log_value = A.where(A.factor(log_hidden) < 0, u, value), A.units.minimum(log_hidden, 0.0)
+        tiny = A.factor(A.units.where(log_hidden < 0, 1.0, 0.0))
+        value, log_value = tiny * u + (1.0 - tiny) * value, A.units.minimum(log_hidden, 0.0)
     if f.W_gate is not None:
         # (a + Δa)(v + Δv) − av = Δa (v + Δv) + a Δv
         v, (dv, log_dv) = _hidden(A, tokens, scale, f.W_in, f.b_in)

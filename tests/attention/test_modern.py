@@ -280,6 +280,22 @@ def test_rotary_positions_are_relative(name: str) -> None:
     assert rm.forward(moved(7), X) == pytest.approx(rm.forward(moved(0), X), abs=1e-12)
 
 
+def test_options_of_random_networks_are_options_of_given_weights() -> None:
+    """norm_at, window and relative positions, by `random` and by `from_qkvo` of its own arrays."""
+    options: dict[str, Any] = {"norm": "rms", "norm_at": "before", "mask": "causal", "window": 2, "skip": True}
+    net = rm.Network.random(5, 4, 2, 2, 7, kv_heads=1, positions="relative", **options)
+    a, b = net.attentions
+    parts = [np.stack([getattr(one, name) for one in (a, b)]) for name in ("query", "key", "value", "output")]
+    again = rm.Network.from_qkvo(*parts, position=a.position, **options)
+    X = net.random_input(seed=8)
+    assert (rm.forward(again, X) == rm.forward(net, X)).all()
+    B = np.asarray(a.position.block(slice(None), 0, 5, 5)) if a.position else np.zeros(0)
+    assert (B[:, 1:, 1:] == B[:, :-1, :-1]).all()
+    assert len(np.unique(B)) == 2 * 9
+    with pytest.raises(rm.InvalidArgument, match=r"^norm_at: 'before' given without a norm"):
+        rm.Network.from_qkvo(*parts, norm_at="before")
+
+
 def test_heads_of_one_group_are_heads_with_equal_keys_and_values() -> None:
     net = network("grouped, window")
     for attention in net.attentions:
