@@ -19,6 +19,7 @@ _RULES = {
     "power": "to the power {how}",
     "cases": "in every case of {name}",
     "layers": "layer by layer",
+    "box": "by intervals within the bounds of",
 }
 
 
