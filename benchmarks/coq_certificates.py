@@ -2,7 +2,8 @@
 
 Writes docs/coq-certificates.md: for each certificate the processor's seconds in which Coq accepted its theorem, or
 the reason why there is none. What all files begin with (certificate.v, equilibrium.v) is compiled once and not
-counted. A theorem whose text did not change since it was accepted keeps its line. Needs coqc and coq-interval.
+counted. A theorem whose text did not change since it was accepted keeps its line, so a pass that was stopped goes on
+where it was; a second one beside it, with --last-first, begins with the longest text. Needs coqc and coq-interval.
 """
 
 from __future__ import annotations
@@ -44,9 +45,14 @@ def compiled(folder: str, name: str) -> tuple[bool, float]:
     return done.returncode == 0, sum(os.times()[2:4]) - before
 
 
-def main(prefixes: tuple[str, ...]) -> None:
+def known() -> dict[str, tuple[str, str]]:
+    """What the page has by now: of each certificate the beginning of its theorem's hash, and what came of it."""
     found = ROW.findall(PAGE.read_text(encoding="utf-8")) if PAGE.exists() else []
-    known = {row[1]: row[2:] for row in found}
+    return {name: (mark, said) for _, name, mark, said in found}
+
+
+def main(prefixes: tuple[str, ...], *, last_first: bool) -> None:
+    page = known()
     rows: dict[str, tuple[str, str, str]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for name in ("certificate", "equilibrium"):
@@ -63,21 +69,27 @@ def main(prefixes: tuple[str, ...]) -> None:
                 rows[path.name] = (content["statement"], "", str(why).replace("|", "\\|"))
                 continue
             mark = hashlib.sha256(text.encode()).hexdigest()[:12]
-            before, said = known.get(path.name, ("", ""))
-            rows[path.name] = (content["statement"], mark, said if before == mark else "not run")
-            if rows[path.name][2].startswith("not") and path.name.startswith(prefixes or ("",)):
+            before, said = page.get(path.name, ("", ""))
+            done = before == mark and not said.startswith("not ")
+            rows[path.name] = (content["statement"], mark, said if done else "not run")
+            if not done and path.name.startswith(prefixes or ("",)):
                 todo.append((len(text), path.name, text))
-        for _, name, text in sorted(todo):  # the short ones first
+        for _, name, text in sorted(todo, reverse=last_first):  # the short ones first
+            _write(rows)
+            if rows[name][2] != "not run":
+                continue
             (Path(folder) / "file.v").write_text(text, encoding="utf-8")
             accepted, seconds = compiled(folder, "file")
             late = f"not within {LIMIT} s" if seconds > LIMIT - 1 else "not accepted"
             rows[name] = (*rows[name][:2], f"{seconds:.1f}" if accepted else late)
             print(f"{name}: {rows[name][2]}", file=sys.stderr, flush=True)
-            _write(rows)
     _write(rows)
 
 
 def _write(rows: dict[str, tuple[str, str, str]]) -> None:
+    for name, (mark, said) in known().items():  # what another pass has found meanwhile
+        if name in rows and rows[name][1:] == (mark, "not run"):
+            rows[name] = (*rows[name][:2], said)
     accepted = [float(said) for _, _, said in rows.values() if re.fullmatch(r"[\d.]+", said)]
     count = f"Of {len(rows)} certificates {len(accepted)} are theorems, in {sum(accepted):.0f} seconds together"
     waiting = sum(said == "not run" for *_, said in rows.values())
@@ -93,4 +105,5 @@ def _write(rows: dict[str, tuple[str, str, str]]) -> None:
 
 
 if __name__ == "__main__":
-    main(tuple(sys.argv[1:]))
+    given = sys.argv[1:]
+    main(tuple(part for part in given if part != "--last-first"), last_first="--last-first" in given)

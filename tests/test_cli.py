@@ -224,6 +224,14 @@ def test_a_layernorm_equilibrium_is_a_certificate_too(tmp_path: Path) -> None:
     assert f"`{shown['id']}`" in cited.output
 
 
+def test_with_rotary_positions_one_attracts(tmp_path: Path) -> None:
+    sizes = ("--tokens", 2, "--dim", 2, "--rank", 2, "--rotary", "--output", tmp_path)
+    shown = parsed("counterexample", "layernorm", *sizes)
+    assert shown["proved"] is True
+    assert "cos" in json.loads(Path(shown["file"]).read_text(encoding="utf-8"))["data"]
+    assert any("converge to it" in line for line in shown["words"])
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -236,6 +244,8 @@ def test_a_layernorm_equilibrium_is_a_certificate_too(tmp_path: Path) -> None:
         (("dong2021:norm", "--rank", 2), "--rank: 2 given; it belongs to layernorm"),
         (("dong2021:norm", "--stable"), "--stable: True given; it belongs to layernorm"),
         (("layernorm", "--tokens", 3, "--dim", 3), "--rank: not given"),
+        (("layernorm", "--tokens", 3, "--dim", 3, "--rank", 2, "--rotary"), "--dim: 3 given with --rotary"),
+        (("layernorm", "--tokens", 3, "--dim", 2, "--rank", 2, "--rotary", "--seed", 1), "--seed: 1 given with"),
         (("layernorm", "--tokens", 1, "--dim", 1, "--rank", 1), "--tokens: 1 given; a whole number of at least 2"),
         (("layernorm", "--tokens", 3, "--dim", 3, "--rank", 4), "rank: 4 given"),
         (("layernorm", "--tokens", 3, "--dim", 3, "--rank", 2, "--mask", "moon"), "'moon'"),

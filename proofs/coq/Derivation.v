@@ -143,7 +143,8 @@ Ltac word_nonneg := first
   | unfold operator_norm, form_norm; first [apply maxf_pos | apply spectral_nonneg | unfold form_inf; eapply Rle_trans;
     [|apply lemma_form_inf_low_max]; apply maxf_pos] ].
 (** By a line that holds for every l or h, at the l or h in question. *)
-Ltac by_every tac := match goal with F : forall x, (x < ?n)%nat -> _, B : (_ < ?n)%nat |- _ => pose proof (F _ B); tac end.
+Ltac by_every tac := match goal with F : forall x, (x < ?n)%nat -> _, B : (_ < ?n)%nat |- _ => pose proof (F _ B);
+  tac end.
 Ltac nonneg := lazymatch goal with
   | |- 0 <= _ * _ => apply Rmult_le_pos; nonneg
   | |- 0 <= _ / _ => apply Rmult_le_pos; [nonneg|left; apply Rinv_0_lt_compat; posi]

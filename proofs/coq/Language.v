@@ -10,6 +10,7 @@
     *)
 Require Import Reals ZArith.
 From Coquelicot Require Import Coquelicot.
+From Rankmath Require Functions.
 From Rankmath Require Import Definitions.
 Local Open Scope R_scope.
 
@@ -30,9 +31,9 @@ Definition inf_of (S : R -> Prop) : R := real (Glb_Rbar S).
 (** x to a real power, for x >= 0: 0 at x = 0. *)
 Definition power (x y : R) : R := if Rle_dec x 0 then 0 else Rpower x y.
 (** expc: (eˣ − 1)/x, 1 at x = 0 *)
-Definition expc (x : R) : R := if Req_EM_T x 0 then 1 else (exp x - 1) / x.
+Definition expc (x : R) : R := Functions.expc x.
 (** tanhc: tanh(x)/x, 1 at x = 0 *)
-Definition tanhc (x : R) : R := if Req_EM_T x 0 then 1 else tanh x / x.
+Definition tanhc (x : R) : R := Functions.tanhc x.
 (** 1.25643…, the positive root of eˣ = 1 + 2x *)
 Definition is_x_star (x : R) : Prop := 0 < x /\ exp x = 1 + 2 * x.
 
@@ -339,7 +340,7 @@ Definition kept (a c : R) : Prop := forall t,
 (** A network with its input: L layers of H heads on n tokens of dimension d,
   all with the same mask (edges i j = 1 where token i
     sees token j, 0 where not) and the same factor of the skip connection; lnorm says whether every token is divided
-    by its length, the input first (LayerNorm on the sphere).  There is no MLP. *)
+    by its length, the input first (LayerNorm on the sphere).  There is no MLP; [fed] has them. *)
 Record network := {
   tokens : nat; dim : nat; heads : nat; layers : nat; d_qk : R; skip_of : R; lnorm : bool;
   W : nat -> nat -> matrix dim dim; W_QK : nat -> nat -> matrix dim dim;
@@ -476,6 +477,38 @@ Definition gamma (N : network) (center : nat -> vec) (l h : nat) : R :=
 (** about_mean: ‖·‖_{1,∞} of the tokens about their mean: root of largest column sum times largest row sum of absolute
     values *)
 Definition about_mean {n d} (Y : matrix n d) : R := comp n d (centred Y (mean n Y)).
+
+(* ---------- maps of single tokens ---------- *)
+(** A network with a map x ↦ φ(xW₁ + b₁)W₂ + b₂ + ax of single tokens after the attention of a layer, or none where
+    mapped is false; φ is any function, and its slope any s with |φ(x) − φ(y)| ≤ s|x − y|. *)
+Record fed := {
+  network_fed :> network; mapped : nat -> bool; width : nat -> nat;
+  W_in : forall l, matrix (dim network_fed) (width l); b_in : forall l, vector (width l);
+  W_out : forall l, matrix (width l) (dim network_fed); b_out : nat -> vector (dim network_fed);
+  kept_part : nat -> R; bend : nat -> R -> R; slope : nat -> R;
+  slope_bounds : forall l x y, Rabs (bend l x - bend l y) <= slope l * Rabs (x - y) }.
+Definition token_map (N : fed) (l : nat) (x : vec) : vec := if mapped N l then fun b =>
+  sum (width N l) (fun c => bend N l (vmat (dim N) x (W_in N l) c + b_in N l c) * W_out N l c b) + b_out N l b
+  + kept_part N l * x b else x.
+Fixpoint fed_X (N : fed) (l : nat) : matrix (tokens N) (dim N) := match l with
+  | O => laid N (input N)
+  | S k => laid N (fun i => token_map N k (sent N k (fed_X N k) i)) end.
+(** Layer l by itself on the tokens that it reads: what is said of its attention is said of this. *)
+Definition fed_layer (N : fed) (l : nat) : network := {| tokens := tokens N; dim := dim N; heads := heads N;
+  layers := 1; d_qk := d_qk N; skip_of := skip_of N; lnorm := lnorm N; W := fun _ => W N l; W_QK := fun _ => W_QK N l;
+  key_bias := fun _ => key_bias N l; bias := fun _ => bias N l; edges := edges N; input := fed_X N l |}.
+Definition fed_are_centers (N : fed) (center : nat -> vec) : Prop := forall l, (l <= layers N)%nat ->
+  minimiser (comp (tokens N) (dim N)) (fed_X N l) (center l).
+Definition fed_delta_composite (N : fed) (center : nat -> vec) (l h : nat) : R :=
+  delta_composite (fed_layer N l) (fun _ => center l) 0 h.
+Definition fed_gamma (N : fed) (center : nat -> vec) (l h : nat) : R :=
+  gamma (fed_layer N l) (fun _ => center l) 0 h.
+(** lipschitz: composite Lipschitz constant of the map after the attention of layer l: ‖s|W₁||W₂| + |a|I‖_{1,∞} for
+    x ↦ φ(xW₁ + b₁)W₂ + b₂ + ax, s = sup|φ'|; 1 where there is no such map; here: for every s that is a Lipschitz
+    constant of φ *)
+Definition lipschitz (N : fed) (l : nat) : R := if mapped N l then comp (dim N) (dim N) (fun a b =>
+  slope N l * sum (width N l) (fun c => Rabs (W_in N l a c) * Rabs (W_out N l c b)) + Rabs (kept_part N l) * eye a b)
+  else 1.
 
 (* ---------- masks ---------- *)
 (** self_loops: every token sees itself *)
@@ -761,7 +794,8 @@ Definition path_attracts {n} (allowed : matrix n n) (ratio : R) : Prop := exists
 (** every_rank_attracts: for some whole number L this one weight pair has for every k = 1, …, n an equilibrium of rank k
     of X ↦ LN(A(X)XW_V) that attracts a ball of starts, A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, LN the
     division of every token by its norm: near e_0, …, e_{k−1} and n − k times −e_0; row i of W_V is Σ_{j≤i} (−1)^{i−j}
-    g^j e_j, that of W_QK has s_i at i and i − 1, 1 before and s_i − L − 2⌊(j−i)/2⌋ at j > i, where s_0 = 2L + 2n and s_i
+    g^j e_j, that of W_QK has s_i at i and i − 1, 1 before and s_i − L − 2⌊(j−i)/2⌋ at j > i, where s_0 = 2L + 2n and
+      s_i
     = L + 1 else; proved in balls, where the powers of g have 24 bits; here: within 2⁻²⁴ of these tokens *)
 Definition every_rank_attracts {n} (allowed : matrix n n) (ratio : R) : Prop := exists L : nat, forall k,
   (1 <= k <= n)%nat -> exists Z : matrix n n,
@@ -782,7 +816,8 @@ Definition causal_ranks_attract {n d} (sizes : shape n d) : Prop := let m := Nat
 Definition rank_two_attracts {n d} (tokens : shape n d) : Prop := exists W_QK W_V : matrix 2 2,
   let Z : matrix n 2 := fun i => if Nat.ltb i (n - 1) then eye 0%nat else eye 1%nat in
   let F := sphere_map n 2 W_QK W_V nomask in fixed n 2 F Z /\ has_rank n 2 Z 2 /\ attracts n 2 F Z.
-(** causal_identity_attracts: under the causal mask with W_QK/√d_qk the ones above the diagonal and rows μ_0 e_0 and, for
+(** causal_identity_attracts: under the causal mask with W_QK/√d_qk the ones above the diagonal and rows μ_0 e_0 and,
+  for
     i ≥ 1, μ_i e_i − μ_{i−1} e_{i−1} of W_V, X = I rests, and the characteristic polynomial of its Jacobian is that of
     μ_k/μ_i, i < k, and zeros: by exact algebra; here: the Jacobian is triangular in some order of its entries, with
     these on its diagonal, and X = I attracts *)
@@ -838,7 +873,8 @@ Definition outer_gap {n d} (X : matrix n d) (m : nat) : R :=
   least m (fun i => least n (fun j => if Nat.ltb j m then 2 else 1 - row_cosine X i j)).
 (** pair_speed: d⟨x_0, x_1⟩/dt for tokens on the sphere that follow dx_i/dt = Σ_k P_ik (x_k − ⟨x_k, x_i⟩x_i), P the
     softmax of the logits β⟨x_i, x_k⟩; rows are divided by their lengths *)
-Definition pair_speed {n d} (X : matrix n d) (beta : R) : R := closing_rate (cosine_shares X beta) (row_cosine X) 0%nat 1%nat.
+Definition pair_speed {n d} (X : matrix n d) (beta : R) : R := closing_rate (cosine_shares X beta) (row_cosine X)
+  0%nat 1%nat.
 (** cap_height: ⟨x_0, w⟩; rows of X and w are divided by their lengths *)
 Definition cap_height {n d} (X : matrix n d) (w : vector d) : R := dot d (unit_row X 0%nat) (unit_of w).
 (** cap_least: the least ⟨x_i, w⟩ of the first m rows other than the first, 1 if there is none; rows of X and w are
@@ -848,7 +884,8 @@ Definition cap_least {n d} (X : matrix n d) (w : vector d) (m : nat) : R :=
 (** cap_fall: −d⟨x_0, w⟩/dt for tokens on the sphere that follow dx_i/dt = Σ_k P_ik (x_k − ⟨x_k, x_i⟩x_i), P the
     softmax of the logits β⟨x_i, x_k⟩; rows of X and w are divided by their lengths *)
 Definition cap_fall {n d} (X : matrix n d) (w : vector d) (beta : R) : R :=
-  sum n (fun k => cosine_shares X beta 0%nat k * (row_cosine X k 0%nat * cap_height X w - dot d (unit_row X k) (unit_of w))).
+  sum n (fun k => cosine_shares X beta 0%nat k * (row_cosine X k 0%nat * cap_height X w - dot d (unit_row X k)
+    (unit_of w))).
 (** most_value: largest entry *)
 Definition most_value {m} (s : vector m) : R := largest m s.
 (** cone: 1 − ⟨x_i, x_j⟩, the largest over two rows, divided by their lengths *)
@@ -890,13 +927,16 @@ Definition equiangular_gradient (gamma rho beta : R) (m d : nat) : Prop :=
   let M := fun i j => sum m (fun k => P i k * C k j) in let N := fun i => sum m (fun k => M i k * P i k) in
   let a := P 0%nat 0%nat in let b := P 0%nat 1%nat in
   let e := 1 - 2 * (a - b) * gamma + (a - b) ^ 2 - INR m * b ^ 2 * (1 + (INR m - 1) * gamma) in
-  sum m (fun i => sum m (fun j => if Nat.eqb i j then 0 else P i j ^ 2 * (INR d - 1 + 2 * beta * (C i j * M i j - M i i) +
+  sum m (fun i => sum m (fun j => if Nat.eqb i j then 0 else P i j ^ 2 * (INR d - 1 + 2 * beta * (C i j * M i j - M i
+    i) +
       beta ^ 2 * (1 - 2 * M i j + N i) * (1 - C i j ^ 2)))) +
     sum m (fun i => P i i ^ 2 * (INR d - 1) +
       2 * beta * P i i * sum m (fun k => P i k * (1 - C k i ^ 2 - M i k + M i i * C k i)) +
-      beta ^ 2 * sum m (fun k => sum m (fun l => P i k * P i l * (C k l - M i k - M i l + N i) * (C k l - C k i * C l i)))) =
+      beta ^ 2 * sum m (fun k => sum m (fun l => P i k * P i l * (C k l - M i k - M i l + N i) * (C k l - C k i * C l
+        i)))) =
   INR m * ((a ^ 2 + (INR m - 1) * b ^ 2) * (INR d - 1) +
-    2 * beta * (INR m - 1) * b * (1 - gamma) * ((1 + gamma) * (a - b * (a - b)) - b * (1 + (INR m - 1) * gamma) * (a + b)) +
+    2 * beta * (INR m - 1) * b * (1 - gamma) * ((1 + gamma) * (a - b * (a - b)) - b * (1 + (INR m - 1) * gamma) * (a
+      + b)) +
     beta ^ 2 * (INR m - 1) * b ^ 2 * (1 - gamma) * (2 * (1 + gamma) * e + (INR m - 2) * gamma * (e - 1 + gamma))).
 
 (* ---------- one token of a network ---------- *)
@@ -971,7 +1011,8 @@ Definition orthogonal_rest {n d} (X : matrix n d) (W_V : matrix d d) (allowed : 
   which collapse (own:hemisphere) with LN the
     division of every token by its norm and A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, whatever W_QK: det
     of the Gram matrix of X + t(B − X), B the first n unit vectors, is a polynomial in t that is not zero at t = 1,
-    so not zero for small t but at finitely many; here: as near to X as one likes are starts that collapse, for every W_QK and all orthogonal W_V and
+    so not zero for small t but at finitely many; here: as near to X as one likes are starts that collapse, for every
+      W_QK and all orthogonal W_V and
     masks as above *)
 Definition collapsing_neighbours {n d} (X : matrix n d) : Prop :=
   forall (W_QK W_V : matrix d d) (allowed : matrix n n), is_mask allowed -> orthogonal_rest X W_V allowed ->
@@ -1091,7 +1132,8 @@ Record placed := {
 (** turned_range: ℓ₂ diameter of the queries times that of the keys, over √d_qk, with their rotations, biases and norms;
     where only W_QK is given, queries are XW_QK and keys X *)
 Definition turned_range (N : placed) (l h : nat) : R := let Y := scored_X N l in
-  diam (tokens N) (l2 (key_size N)) (queries N l h Y) * diam (tokens N) (l2 (key_size N)) (keys N l h Y) / sqrt (d_qk N).
+  diam (tokens N) (l2 (key_size N)) (queries N l h Y) * diam (tokens N) (l2 (key_size N)) (keys N l h Y) / sqrt (d_qk
+    N).
 (** position_range: largest oscillation of B_ij − B_kj over the keys j that token i sees, B the additive position term;
     0 where there is none *)
 Definition position_range (N : placed) (l h : nat) : R := sup_of (fun x => exists i k j m,

@@ -1,7 +1,8 @@
 (** Lemmas of the prover: a LayerNorm in front of attention, the first two tokens under the causal mask,
     ranks, and entropy against the least attention. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
-From Rankmath Require Import Definitions Functions Norms Softmax Masks own_order_layer Quantities Lemmas_norms Lemmas_tokens
+From Rankmath Require Import Definitions Functions Norms Softmax Masks own_order_layer Quantities Lemmas_norms
+  Lemmas_tokens
   Lemmas_attention Lemmas_layer Lemmas_entropy Lemmas_spread.
 Local Open Scope R_scope.
 
@@ -75,9 +76,11 @@ Proof.
   f_equal. rewrite <- sum_minus. apply sum_ext; intros h Hh. rewrite vmat_sub. rewrite (vmat_ext d _ (fun a =>
     P h 1%nat 1%nat * vsub (X 1%nat) (X 0%nat) a)).
   - unfold vmat. rewrite <- sum_scal. apply sum_ext; intros; ring.
-  - intros a _. unfold vsub, vmat. rewrite !(two_terms n) by (assumption || (intros; rewrite later_off by (assumption || lia); ring)).
+  - intros a _. unfold vsub, vmat. rewrite !(two_terms n) by (assumption || (intros;
+    rewrite later_off by (assumption || lia); ring)).
     assert (S := proj2 (attn_stochastic n d (dqk Ly) (hd Ly h) X (Mk h Hh)) 1%nat ltac:(lia)).
-    rewrite (two_terms n) in S by (assumption || (intros; apply later_off; assumption)). rewrite first_self, (later_off h 0 1) by (assumption ||
+    rewrite (two_terms n) in S by (assumption || (intros; apply later_off; assumption)).
+      rewrite first_self, (later_off h 0 1) by (assumption ||
       lia). replace (P h 1%nat 0%nat) with (1 - P h 1%nat 1%nat) by lra. ring.
 Qed.
 Lemma share_self h : (h < H)%nat -> 0 <= P h 1%nat 1%nat <= 1.
@@ -117,7 +120,8 @@ Qed.
 Lemma some_entry n d A : 0 < maxentry n d A -> exists i a, (i < n)%nat /\ (a < d)%nat /\ A i a <> 0.
 Proof.
   unfold maxentry. intros M. destruct (maxf_attained n (fun i => maxf d (fun a => Rabs (A i a)))) as [E|[i [Hi E]]];
-    rewrite E in M; [lra|]. destruct (maxf_attained d (fun a => Rabs (A i a))) as [F|[a [Ha F]]]; rewrite F in M; [lra|].
+    rewrite E in M; [lra|]. destruct (maxf_attained d (fun a => Rabs (A i a))) as [F|[a [Ha F]]]; rewrite F in M;
+      [lra|].
   exists i, a. repeat split; auto. intros Q. rewrite Q, Rabs_R0 in M. lra.
 Qed.
 Theorem lemma_attention_rank n P : row_stochastic n n P -> (0 < n)%nat -> 1 <= rank n n P.
@@ -240,7 +244,8 @@ Proof.
 Qed.
 Theorem lemma_consensus_max : (0 < n)%nat -> mask h = nomask -> INR n * maxentry n n P <= 1.
 Proof.
-  intros Hn M. assert (N1 := one_INR n Hn). assert (A : maxentry n n P <= / INR n); [|apply (Rmult_le_compat_l (INR n)) in
+  intros Hn M. assert (N1 := one_INR n Hn). assert (A : maxentry n n P <= / INR n);
+    [|apply (Rmult_le_compat_l (INR n)) in
     A; [rewrite Rinv_r in A; lra|lra]].
   apply maxf_lub; [left; apply Rinv_0_lt_compat; lra|]. intros i Hi. apply maxf_lub; [left; apply Rinv_0_lt_compat;
     lra|]. intros j Hj. assert (E : P i j = / INR n).

@@ -273,7 +273,8 @@ Lemma P_stochastic l h : row_stochastic n n (P N l h).
 Proof. rewrite P_is. apply attn_stochastic. apply Ph. Qed.
 Lemma WQK_is l h a b : (b < d)%nat -> WQK d (plain_head l h) a b = scale * W_QK_of N l h a b.
 Proof.
-  intros Hb. unfold WQK. cbn [WQ WK plain_head]. rewrite (sum_single d _ b Hb); unfold eye; [rewrite Nat.eqb_refl; ring|].
+  intros Hb. unfold WQK. cbn [WQ WK plain_head]. rewrite (sum_single d _ b Hb); unfold eye; [rewrite Nat.eqb_refl;
+    ring|].
   intros j _ Hj. destruct (Nat.eqb_spec b j); [lia|ring].
 Qed.
 (** a bound of the form W_QK is one of the scaled form *)
@@ -328,10 +329,12 @@ Proof. unfold Quantities.delta, swing, swings. now rewrite tilts_are. Qed.
 Lemma swings_are x l h : swings N x l h = swing n d d (plain_head l h) (X N l) x.
 Proof. unfold swing, swings. now rewrite tilts_are. Qed.
 (** Lemmas with d_qk, for any seminorm and any bound of the form. *)
-Lemma dobrushin_form_N (M : seminorm) l h m : plain N -> norm_after N -> mask_padding N -> form_bound d M (W_QK_of N l h) m ->
+Lemma dobrushin_form_N (M : seminorm) l h m : plain N -> norm_after N -> mask_padding N -> form_bound d M (W_QK_of N
+  l h) m ->
   Quantities.dobrushin n (P N l h) <= tanh (m * diam n M (X N l) ^ 2 / (4 * sqrt (d_qk N))).
 Proof.
-  intros S A K F. rewrite P_plain by assumption. eapply Rle_trans; [apply (dobrushin_form n d d (plain_head l h) (X N l) Pd M (scale * m));
+  intros S A K F. rewrite P_plain by assumption. eapply Rle_trans;
+    [apply (dobrushin_form n d d (plain_head l h) (X N l) Pd M (scale * m));
     [exact K|now apply form_scaled]|]. right. f_equal. rewrite Rmult_assoc. apply scale_away.
 Qed.
 Lemma delta_form_N (M : seminorm) l h m : form_bound d M (W_QK_of N l h) m ->
@@ -345,7 +348,8 @@ Lemma range_longest_N l h : plain N -> norm_after N -> query_bias_none N ->
   logit_range N l h <= spectral d d (W_QK_of N l h) * Quantities.longest n d (X N l) * diam n (l2 d) (X N l) / sqrt
     (d_qk N).
 Proof.
-  intros S A K. unfold logit_range. rewrite logits_are by assumption. assert (b0 : forall c, bQ (plain_head l h) c = 0) by (intro c;
+  intros S A K. unfold logit_range. rewrite logits_are by assumption.
+    assert (b0 : forall c, bQ (plain_head l h) c = 0) by (intro c;
     cbn [bQ plain_head]; rewrite K; ring).
   eapply Rle_trans; [apply (lemma_range_longest n d d (plain_head l h) (X N l) Pd b0)|].
   rewrite <- (Rmult_1_l (sqrt (INR d))), <- (Rmult_1_l (sqrt (d_qk N))), <- scale_away. unfold Rdiv.
@@ -371,8 +375,10 @@ Ltac in_words := cbv beta iota delta [diameter vector_norm mu longest stable_ran
   delta_mean delta_composite q_max_mean q_max_composite q_min_mean q_min_composite gamma] in *.
 Ltac needed := intros; first
   [ assumption | apply Pn; assumption | apply Pd; assumption | apply PH; assumption | apply PL; assumption | apply Pm;
-    assumption | apply Ph; assumption | apply Pz; assumption | apply P_stochastic; assumption | apply P0_stochastic; assumption
-  | now apply unit_tokens | apply unit_reads; (assumption || lia) | now apply later_masked | reflexivity | lia | lra | match goal with H : mask_none ?N |- mask _ = nomask => exact H |
+    assumption | apply Ph; assumption | apply Pz; assumption | apply P_stochastic; assumption | apply P0_stochastic;
+      assumption
+  | now apply unit_tokens | apply unit_reads; (assumption || lia) | now apply later_masked | reflexivity | lia | lra
+    | match goal with H : mask_none ?N |- mask _ = nomask => exact H |
     H : bias_none ?N |- _ => apply H
     | H : is_radius _ ?r |- (0 < ?r)%nat => apply H | H : self_loops ?N |- 0 < edges ?N _ _ => now apply H end ].
 (** The theorem as it stands, with no mask written out, with attention and logits of the layer,

@@ -446,7 +446,8 @@ Proof.
   set (Fl := fun (y : vec) (p : nat) => F (un y) (p / d)%nat (p mod d)).
   set (xl := fun p => X0 (p / d)%nat (p mod d) : R). set (wl := fun p => weight m L (p / d)%nat (p mod d)).
   assert (wlp : forall p, (p < n * d)%nat -> 0 < wl p).
-  { intros p Hp. destruct (flat_index p Hp) as (I1 & I2 & _). assert (V := weight_in m L _ _ Lone I1 I2). unfold wl. lra. }
+  { intros p Hp. destruct (flat_index p Hp) as (I1 & I2 & _). assert (V := weight_in m L _ _ Lone I1 I2). unfold wl.
+    lra. }
   assert (nearE : forall s y z, checker_rules.near (n * d) wl s y z <-> forall i a, (i < n)%nat -> (a < d)%nat ->
     Rabs (un y i a - un z i a) <= s * weight m L i a).
   { intros s y z. split.
@@ -471,7 +472,8 @@ Proof.
     specialize (Hm1 i Hi a Ha L (un xl) B3 Bx). cbv beta in Hm1. fold F in Hm1. eapply Rle_trans; [exact Hm1|].
     apply Rle_trans with ((1 - rate) * size).
     + apply (Rmult_le_compat_r size) in H3; [|lra]. eapply Rle_trans; [|exact H3]. right. unfold size, e, th.
-      replace (- (1 * L)) with (- (1/2 * L) + - (1/2 * L)) by field. rewrite exp_plus, pow_add, pow_mult. fold th. field.
+      replace (- (1 * L)) with (- (1/2 * L) + - (1/2 * L)) by field. rewrite exp_plus, pow_add, pow_mult. fold th.
+        field.
       fold th. lra.
     + assert (V := proj1 (weight_in m L i a Lone Hi Ha)).
       assert (0 <= (1 - rate) * size) by (apply Rmult_le_pos; lra). nra.
@@ -494,7 +496,8 @@ Proof.
       { intros p Hp. rewrite Rminus_diag_eq, Rabs_R0 by reflexivity. specialize (wlp p Hp). nra. }
       apply cond_eq. intros eps He. rewrite Rminus_0_r. set (A := 2 * size * weight m L i b).
       assert (V := weight_in m L i b Lone Hi Hb). assert (A0 : 0 < A) by (unfold A; nra).
-      destruct (pow_lt_1_zero rate ltac:(rewrite Rabs_right; lra) (eps / A) ltac:(now apply Rdiv_lt_0_compat)) as [t Ht].
+      destruct (pow_lt_1_zero rate ltac:(rewrite Rabs_right; lra) (eps / A) ltac:(now apply Rdiv_lt_0_compat)) as [t
+        Ht].
       specialize (Ht t (le_n t)). rewrite Rabs_right in Ht by (apply Rle_ge, pow_le; lra).
       assert (K := proj1 (nearE _ _ _) (It xl N0 t) i b Hi Hb). rewrite Zt in K by assumption.
       replace (0 - un z i b) with (- un z i b) in K by ring. rewrite Rabs_Ropp in K.
@@ -537,7 +540,8 @@ Proof.
         [rewrite Nat.eqb_refl|destruct (Nat.eqb_spec a b); [lia|]]|destruct (Nat.eqb_spec i p); [lia|]]; cbn [andb];
         unfold t; ring. }
   assert (E : ((z - RtoC t) * v i a)%C = csum n (fun p => csum d (fun b => RtoC (K p b) * v p b)%C)).
-  { rewrite apply_parts, !LK. assert (E := Hv i a Hi Ha). rewrite apply_parts in E. unfold Cminus, Copp, Cplus, Cmult in *.
+  { rewrite apply_parts, !LK. assert (E := Hv i a Hi Ha). rewrite apply_parts in E.
+    unfold Cminus, Copp, Cplus, Cmult in *.
     destruct z as [zr zi]. destruct (v i a) as [x y]. unfold RtoC in *. cbn [fst snd] in *. injection E as E1 E2.
     f_equal; lra. }
   apply (f_equal Cmod) in E. rewrite Cmod_mult, Va in E.

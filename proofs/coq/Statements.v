@@ -130,6 +130,32 @@ Definition statement_dong2021_3_1 : Prop :=
     mlp_none N ->
     residual_frobenius (X N (layers N)) >= residual_frobenius (X N 0%nat).
 
+(** dong2021:3.2 (proved): residual(X[L], composite) <= (4*gamma_star*B*lambda_f/sqrt(d_qk))**((3**L -
+      1)/2)*residual(X[0], composite)**(3**L)
+    given mlp == any
+    given all_l(max_h(delta(P[l, h], composite)) <= x_star)
+    given mask == none
+    given layernorm == none
+    given skip == 0
+    where gamma_star = max_l(max_h(gamma(P[l, h])))
+    where B = max_l(sqrt(sum_h(norm(W_QK[l, h], 1)*norm(W[l, h], 1))*sum_h(norm(W_QK[l, h], 1)*norm(W[l, h], inf))))
+    where lambda_f = max_l(lipschitz(l)) *)
+Definition statement_dong2021_3_2 : Prop :=
+  forall (N : fed),
+    proper N ->
+    forall x_star, is_x_star x_star ->
+    forall center, fed_are_centers N center ->
+    let gamma_star := largest (layers N) (fun l => largest (heads N) (fun h => fed_gamma N center l h)) in
+    let B := largest (layers N) (fun l => sqrt (sum (heads N) (fun h => norm_1 (W_QK N l h) * norm_1 (W N l h)) * sum
+      (heads N) (fun h => norm_1 (W_QK N l h) * norm_inf (W N l h)))) in
+    let lambda_f := largest (layers N) (fun l => lipschitz N l) in
+    (forall l, (l < (layers N))%nat -> largest (heads N) (fun h => fed_delta_composite N center l h) <= x_star) ->
+    mask_none N ->
+    layernorm_none N ->
+    (skip_of N) = 0 ->
+    residual_composite (fed_X N (layers N)) <= (4 * gamma_star * B * lambda_f / sqrt (d_qk N)) ^ (((3 ^ (layers N)) -
+      1) / 2) * (residual_composite (fed_X N 0%nat)) ^ (3 ^ (layers N)).
+
 (** dong2021:3.3 (proved): all_p(diameter(X[1], p) <= sum_h(normalised_norm(W[0, h], p)*tanh(form_norm(W_QK[0, h],
       p)*diameter(X[0], p)**2/(4*sqrt(d_qk))))*diameter(X[0], p))
     given layernorm == column
@@ -158,8 +184,8 @@ Definition statement_dong2021_A_3 : Prop :=
     (0 < m)%nat ->
     forall x_star, is_x_star x_star ->
     (forall i, (i < n)%nat -> osc (row E i) <= x_star) ->
-    (forall i, (i < n)%nat -> relative_gain c (row E i) <= 2 * osc (row E i)) /\ (forall i, (i < n)%nat -> relative_loss
-      c (row E i) <= osc (row E i)).
+    (forall i, (i < n)%nat -> relative_gain c (row E i) <= 2 * osc (row E i)) /\ (forall i, (i < n)%nat ->
+      relative_loss c (row E i) <= osc (row E i)).
 
 (** dong2021:norm (proved): composite(A) + composite(B) < composite_sum(A, B) *)
 Definition statement_dong2021_norm : Prop :=
@@ -234,8 +260,8 @@ Definition statement_dong2021v1_A_3 : Prop :=
   forall (n m : nat) (c : vector m) (E : matrix n m),
     (0 < n)%nat ->
     (0 < m)%nat ->
-    (forall i, (i < n)%nat -> relative_gain c (row E i) <= 2 * osc (row E i)) /\ (forall i, (i < n)%nat -> relative_loss
-      c (row E i) <= osc (row E i)).
+    (forall i, (i < n)%nat -> relative_gain c (row E i) <= 2 * osc (row E i)) /\ (forall i, (i < n)%nat ->
+      relative_loss c (row E i) <= osc (row E i)).
 
 (** own:alibi-decay (proved): decay_tightness(E, a) <= 1
     given n >= 2 *)
@@ -338,8 +364,8 @@ Definition statement_own_cluster : Prop :=
     pair_speed X beta >= 2 * g * (2 - g) * rho / (INR m - 1 + rho + k) - 2 * k / (1 + k) * Rmin (sqrt (g * (2 - g))) (g
       * (1 + (2 - g) * beta)).
 
-(** own:cluster-speed (proved): variance_fall(B, X, s) <= 2*variance(X)*exp(w)/least_value(s) and variance_fall(B, X, s)
-      >= 2*variance(X)*((1 - 3*delta/2)/most_value(s) - (exp(w) - 1)/least_value(s))
+(** own:cluster-speed (proved): variance_fall(B, X, s) <= 2*variance(X)*exp(w)/least_value(s) and variance_fall(B, X,
+      s) >= 2*variance(X)*((1 - 3*delta/2)/most_value(s) - (exp(w) - 1)/least_value(s))
     given least_value(s) > 0
     given most_value(s)*(exp(w) - 1) < least_value(s)*(1 - 3*delta/2)
     where delta = cone(X)
@@ -396,8 +422,8 @@ Definition statement_own_consensus_derivative : Prop :=
     layernorm_none N ->
     mlp_none N ->
     (skip_of N) = 0 ->
-    forall l, (l < (layers N))%nat -> linear_gap N l <= sum (heads N) (fun h => norm_2 (W N l h) * tanh (consensus_shift
-      N l h / 4)) * diameter (scored_X N l) p_2.
+    forall l, (l < (layers N))%nat -> linear_gap N l <= sum (heads N) (fun h => norm_2 (W N l h) * tanh
+      (consensus_shift N l h / 4)) * diameter (scored_X N l) p_2.
 
 (** own:consensus-rate (proved): all_p(diameter(X[L], p) <= prod_l(sum_h(operator_norm(W[l, h], p)*(dobrushin(P0[l, h])
       + 2*tanh(consensus_shift(P[l, h])/4))))*diameter(X[0], p))
@@ -440,9 +466,9 @@ Definition statement_own_consensus_second : Prop :=
     mlp_none N ->
     (skip_of N) = 0 ->
     (first_gap (scored_X N (layers N)) >= prodf (layers N) (fun l => diagonal (scored_P0 N l 0%nat) 1%nat * exp (-
-      consensus_shift N l 0%nat) * least_singular (W N l 0%nat)) * first_gap (scored_X N 0%nat)) /\ (first_gap (scored_X
-      N (layers N)) <= prodf (layers N) (fun l => diagonal (scored_P0 N l 0%nat) 1%nat * exp (consensus_shift N l 0%nat)
-      * norm_2 (W N l 0%nat)) * first_gap (scored_X N 0%nat)).
+      consensus_shift N l 0%nat) * least_singular (W N l 0%nat)) * first_gap (scored_X N 0%nat)) /\ (first_gap
+      (scored_X N (layers N)) <= prodf (layers N) (fun l => diagonal (scored_P0 N l 0%nat) 1%nat * exp (consensus_shift
+      N l 0%nat) * norm_2 (W N l 0%nat)) * first_gap (scored_X N 0%nat)).
 
 (** own:consensus-spectrum (proved): all_l(all_h(abs(sum_i(diagonal(P0[l, h], i)) - 1) <= (n - 1)*second_modulus(P0[l,
       h]) and second_modulus(P0[l, h]) <= dobrushin(P0[l, h])))
@@ -517,8 +543,8 @@ Definition statement_own_diameter_cubic : Prop :=
 Definition statement_own_dispersion : Prop :=
   forall (m : nat) (c : vector m),
     (0 < m)%nat ->
-    (largest_share c <= exp (osc c) / (exp (osc c) + INR (count c) - 1)) /\ (1 / (1 + (INR (count c) - 1) * exp (osc c))
-      <= least_share c).
+    (largest_share c <= exp (osc c) / (exp (osc c) + INR (count c) - 1)) /\ (1 / (1 + (INR (count c) - 1) * exp (osc
+      c)) <= least_share c).
 
 (** own:entropy-order (proved): sigma*sqrt(T*(T - 1))*beta/(1 + (T - 1)*beta) <= entropy_floor(T, sigma) and
       entropy_floor(T, sigma) <= (T - 1)*beta*(1 + sigma*sqrt(T/(T - 1)))
@@ -570,8 +596,8 @@ Definition statement_own_flow_one_cluster : Prop :=
     s * (first_value lam - least_value lam) < m * first_value lam ->
     climb lam B x m >= off_axis x * (m * first_value lam - s * (first_value lam - least_value lam)) / (m + s).
 
-(** own:flow-step (proved): closing(C, beta) >= 2*rho*(1 - alpha)*min((1 + alpha)/(1 + rho), (1 + (n - 1)*alpha)/(1 + (n
-      - 1)*rho))
+(** own:flow-step (proved): closing(C, beta) >= 2*rho*(1 - alpha)*min((1 + alpha)/(1 + rho), (1 + (n - 1)*alpha)/(1 +
+      (n - 1)*rho))
     given cosines(C)
     given alpha >= 0
     given beta >= 0
@@ -721,9 +747,9 @@ Definition statement_own_gamma_free_sharp : Prop :=
     layernorm_none N ->
     mlp_none N ->
     (skip_of N) = 0 ->
-    residual_composite (X N 1%nat) <= sqrt (kappa * (32 / 27 * kappa + 2 * (kappa - 1)) * q_max_composite N center 0%nat
-      0%nat / (d_qk N)) * norm_1 (W_QK N 0%nat 0%nat) * norm_composite (W N 0%nat 0%nat) * (residual_composite (X N
-      0%nat)) ^ 3.
+    residual_composite (X N 1%nat) <= sqrt (kappa * (32 / 27 * kappa + 2 * (kappa - 1)) * q_max_composite N center
+      0%nat 0%nat / (d_qk N)) * norm_1 (W_QK N 0%nat 0%nat) * norm_composite (W N 0%nat 0%nat) * (residual_composite (X
+      N 0%nat)) ^ 3.
 
 (** own:gaussian-length (proved): gaussian_tail(k, t) <= exp(-t**2/2)
     given k > 0
@@ -774,8 +800,8 @@ Definition statement_own_hemisphere : Prop :=
     (section N (layers N) <= (1 - height N * least' ^ r) ^ ((layers N) / r) * section N 0%nat) /\ (mu (X N (layers N))
       <= sqrt ((INR (tokens N) - 1) / 2) * (1 - height N * least' ^ r) ^ ((layers N) / r) * section N 0%nat).
 
-(** own:influence (proved): all_i(influence(i) <= norm(W[0, 0], 2)*(1 + a*longest(X[0])*diameter(X[0], 2))*last_share(i)
-      + is_last(i)*(abs(skip) + norm(W[0, 0], 2)*a*diameter(X[0], 2)**2/4))
+(** own:influence (proved): all_i(influence(i) <= norm(W[0, 0], 2)*(1 + a*longest(X[0])*diameter(X[0],
+      2))*last_share(i) + is_last(i)*(abs(skip) + norm(W[0, 0], 2)*a*diameter(X[0], 2)**2/4))
     given mask == causal
     given H == 1
     given L == 1
@@ -807,8 +833,8 @@ Definition statement_own_l2_lipschitz : Prop :=
     (0 < d)%nat ->
     let phi := inverse_phi (INR n - 1) in
     let tau := inverse_phi 1 in
-    distance_jacobian_norm Z <= power (INR n) (1 / 4) + 2 * phi + 2 * sqrt (phi * Rmin ((INR n - 1) * tau) (sqrt (INR n)
-      * ln (INR n) / 2)).
+    distance_jacobian_norm Z <= power (INR n) (1 / 4) + 2 * phi + 2 * sqrt (phi * Rmin ((INR n - 1) * tau) (sqrt (INR
+      n) * ln (INR n) / 2)).
 
 (** own:l2-lower (proved): crowd_gain(m) >= m/16 + 4/9
     given m >= 4 *)
@@ -831,8 +857,9 @@ Definition statement_own_lambda_skip_lower : Prop :=
       (X N l) p_2) ^ 2 / (4 * sqrt (d_qk N)))) < Rabs (skip_of N)) ->
     layernorm_none N ->
     mlp_none N ->
-    diameter (X N (layers N)) p_2 >= diameter (X N 0%nat) p_2 * prodf (layers N) (fun l => Rabs (skip_of N) - sum (heads
-      N) (fun h => norm_2 (W N l h) * tanh (norm_2 (W_QK N l h) * (diameter (X N l) p_2) ^ 2 / (4 * sqrt (d_qk N))))).
+    diameter (X N (layers N)) p_2 >= diameter (X N 0%nat) p_2 * prodf (layers N) (fun l => Rabs (skip_of N) - sum
+      (heads N) (fun h => norm_2 (W N l h) * tanh (norm_2 (W_QK N l h) * (diameter (X N l) p_2) ^ 2 / (4 * sqrt (d_qk
+      N))))).
 
 (** own:lambda-skip-sphere (proved): all_l(diameter(X[l + 1], 2) >= diameter(X[l], 2)*(abs(skip) - norm(W[l, 0],
       2)*tanh(norm(W_QK[l, 0], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk))))/(abs(skip) + norm(W[l, 0], 2)))
@@ -868,8 +895,9 @@ Definition statement_own_lambda_skip_upper : Prop :=
     mask_padding N ->
     layernorm_none N ->
     mlp_none N ->
-    diameter (X N (layers N)) p_2 <= diameter (X N 0%nat) p_2 * prodf (layers N) (fun l => Rabs (skip_of N) + sum (heads
-      N) (fun h => norm_2 (W N l h) * tanh (norm_2 (W_QK N l h) * (diameter (X N l) p_2) ^ 2 / (4 * sqrt (d_qk N))))).
+    diameter (X N (layers N)) p_2 <= diameter (X N 0%nat) p_2 * prodf (layers N) (fun l => Rabs (skip_of N) + sum
+      (heads N) (fun h => norm_2 (W N l h) * tanh (norm_2 (W_QK N l h) * (diameter (X N l) p_2) ^ 2 / (4 * sqrt (d_qk
+      N))))).
 
 (** own:late (proved): 1 - gamma <= exp(-(m + 1)*(t - s)/(m - 1 + exp(beta/2)))/2
     given gamma >= 0
@@ -1024,8 +1052,8 @@ Definition statement_own_off_grid : Prop :=
     given H == 1
     given n >= 2
     given all_l(definite(W_QK[l, 0]))
-    given all_l(definiteness(W_QK[l, 0])/min(n - 1, d)*sqrt(q_min(P[l, 0], mean)/q_max(P[l, 0], mean)) - (exp(delta(P[l,
-      0], mean)) - 1)*norm(W_QK[l, 0], 2) > 0)
+    given all_l(definiteness(W_QK[l, 0])/min(n - 1, d)*sqrt(q_min(P[l, 0], mean)/q_max(P[l, 0], mean)) -
+      (exp(delta(P[l, 0], mean)) - 1)*norm(W_QK[l, 0], 2) > 0)
     given mask == none
     given layernorm == none
     given mlp == none
@@ -1037,16 +1065,17 @@ Definition statement_own_order : Prop :=
     ((tokens N) >= 2)%nat ->
     (forall l, (l < (layers N))%nat -> definite (W_QK N l 0%nat)) ->
     (forall l, (l < (layers N))%nat -> definiteness (W_QK N l 0%nat) / Rmin (INR (tokens N) - 1) (INR (dim N)) * sqrt
-      (q_min_mean N l 0%nat / q_max_mean N l 0%nat) - (exp (delta_mean N l 0%nat) - 1) * norm_2 (W_QK N l 0%nat) > 0) ->
+      (q_min_mean N l 0%nat / q_max_mean N l 0%nat) - (exp (delta_mean N l 0%nat) - 1) * norm_2 (W_QK N l 0%nat) > 0)
+      ->
     mask_none N ->
     layernorm_none N ->
     mlp_none N ->
     (skip_of N) = 0 ->
     (forall l, (l < (layers N))%nat -> least_singular (W N l 0%nat) * q_min_mean N l 0%nat / sqrt (d_qk N) *
-      (definiteness (W_QK N l 0%nat) / Rmin (INR (tokens N) - 1) (INR (dim N)) * sqrt (q_min_mean N l 0%nat / q_max_mean
-      N l 0%nat) - (exp (delta_mean N l 0%nat) - 1) * norm_2 (W_QK N l 0%nat)) * (mu (X N l)) ^ 3 <= mu (X N (l +
-      1)%nat)) /\ (forall l, (l < (layers N))%nat -> mu (X N (l + 1)%nat) <= norm_2 (W N l 0%nat) * q_max_mean N l 0%nat
-      * exp (delta_mean N l 0%nat) * norm_2 (W_QK N l 0%nat) / sqrt (d_qk N) * (mu (X N l)) ^ 3).
+      (definiteness (W_QK N l 0%nat) / Rmin (INR (tokens N) - 1) (INR (dim N)) * sqrt (q_min_mean N l 0%nat /
+      q_max_mean N l 0%nat) - (exp (delta_mean N l 0%nat) - 1) * norm_2 (W_QK N l 0%nat)) * (mu (X N l)) ^ 3 <= mu (X N
+      (l + 1)%nat)) /\ (forall l, (l < (layers N))%nat -> mu (X N (l + 1)%nat) <= norm_2 (W N l 0%nat) * q_max_mean N l
+      0%nat * exp (delta_mean N l 0%nat) * norm_2 (W_QK N l 0%nat) / sqrt (d_qk N) * (mu (X N l)) ^ 3).
 
 (** own:position-bias (proved): all_i(tail(P, i + 1) <= (1 - (i + 1)*eps**reach)**floor(steps(P)/reach))
     given n >= 2
@@ -1156,8 +1185,8 @@ Definition statement_own_pre_norm_diameter : Prop :=
     mlp_none N ->
     (diameter (normed_X N (layers N)) p_2 >= prodf (layers N) (fun l => Rabs (skip_of N) - sum (heads N) (fun h =>
       gained_norm N l h * dobrushin (normed_P N l h)) / least_root N l) * diameter (normed_X N 0%nat) p_2) /\ (diameter
-      (normed_X N (layers N)) p_2 <= prodf (layers N) (fun l => Rabs (skip_of N) + sum (heads N) (fun h => gained_norm N
-      l h * dobrushin (normed_P N l h)) / least_root N l) * diameter (normed_X N 0%nat) p_2).
+      (normed_X N (layers N)) p_2 <= prodf (layers N) (fun l => Rabs (skip_of N) + sum (heads N) (fun h => gained_norm
+      N l h * dobrushin (normed_P N l h)) / least_root N l) * diameter (normed_X N 0%nat) p_2).
 
 (** own:pre-norm-power (proved): across(X[L]) >= prod_l(1 + gained_norm(W[l, 0])*diagonal(P[l, 0],
       1)/largest_root(l))*across(X[0]) and across(X[L]) <= prod_l(1 + gained_norm(W[l, 0])*diagonal(P[l, 0],
@@ -1215,8 +1244,8 @@ Definition statement_own_relative_shares : Prop :=
     layernorm_none N ->
     mlp_none N ->
     (skip_of N) = 0 ->
-    forall l, (l < (layers N))%nat -> forall h, (h < (heads N))%nat -> diagonal (scored_P0 N l h) ((tokens N) - 1)%nat <
-      diagonal (scored_P0 N l h) 1%nat.
+    forall l, (l < (layers N))%nat -> forall h, (h < (heads N))%nat -> diagonal (scored_P0 N l h) ((tokens N) - 1)%nat
+      < diagonal (scored_P0 N l h) 1%nat.
 
 (** own:repeat (proved): repeat_gap(X[1]) <= norm(W[0, 0], 2)*diameter(X[0], 2)*p*(1 - p)/(1 + p) and repeat_gap(X[1])
       <= (3 - 2*sqrt(2))*norm(W[0, 0], 2)*diameter(X[0], 2)
@@ -1237,8 +1266,8 @@ Definition statement_own_repeat : Prop :=
     layernorm_none N ->
     mlp_none N ->
     (skip_of N) = 0 ->
-    (repeat_gap N 1%nat <= norm_2 (W N 0%nat 0%nat) * diameter (X N 0%nat) p_2 * p * (1 - p) / (1 + p)) /\ (repeat_gap N
-      1%nat <= (3 - 2 * sqrt 2) * norm_2 (W N 0%nat 0%nat) * diameter (X N 0%nat) p_2).
+    (repeat_gap N 1%nat <= norm_2 (W N 0%nat 0%nat) * diameter (X N 0%nat) p_2 * p * (1 - p) / (1 + p)) /\ (repeat_gap
+      N 1%nat <= (3 - 2 * sqrt 2) * norm_2 (W N 0%nat 0%nat) * diameter (X N 0%nat) p_2).
 
 (** own:residual-inf (proved): residual(X[L], inf) <= (omega/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0], inf)**(3**L)
     given mask == padding
@@ -1254,8 +1283,8 @@ Definition statement_own_residual_inf : Prop :=
     layernorm_none N ->
     mlp_none N ->
     (skip_of N) = 0 ->
-    residual_inf (X N (layers N)) <= (omega / sqrt (d_qk N)) ^ (((3 ^ (layers N)) - 1) / 2) * (residual_inf (X N 0%nat))
-      ^ (3 ^ (layers N)).
+    residual_inf (X N (layers N)) <= (omega / sqrt (d_qk N)) ^ (((3 ^ (layers N)) - 1) / 2) * (residual_inf (X N
+      0%nat)) ^ (3 ^ (layers N)).
 
 (** own:second-token (proved): first_gap(X[L]) >= prod_l(second_least(l))*first_gap(X[0]) and first_gap(X[L]) <=
       prod_l(second_norm(l))*first_gap(X[0])
@@ -1552,8 +1581,8 @@ Definition statement_wu2024_2 : Prop :=
     let rate := 1 - INR (tokens N) * least' ^ (2 * r) in
     let goal := (1 - sqrt rate) / least' ^ r in
     let height' := gram_height (X N 0%nat) in
-    let steps' := Rmax 0 (ln (diameter (X N 0%nat) p_2 / height' / sqrt (2 * (1 - goal))) / - ln (1 - height' * least' ^
-      r)) in
+    let steps' := Rmax 0 (ln (diameter (X N 0%nat) p_2 / height' / sqrt (2 * (1 - goal))) / - ln (1 - height' * least'
+      ^ r)) in
     ((heads N) = 1)%nat ->
     layernorm_sphere N ->
     bias_none N ->
@@ -1566,8 +1595,8 @@ Definition statement_wu2024_2 : Prop :=
     INR (tokens N) * least (layers N) (fun l => epsilon N l 0%nat) < 1 ->
     mlp_none N ->
     (skip_of N) = 0 ->
-    mu (X N (layers N)) <= sqrt (2 * INR (tokens N)) * Rmax 1 (sqrt (power goal (- 2) - 1)) * power rate (- (steps' + 2)
-      / 2) * power rate (INR (layers N) / (2 * INR r)).
+    mu (X N (layers N)) <= sqrt (2 * INR (tokens N)) * Rmax 1 (sqrt (power goal (- 2) - 1)) * power rate (- (steps' +
+      2) / 2) * power rate (INR (layers N) / (2 * INR r)).
 
 (** wu2024:2-step (refuted): 1 - cosine(X[1]) <= (1 - n*epsilon(P[0, 0])**2)*(1 - cosine(X[0]))
     given H == 1
@@ -1842,8 +1871,8 @@ Definition statement_alman2025_one_layer : Prop :=
     moved N (layers N) <= (prodf (layers N) (fun l => 1 + sum (heads N) (fun h => norm_1 (W N l h))) - 1) * norm_max
       (scored_X N 0%nat).
 
-(** barbero2024:4.2 (proved): repeat_gap(X[L]) <= recursion(b, 0, b*(abs(skip) + sum_h(norm(W[l, h], 2)*norm(W_QK[l, h],
-      2))*diameter(X[l], 2)**2/(4*sqrt(d_qk))) + sum_h(norm(W[l, h], 2)*repeat_share(P[l, h]))*repeat_reach(X[l]))
+(** barbero2024:4.2 (proved): repeat_gap(X[L]) <= recursion(b, 0, b*(abs(skip) + sum_h(norm(W[l, h], 2)*norm(W_QK[l,
+      h], 2))*diameter(X[l], 2)**2/(4*sqrt(d_qk))) + sum_h(norm(W[l, h], 2)*repeat_share(P[l, h]))*repeat_reach(X[l]))
     given mask == causal
     given layernorm == none
     given mlp == none *)
@@ -1853,9 +1882,9 @@ Definition statement_barbero2024_4_2 : Prop :=
     mask_causal N ->
     layernorm_none N ->
     mlp_none N ->
-    repeat_gap N (layers N) <= recursion (layers N) 0 (fun l b => b * (Rabs (skip_of N) + sum (heads N) (fun h => norm_2
-      (W N l h) * norm_2 (W_QK N l h)) * (diameter (X N l) p_2) ^ 2 / (4 * sqrt (d_qk N))) + sum (heads N) (fun h =>
-      norm_2 (W N l h) * repeat_share N l h) * repeat_reach N l).
+    repeat_gap N (layers N) <= recursion (layers N) 0 (fun l b => b * (Rabs (skip_of N) + sum (heads N) (fun h =>
+      norm_2 (W N l h) * norm_2 (W_QK N l h)) * (diameter (X N l) p_2) ^ 2 / (4 * sqrt (d_qk N))) + sum (heads N) (fun
+      h => norm_2 (W N l h) * repeat_share N l h) * repeat_reach N l).
 
 (** bhojanapalli2020:1 (proved): reachable(X, L)
     given independent(X) *)
@@ -2131,8 +2160,8 @@ Definition statement_geshkovski2024_escape : Prop :=
     beta >= 0 ->
     cap_fall X w beta <= INR n * exp (- beta * outer_gap X m).
 
-(** geshkovski2024:until-collapse (proved): until_collapse(beta, u, c) <= exp(beta*(1 - u))/u + beta**2*c*exp(1)/(beta -
-      1)
+(** geshkovski2024:until-collapse (proved): until_collapse(beta, u, c) <= exp(beta*(1 - u))/u + beta**2*c*exp(1)/(beta
+      - 1)
     given beta > 1
     given u > 0
     given exp(-c*beta) < 1 - u *)
@@ -2312,7 +2341,8 @@ Definition statement_wang2022_1_repaired : Prop :=
     let beta := (dobrushin_of A) ^ t * range_of z in
     positive_stochastic A ->
     beta * (INR n - 1) / INR n < Rabs (stationary_mean A z) ->
-    4 * high_square A z t * (Rabs (stationary_mean A z) - beta * (INR n - 1) / INR n) ^ 2 <= beta ^ 2 * low_square A z t.
+    4 * high_square A z t * (Rabs (stationary_mean A z) - beta * (INR n - 1) / INR n) ^ 2 <= beta ^ 2 * low_square A z
+      t.
 
 (** wu2025:4.1 (proved): all_i(share(P, i + 1) <= (1 - (i + 1)*eps)**(steps(P) - 1))
     given n >= 2
@@ -2419,7 +2449,6 @@ Definition statement_zhai2023_3_1 : Prop :=
     entropy_floor (INR n) (logit_size X W) <= row_entropy X W.
 
 (* Without a proposition, and the first word that stands in the way:
-    dong2021:3.2: the word lipschitz
     own:flow-step-odd: its arrays
     own:stable-connected: its arrays
     karagodin2024:subspace-two: its arrays

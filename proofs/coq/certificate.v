@@ -815,7 +815,8 @@ Ltac encl p n d := lazymatch goal with
   | |- Forall2 _ _ (_ :: _) => eapply Forall2_cons; encl p n d
   | |- _ => known end.
 Ltac computed := lazymatch goal with |- ?a = _ => let b := eval vm_compute in a in exact (eq_refl b <: a = b) end.
-Ltac held p n d x := eexists; unfold x; first [eapply encm_by | eapply encv_by | eapply enc_by];
+Ltac held p n d x := eexists; unfold x;
+  lazymatch goal with |- encm _ _ => eapply encm_by | |- encv _ _ => eapply encv_by | |- enc _ _ => eapply enc_by end;
   [encl p n d | computed].
 Ltac less p n d := first [eapply (le_by p) | eapply (lt_by p)]; [encl p n d | encl p n d | vm_compute; reflexivity].
 

@@ -370,9 +370,9 @@ Qed.
 Lemma sum_opp n f : sum n (fun j => - f j) = - sum n f.
 Proof. rewrite (sum_ext n _ (fun j => -1 * f j)) by (intros; ring). rewrite sum_scal. ring. Qed.
 (* ---------- definiteness, eigenvalues, norms ---------- *)
-Lemma quad_transposed n (A : mat) v : quad n (fun i j => A i j + A j i) v = 2 * quad n A v.
+Lemma form_transposed n (A : mat) v : bil n v (fun i j => A i j + A j i) v = 2 * bil n v A v.
 Proof.
-  unfold quad, bil. rewrite (sum_ext n (fun i => sum n (fun j => v i * (A i j + A j i) * v j))
+  unfold bil. rewrite (sum_ext n (fun i => sum n (fun j => v i * (A i j + A j i) * v j))
     (fun i => sum n (fun j => v i * A i j * v j) + sum n (fun j => v j * A j i * v i))).
   - rewrite sum_plus, (sum_swap n n (fun i j => v j * A j i * v i)). ring.
   - intros i _. rewrite <- sum_plus. apply sum_ext; intros; ring.
@@ -380,33 +380,35 @@ Qed.
 (** positive_definite(A): a congruence of A + A^T near the identity; a negative entry c B c^T on the diagonal says no *)
 Theorem rule_definite n (A C : mat) v : let B := fun i j => A i j + A j i in
   (forall i, (i < n)%nat -> sum n (fun j => Rabs (eye i j - congruent n C B i j)) < 1) ->
-  (exists i, (i < n)%nat /\ v i <> 0) -> 0 < quad n A v.
+  (exists i, (i < n)%nat /\ v i <> 0) -> 0 < bil n v A v.
 Proof.
   intros B Near V. assert (Q := rule_congruence n B C v ltac:(intros i j _ _; unfold B; ring) Near V).
-  unfold B in Q. rewrite quad_transposed in Q. lra.
+  unfold B in Q. rewrite form_transposed in Q. lra.
 Qed.
-Theorem rule_not_definite n (A C : mat) i : congruent n C (fun i j => A i j + A j i) i i < 0 -> quad n A (C i) < 0.
-Proof. unfold congruent. fold (quad n (fun i j => A i j + A j i) (C i)). rewrite quad_transposed. lra. Qed.
+Theorem rule_not_definite n (A C : mat) i : congruent n C (fun i j => A i j + A j i) i i < 0 ->
+  bil n (C i) A (C i) < 0.
+Proof. unfold congruent. fold (bil n (C i) (fun i j => A i j + A j i) (C i)). rewrite form_transposed. lra. Qed.
 (** least_eigenvalue(A), A symmetric: t where A - tI is definite, v A v^T/v v^T from above,
   and the row sums for its size *)
 Definition is_least_eigenvalue (n : nat) (A : mat) (l : R) : Prop :=
-  (forall v, l * dot n v v <= quad n A v) /\ exists v, 0 < dot n v v /\ quad n A v = l * dot n v v.
+  (forall v, l * dot n v v <= bil n v A v) /\ exists v, 0 < dot n v v /\ bil n v A v = l * dot n v v.
 Theorem rule_least_eigenvalue n (A : mat) l : is_least_eigenvalue n A l ->
-  (forall v, 0 < dot n v v -> l <= quad n A v / dot n v v) /\
-  (forall t, (forall v, 0 < dot n v v -> 0 < quad n (fun i j => A i j - t * eye i j) v) -> t <= l) /\
+  (forall v, 0 < dot n v v -> l <= bil n v A v / dot n v v) /\
+  (forall t, (forall v, 0 < dot n v v -> 0 < bil n v (fun i j => A i j - t * eye i j) v) -> t <= l) /\
   (forall s, symmetric n A -> (forall i, (i < n)%nat -> sum n (fun j => Rabs (A i j)) <= s) -> - s <= l).
 Proof.
   intros [L [w [W E]]]. split; [|split].
   - intros v V. apply Rmult_le_reg_r with (dot n v v); [exact V|]. unfold Rdiv.
     rewrite Rmult_assoc, Rinv_l, Rmult_1_r by lra. apply L.
-  - intros t D. specialize (D w W). assert (Q : quad n (fun i j => A i j - t * eye i j) w = quad n A w - t * dot n w w).
-    { unfold quad, bil, dot. rewrite <- sum_scal, <- sum_minus. apply sum_ext; intros i Hi.
+  - intros t D. specialize (D w W). assert (Q : bil n w (fun i j => A i j - t * eye i j) w = bil n w A w - t * dot n
+    w w).
+    { unfold bil, dot. rewrite <- sum_scal, <- sum_minus. apply sum_ext; intros i Hi.
       rewrite (sum_ext n _ (fun j => w i * A i j * w j - t * (if Nat.eqb i j then w i * w j else 0)))
         by (intros j _; unfold eye; destruct (Nat.eqb i j); ring).
       rewrite sum_minus, sum_scal. f_equal. f_equal. rewrite (sum_single n _ i Hi); [now rewrite Nat.eqb_refl|].
       intros j _ N. destruct (Nat.eqb_spec i j); [congruence|reflexivity]. }
     rewrite Q, E in D. nra.
-  - intros s Sy R. assert (B : - (s * dot n w w) <= quad n A w).
+  - intros s Sy R. assert (B : - (s * dot n w w) <= bil n w A w).
     { apply Rle_trans with (- sum n (fun i => sum n (fun j => Rabs (A i j) * (w i ^ 2 / 2) + Rabs (A i j) * (w j ^ 2 /
         2)))).
       - apply Ropp_le_contravar.
@@ -419,7 +421,7 @@ Proof.
         + rewrite <- sum_plus. unfold dot. rewrite <- sum_scal. apply sum_le; intros i Hi. specialize (R i Hi).
           assert (Q := pow2_ge_0 (w i)). nra.
         + intros j Hj. rewrite sum_scal_r. f_equal. apply sum_ext; intros i Hi. now rewrite (Sy i j).
-      - unfold quad, bil. rewrite <- sum_opp. apply sum_le; intros i _. rewrite <- sum_opp. apply sum_le; intros j _.
+      - unfold bil. rewrite <- sum_opp. apply sum_le; intros i _. rewrite <- sum_opp. apply sum_le; intros j _.
         assert (Ab := Rabs_pos (A i j)). assert (U := Rle_abs (A i j)). assert (V := Rle_abs (- A i j)).
         rewrite Rabs_Ropp in V.
         assert (Q := pow2_ge_0 (w i - w j)). assert (Q2 := pow2_ge_0 (w i + w j)). nra. }
@@ -505,8 +507,8 @@ Theorem rule_spectral_root n m (A : matrix n m) l : is_least_eigenvalue m (fun a
   spectral A = sqrt (- l).
 Proof.
   set (image := fun (v : vec) i => sum m (fun a => A i a * v a)).
-  assert (Q : forall v, quad m (fun a b => - sum n (fun i => A i a * A i b)) v = - dot n (image v) (image v)).
-  { intro v. unfold quad, bil, dot, image. rewrite <- sum_opp.
+  assert (Q : forall v, bil m v (fun a b => - sum n (fun i => A i a * A i b)) v = - dot n (image v) (image v)).
+  { intro v. unfold bil, dot, image. rewrite <- sum_opp.
     rewrite (sum_ext m _ (fun a => sum n (fun i => - (A i a * v a) * sum m (fun b => A i b * v b)))).
     - rewrite sum_swap. apply sum_ext; intros i _. rewrite sum_scal_r.
       rewrite (sum_ext m (fun a => - (A i a * v a)) (fun a => -1 * (A i a * v a))) by (intros; ring). rewrite sum_scal.

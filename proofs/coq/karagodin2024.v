@@ -184,8 +184,6 @@ Qed.
   E = e^(u B (u - e_0)) against 1. *)
 Definition axis : vec := fun a => if Nat.eqb a 0 then 1 else 0.
 Definition pulled (m E : R) (lam u : vec) : vec := fun a => (m * (lam a * axis a) + E * (lam a * u a)) / (m + E).
-Definition climb (d : nat) (m : R) (lam : vec) (B : mat) (u : vec) : R :=
-  let y := pulled m (exp (bil d u B u - bil d u B axis)) lam u in y 0%nat - dot d u y * u 0%nat.
 (** N bounds the spectral norm of B. *)
 Definition bounded_form (d : nat) (B : mat) (N : R) : Prop := forall v w, Rabs (bil d v B w) <= N * l2 d v * l2 d w.
 
@@ -205,9 +203,10 @@ rewrite sum_zero. unfold axis. simpl. ring. Qed.
 
 Theorem one_cluster d m lam B N u b : bounded_form (S d) B N -> dot (S d) u u = 1 -> 0 < m -> 0 < lam 0%nat ->
   (forall a, (a < S d)%nat -> b <= lam a <= lam 0%nat) -> let s := exp (2 * N) in
-  climb (S d) m lam B u >= (1 - u 0%nat * u 0%nat) * (m * lam 0%nat - s * (lam 0%nat - b)) / (m + s).
+  let y := pulled m (exp (bil (S d) u B u - bil (S d) u B axis)) lam u in
+  y 0%nat - dot (S d) u y * u 0%nat >= (1 - u 0%nat * u 0%nat) * (m * lam 0%nat - s * (lam 0%nat - b)) / (m + s).
 Proof.
-  intros HB U Hm Hl Hb s. unfold climb. set (E := exp _).
+  intros HB U Hm Hl Hb s y. unfold y. set (E := exp _).
   assert (PE : 0 < E) by apply exp_pos. assert (Ps : 0 < s) by apply exp_pos.
   assert (ES : E <= s).
   { unfold E, s. rewrite bil_minus. set (z := bil _ _ _ _). assert (z <= 2 * N).

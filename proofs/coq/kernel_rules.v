@@ -513,7 +513,6 @@ End Krawczyk.
 
 (* ---------- rule 5 ---------- *)
 (** x^T A x *)
-Definition quad (n : nat) (A : mat) (x : vec) : R := bil n x A x.
 Definition symmetric (n : nat) (A : mat) : Prop := forall i j, (i < n)%nat -> (j < n)%nat -> A i j = A j i.
 (** C A C^T *)
 Definition congruent (n : nat) (C A : mat) : mat := fun i j => bil n (C i) A (C j).
@@ -522,12 +521,12 @@ Definition congruent (n : nat) (C A : mat) : mat := fun i j => bil n (C i) A (C 
   x_j^2)/2. *)
 Lemma near_identity n G x : symmetric n G ->
   (forall i, (i < n)%nat -> sum n (fun j => Rabs (eye i j - G i j)) < 1) ->
-  (exists i, (i < n)%nat /\ x i <> 0) -> 0 < quad n G x.
+  (exists i, (i < n)%nat /\ x i <> 0) -> 0 < bil n x G x.
 Proof.
   intros Sy Near [k [Hk Xk]].
   set (s := fun i => sum n (fun j => Rabs (eye i j - G i j))).
-  assert (E : quad n G x = sum n (fun i => x i ^ 2) - sum n (fun i => sum n (fun j => x i * (eye i j - G i j) * x j))).
-  { unfold quad, bil. rewrite <- sum_minus. apply sum_ext; intros i Hi.
+  assert (E : bil n x G x = sum n (fun i => x i ^ 2) - sum n (fun i => sum n (fun j => x i * (eye i j - G i j) * x j))).
+  { unfold bil. rewrite <- sum_minus. apply sum_ext; intros i Hi.
     rewrite (sum_ext n (fun j => x i * (eye i j - G i j) * x j)
       (fun j => (if Nat.eqb i j then x i * x j else 0) - x i * G i j * x j)).
     - rewrite sum_minus, (sum_single n (fun j => if Nat.eqb i j then x i * x j else 0) i Hi).
@@ -556,9 +555,10 @@ Proof.
   rewrite (sum_ext n _ (fun i => x i ^ 2 - s i * x i ^ 2)) in P by (intros; ring). rewrite sum_minus in P. lra.
 Qed.
 
-Lemma congruent_quad n C A x : quad n (congruent n C A) x = quad n A (fun a => sum n (fun i => x i * C i a)).
+Lemma congruent_form n C A x : let y := fun a => sum n (fun i => x i * C i a) in
+  bil n x (congruent n C A) x = bil n y A y.
 Proof.
-  unfold quad, congruent, bil.
+  cbv zeta. unfold congruent, bil.
   rewrite (sum_ext n (fun i => sum n (fun j => x i * sum n (fun a => sum n (fun b => C i a * A a b * C j b)) * x j))
     (fun i => sum n (fun a => x i * C i a * sum n (fun b => A a b * sum n (fun j => x j * C j b))))).
   - rewrite sum_swap. apply sum_ext; intros a _.
@@ -575,7 +575,7 @@ Qed.
     y is some C^T x, and y^T A y = x^T (C A C^T) x. *)
 Theorem rule_congruence n (A C : mat) y : symmetric n A ->
   (forall i, (i < n)%nat -> sum n (fun j => Rabs (eye i j - congruent n C A i j)) < 1) ->
-  (exists i, (i < n)%nat /\ y i <> 0) -> 0 < quad n A y.
+  (exists i, (i < n)%nat /\ y i <> 0) -> 0 < bil n y A y.
 Proof.
   intros Sy Near Hy.
   assert (SG : symmetric n (congruent n C A)).
@@ -589,7 +589,7 @@ Proof.
   - exfalso. assert (Kn : (k < n)%nat).
     { destruct (Nat.eq_dec k n) as [->|]; [contradiction|lia]. }
     assert (P := near_identity n (congruent n C A) c SG Near (ex_intro _ k (conj Kn Ck))).
-    rewrite congruent_quad in P. revert P. apply Rle_not_lt. right. unfold quad, bil.
+    rewrite congruent_form in P. revert P. apply Rle_not_lt. right. unfold bil.
     rewrite (sum_ext n _ (fun _ => 0)); [apply sum_zero|]. intros a Ha.
     rewrite (sum_ext n _ (fun _ => 0)); [apply sum_zero|]. intros b _.
     assert (H := Z a Ha). rewrite C0 in H. replace (sum n (fun i => c i * C i a)) with 0 by lra. ring.
@@ -598,8 +598,8 @@ Proof.
     { intros a Ha. rewrite (sum_ext n _ (fun i => (- / c n) * (c i * C i a))) by (intros; unfold x; field; exact Cn).
       rewrite sum_scal. assert (H := Z a Ha). replace (sum n (fun i => c i * C i a)) with (- (c n * y a)) by lra.
       field. exact Cn. }
-    assert (Q : quad n (congruent n C A) x = quad n A y).
-    { rewrite congruent_quad. unfold quad, bil. apply sum_ext; intros a Ha. apply sum_ext; intros b Hb.
+    assert (Q : bil n x (congruent n C A) x = bil n y A y).
+    { rewrite congruent_form. unfold bil. apply sum_ext; intros a Ha. apply sum_ext; intros b Hb.
       rewrite (Y a Ha), (Y b Hb). reflexivity. }
     rewrite <- Q. apply near_identity; [exact SG|exact Near|].
     destruct Hy as [i [Hi Yi]].

@@ -33,7 +33,8 @@ Proof.
   destruct (power_exp (k - 1) 0 (Rle_refl 0)) as (C & C0 & H). exists (C * exp 2).
   split; [apply Rmult_le_pos; [lra|left; apply exp_pos]|]. intros r Hr. unfold radial.
   apply Rle_trans with (C * exp r * exp (- (2 * r) + 2)).
-  - apply Rmult_le_compat; [now apply pow_le|left; apply exp_pos|now apply H|]. apply exp_mono. assert (Q := Rle_0_sqr (r - 2)).
+  - apply Rmult_le_compat; [now apply pow_le|left; apply exp_pos|now apply H|]. apply exp_mono.
+    assert (Q := Rle_0_sqr (r - 2)).
     unfold Rsqr in Q. lra.
   - right. rewrite !Rmult_assoc, <- !exp_plus. f_equal. f_equal. ring.
 Qed.

@@ -192,7 +192,8 @@ Proof.
       apply (tends_mult n d X0 c Hc (fun _ _ => 2) (fun _ => 2)); [apply tends_const|apply tends_large].
     - apply (tends_plus n d X0 c (fun L _ => L) (fun L => L)); [apply tends_large|apply tends_const]. }
   unfold chain_logits. destruct (andb _ _); [|apply tends_const]. destruct (Nat.ltb i j).
-  - eapply tends_ext; [apply (tends_plus n d X0 c _ _ (fun L _ => -1 * L + - (2 * INR (Nat.div2 (j - i)))) (fun L => -1 *
+  - eapply tends_ext; [apply (tends_plus n d X0 c _ _ (fun L _ => -1 * L + - (2 * INR (Nat.div2 (j - i)))) (fun L =>
+    -1 *
       L + - (2 * INR (Nat.div2 (j - i)))) T)| |].
     + apply (tends_plus n d X0 c (fun L _ => -1 * L) (fun L => -1 * L)); [|apply tends_const].
       apply (tends_mult n d X0 c Hc (fun _ _ => -1) (fun _ => -1)); [apply tends_const|apply tends_large].
@@ -291,27 +292,28 @@ Qed.
 
 (* ---------- its derivative ---------- *)
 Notation lim := (limit n d M W X0 focus scale).
-Notation slo L := (slope n d W focus X0 (M L)).
+Notation slo L := (SharpLayer.slope n d W focus X0 (M L)).
 Lemma lim_form L i b p q : (i < n)%nat -> (b < d)%nat ->
   lim L i b p q = if Nat.eqb b (place i) then 0 else slo L i b p q / scale i.
 Proof.
-  intros Hi Hb. unfold limit. rewrite (row_X0 (fun e => slope n d W focus X0 (M L) i e p q)), X0_form.
+  intros Hi Hb. unfold limit. rewrite (row_X0 (fun e => SharpLayer.slope n d W focus X0 (M L) i e p q)), X0_form.
   assert (S := side_sq i). destruct (Nat.eqb_spec b (place i)) as [->|Ne].
-  - rewrite eye_same. replace (side i * 1 * (side i * slope n d W focus X0 (M L) i (place i) p q)) with
-      (side i * side i * slope n d W focus X0 (M L) i (place i) p q) by ring. rewrite S. ring.
+  - rewrite eye_same. replace (side i * 1 * (side i * SharpLayer.slope n d W focus X0 (M L) i (place i) p q)) with
+      (side i * side i * SharpLayer.slope n d W focus X0 (M L) i (place i) p q) by ring. rewrite S. ring.
   - rewrite eye_diff by lia. unfold Rdiv. ring.
 Qed.
 Lemma slope_low L i b p q : (i < k)%nat -> slo L i b p q =
   (eye p i * W q b + W i b * (eye p i * M L q i + eye p i * M L i q)) + match i with O => 0 | S r =>
     eye p r * W q b + W r b * (eye p i * M L q r + eye p r * M L i q) end.
 Proof.
-  intros Hi. unfold slope. rewrite (focus_sum i (fun j => eye p j * W q b + vmat d (X0 j) W b * dlogit d (M L) X0 i j p
+  intros Hi. unfold SharpLayer.slope. rewrite (focus_sum i (fun j => eye p j * W q b + vmat d (X0 j) W b * dlogit d
+    (M L) X0 i j p
     q) Hi). rewrite vmat_X0, dlogit_X0. destruct (low i Hi) as [Ei Si]. rewrite Ei, Si.
   destruct i as [|r]; [ring|]. rewrite vmat_X0, dlogit_X0, Ei, Si. destruct (low r ltac:(lia)) as [-> ->]. ring.
 Qed.
 Lemma slope_high L i b p q : (k <= i)%nat -> (p < n)%nat -> b <> 0%nat -> slo L i b p q = focus i p * W q b.
 Proof.
-  intros Hi Hp Hb. unfold slope. rewrite (focus_high i _ (fun j => eye p j * W q b) Hi).
+  intros Hi Hp Hb. unfold SharpLayer.slope. rewrite (focus_high i _ (fun j => eye p j * W q b) Hi).
   - rewrite (sum_ext n _ (fun j => eye p j * (focus i j * W q b))) by (intros; ring).
     apply (sum_eye_l n (fun j => focus i j * W q b) p Hp).
   - intros j Hj. rewrite vmat_X0. destruct (high j Hj) as [-> ->]. rewrite W_first, (eye_diff 0 b) by lia. ring.
@@ -385,8 +387,9 @@ Qed.
 Lemma tri_chain L i a p b : (i < n)%nat -> (a < d)%nat -> (p < n)%nat -> (b < d)%nat -> same i a p b = false ->
   (rank_of i a <= rank_of p b)%nat -> lim L i a p b = 0.
 Proof.
-  intros Hi Ha Hp Hb Ns Ho. rewrite lim_form by assumption. destruct (Nat.eqb_spec a (place i)) as [|Na]; [reflexivity|].
-  replace (slope n d W focus X0 (M L) i a p b) with 0; [unfold Rdiv; ring|]. symmetry.
+  intros Hi Ha Hp Hb Ns Ho. rewrite lim_form by assumption. destruct (Nat.eqb_spec a (place i)) as [|Na];
+    [reflexivity|].
+  replace (SharpLayer.slope n d W focus X0 (M L) i a p b) with 0; [unfold Rdiv; ring|]. symmetry.
   destruct (Nat.lt_ge_cases a m) as [La|La]; [|apply slope_out; auto].
   destruct (Nat.lt_ge_cases b m) as [Lb|Lb]; [|apply slope_out; auto].
   unfold same in Ns. destruct (Nat.ltb_spec i k) as [Li|Li].
@@ -487,7 +490,8 @@ Proof.
   assert (lam' : 0 <= lam < 1) by lra. assert (dp : (0 < d)%nat) by lia.
   destruct (sharp_rest n d M W G X0 focus peak scale dp G_proper M_poly sharp_M scale_pos rests_X0 units_X0 lam eta
     rank_of (k * m + m) same lam' He rank_top same_rank tri_chain rows_chain (fun b => Nat.leb k b)) as [L0 HL0].
-  - intros i b Hi Hb Hz. apply Nat.leb_le in Hz. rewrite X0_form. assert (P := place_k i). rewrite eye_diff by lia. ring.
+  - intros i b Hi Hb Hz. apply Nat.leb_le in Hz. rewrite X0_form. assert (P := place_k i). rewrite eye_diff by lia.
+    ring.
   - exact keeps_zero.
   - exists L0. intros L HL. destruct (HL0 L HL) as (mm & Z & L1 & Wi & Fx & At & Un & Dv & Sr & Zr). exists Z.
     intro F. split; [exact Wi|split; [exact Un|split; [exact Fx|split; [|split; [exact At|]]]]].

@@ -1,6 +1,6 @@
 (** Registered statements about clusters of tokens on the sphere, as Statements.v prints them. *)
 Require Import Reals Lra Lia Psatz.
-From Rankmath Require geshkovski2024 own_cluster_speed.
+From Rankmath Require geshkovski2024 own_cluster_speed own_frozen_sign.
 From Rankmath Require Import Definitions Norms Functions Language LanguageFacts Statements.
 Local Open Scope R_scope.
 
@@ -278,4 +278,13 @@ Proof.
   rewrite !sum_const. unfold e, a, b. rewrite (P1 0%nat), (P2 0%nat 1%nat) by discriminate. unfold nu, mu0, mu1.
     assert (ED : D = 1 + (INR m - 1) * rho) by reflexivity.
   clearbody D. clear - D0 ED. set (n := INR m) in *. clearbody n. field_simplify_eq; [|lra]. subst D. ring.
+Qed.
+
+(* ---------- frozen tokens on the circle ---------- *)
+Theorem proved_own_frozen_sign : statement_own_frozen_sign.
+Proof.
+  intros w b eps w0 bw b1 e0 e5. unfold far_slope, near_slope. set (s := PI * w). assert (P := PI_RGT_0).
+  assert (Hs : 0 < s <= PI / 2) by (unfold s; split; nra). split.
+  - replace ((b + 1) * s) with (b * s + s) by ring. apply own_frozen_sign.far; [exact Hs|nra|]. unfold s. nra.
+  - apply Rle_ge, own_frozen_sign.near; [exact Hs|lra].
 Qed.

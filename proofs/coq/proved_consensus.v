@@ -26,7 +26,8 @@ Proof.
   apply own_mask_rate.osc_lub; [exact n0|]. intros j k Hj Hk. cbn [applied]. fold x.
   eapply Rle_trans; [apply Rle_abs|]. unfold dot. rewrite <- sum_minus.
   rewrite (sum_ext n _ (fun a => (P j a - P k a) * x a)) by (intros; ring).
-  assert (T := own_tv.transport entry_size n (fun a => P j a - P k a) (fun a _ => x a) (osc x)). cbn [sn entry_size] in T.
+  assert (T := own_tv.transport entry_size n (fun a => P j a - P k a) (fun a _ => x a) (osc x)).
+    cbn [sn entry_size] in T.
   eapply Rle_trans; [apply T|].
   - rewrite sum_minus. assert (E := P1 j Hj). assert (F := P1 k Hk). change (sum n (P j) - sum n (P k) = 0). lra.
   - intros a b Ha Hb. unfold vsub. apply Rabs_le. assert (A := osc_spec n x a b Ha Hb).
@@ -139,7 +140,8 @@ Proof.
           rewrite (sum_single n _ 0%nat); [simpl; ring|lia|].
           intros j _ Hj. destruct (Nat.eqb_spec j 0); [congruence|ring]. }
         rewrite F. transitivity (vmat n P (Y l) a - Y l 0%nat a); [reflexivity|]. symmetry.
-        transitivity (sum n (fun j => P j * Y l j a - P j * Y l 0%nat a)); [apply sum_ext; intros; unfold vsub, Y; ring|].
+        transitivity (sum n (fun j => P j * Y l j a - P j * Y l 0%nat a)); [apply sum_ext; intros; unfold vsub, Y;
+          ring|].
         rewrite sum_minus, sum_scal_r. change (sum n P) with (sum (tokens N) P). rewrite P1. unfold vmat. ring. }
     assert (R2 : e ^ i * sum n (fun j => P j * r l j) <= (e + (1 - e) * P i) * m l).
     { apply Rle_trans with (sum n (fun j => P j * (if Nat.eqb j i then 1 else e)) * m l).
@@ -161,13 +163,15 @@ Proof.
         rewrite (sum_ext n _ (fun j => e * P j + (if Nat.eqb j i then (1 - e) * P j else 0))) by (intros j _;
           destruct (Nat.eqb j i); ring). rewrite sum_plus, sum_scal.
         rewrite (sum_single n (fun j => if Nat.eqb j i then _ else 0) i Hi) by (intros j _ Hj;
-          destruct (Nat.eqb_spec j i); [congruence|reflexivity]). rewrite Nat.eqb_refl. unfold n in *. rewrite P1. ring. }
+          destruct (Nat.eqb_spec j i); [congruence|reflexivity]). rewrite Nat.eqb_refl. unfold n in *. rewrite P1.
+            ring. }
     apply Rle_trans with (norm_2 (W N l 0%nat) * ((e + (1 - e) * P i) * m l)).
     - apply Rle_trans with (e ^ i * (norm_2 (W N l 0%nat) * sum n (fun j => P j * r l j))).
       + apply Rmult_le_compat_l; [left; apply pe|exact R1].
       + replace (e ^ i * (norm_2 (W N l 0%nat) * sum n (fun j => P j * r l j))) with (norm_2 (W N l 0%nat) * (e ^ i *
           sum n (fun j => P j * r l j))) by ring. apply Rmult_le_compat_l; [apply spectral_nonneg|exact R2].
-    - unfold q. rewrite Rmult_assoc. apply Rmult_le_compat_l; [apply spectral_nonneg|]. apply Rmult_le_compat_r; [apply m0|].
+    - unfold q. rewrite Rmult_assoc. apply Rmult_le_compat_l; [apply spectral_nonneg|]. apply Rmult_le_compat_r;
+      [apply m0|].
       apply Rplus_le_compat_l. rewrite Rmult_assoc. apply Rmult_le_compat_l; [lra|]. apply Sh. lia. }
   assert (q0 : forall l, 0 <= q l).
   { intro l. apply Rmult_le_pos; [apply spectral_nonneg|]. apply Rplus_le_le_0_compat; [lra|]. rewrite Rmult_assoc.
@@ -260,7 +264,8 @@ Proof.
   { unfold x, dot, vsub. rewrite <- !sum_minus. apply sum_ext; intros; ring. }
   assert (X1 : x <= diam n (l2 w) q * diam n (l2 w) c).
   { eapply Rle_trans; [apply Rle_abs|]. eapply Rle_trans; [apply dot_le_l2|].
-    apply Rmult_le_compat; [apply l2_nonneg|apply l2_nonneg|exact (diam_ub n (l2 w) q i k Hi Hk)|exact (diam_ub n (l2 w) c
+    apply Rmult_le_compat; [apply l2_nonneg|apply l2_nonneg|exact (diam_ub n (l2 w) q i k Hi Hk)|exact (diam_ub n (l2
+      w) c
       j m Hj Hm)]. }
   apply Rle_trans with (x / sqrt (d_qk N) + position_range N l h); [rewrite X; unfold Rdiv; lra|].
   apply Rplus_le_compat_r. apply Rmult_le_compat_r; [left; now apply Rinv_0_lt_compat|exact X1].
@@ -269,7 +274,8 @@ End Placed.
 
 Theorem proved_own_positions_diameter : statement_own_positions_diameter.
 Proof.
-  intros N PN M LN _ S0. assert (T : forall l h, 0 <= tanh ((turned_range N l h + position_range N l h) / 4)) by (intros;
+  intros N PN M LN _ S0. assert (T : forall l h, 0 <= tanh ((turned_range N l h + position_range N l h) / 4)) by
+    (intros;
     eapply Rle_trans; [apply (dobrushin_nonneg N PN l h)|now apply placed_dobrushin]).
   apply (product_upper (fun l => diameter (scored_X N l) p_2)); intros l _.
   - apply sum_nonneg; intros h _. apply Rmult_le_pos; [apply spectral_nonneg|apply T].
@@ -281,11 +287,13 @@ Qed.
 (* ---------- rotations, values that shrink ---------- *)
 Lemma sum_pairs m (f : nat -> R) : sum (2 * m) f = sum m (fun j => f (2 * j)%nat + f (S (2 * j))).
 Proof.
-  induction m as [|m IH]; [reflexivity|]. replace (2 * S m)%nat with (S (S (2 * m))) by lia. cbn [sum]. rewrite IH. ring.
+  induction m as [|m IH]; [reflexivity|]. replace (2 * S m)%nat with (S (S (2 * m))) by lia. cbn [sum]. rewrite IH.
+    ring.
 Qed.
 
 (** Turning lengthens by the root of the largest c² + s², or of 1. *)
-Lemma turned_length k m (c s q : vec) t : (2 * m <= k)%nat -> 1 <= t -> (forall j, (j < m)%nat -> c j ^ 2 + s j ^ 2 <= t)
+Lemma turned_length k m (c s q : vec) t : (2 * m <= k)%nat -> 1 <= t -> (forall j, (j < m)%nat -> c j ^ 2 + s j ^ 2
+  <= t)
   -> dot k (turned m c s q) (turned m c s q) <= t * dot k q q.
 Proof.
   intros Hm t1 Ht. unfold dot. replace k with (2 * m + (k - 2 * m))%nat by lia. rewrite !sum_split, Rmult_plus_distr_l.
@@ -322,7 +330,8 @@ Qed.
 
 Theorem proved_own_shrinking_values : statement_own_shrinking_values.
 Proof.
-  intros N PN s c M _ [B0 _] _ LN _ S0. set (n := tokens N). set (d := dim N). set (L := layers N). set (Y := scored_X N).
+  intros N PN s c M _ [B0 _] _ LN _ S0. set (n := tokens N). set (d := dim N). set (L := layers N).
+    set (Y := scored_X N).
   assert (n0 := some_tokens N PN). assert (L0 := some_layers N PN). assert (H0 := some_heads N PN).
   assert (d0 : 0 < sqrt (d_qk N)) by apply sqrt_lt_R0, (some_d_qk N PN).
   assert (sl : forall l, (l < L)%nat -> sum (heads N) (fun h => norm_2 (W N l h)) <= s) by (intros l Hl;
@@ -364,23 +373,28 @@ Proof.
       [|apply Rmult_le_compat_r; [exact z0|now apply sl]].
     rewrite <- sum_scal_r. apply sum_le; intros h Hh. apply Rmult_le_compat_l; [apply spectral_nonneg|].
     set (Q := placed_of N). assert (D := placed_dobrushin Q PN M l h). eapply Rle_trans; [exact D|].
-    assert (Pz : position_range Q l h <= 0) by (apply sup_le_nonneg; [lra|]; intros y (a & b & e & f & _ & _ & _ & _ & _ &
+    assert (Pz : position_range Q l h <= 0) by (apply sup_le_nonneg; [lra|];
+      intros y (a & b & e & f & _ & _ & _ & _ & _ &
       _ & ->); simpl; lra).
     set (t := Rmax 1 (largest n (fun i => largest (pairs N) (fun j => cosine_of N l i j ^ 2 + sine_of N l i j ^ 2)))).
     assert (t1 : 1 <= t) by apply Rmax_l. assert (st := sqrt_sqrt t ltac:(lra)). assert (st0 := sqrt_pos t).
     assert (Sz : 0 <= s ^ l * r) by (apply Rmult_le_pos; [now apply pow_le|exact r0]).
-    assert (Tl : forall i (v : vec), (i < n)%nat -> l2 (head_size N) (turned (pairs N) (cosine_of N l i) (sine_of N l i) v)
+    assert (Tl : forall i (v : vec), (i < n)%nat -> l2 (head_size N) (turned (pairs N) (cosine_of N l i) (sine_of N l
+      i) v)
       <= sqrt t * l2 (head_size N) v).
     { intros i v Hi. unfold l2. rewrite <- sqrt_mult; [|lra|apply dot_pos]. apply sqrt_le_1_alt.
       apply turned_length; [apply pairs_fit|exact t1|]. intros j Hj. eapply Rle_trans; [|apply Rmax_r].
-      eapply Rle_trans; [|apply (largest_ub n (fun i => largest (pairs N) (fun j => cosine_of N l i j ^ 2 + sine_of N l i j
+      eapply Rle_trans; [|apply (largest_ub n (fun i => largest (pairs N) (fun j => cosine_of N l i j ^ 2 + sine_of N
+        l i j
         ^ 2)) i Hi)]. apply (largest_ub (pairs N) (fun j => cosine_of N l i j ^ 2 + sine_of N l i j ^ 2) j Hj). }
-    assert (Lk : forall (A : matrix d (head_size N)) i, (i < n)%nat -> l2 (head_size N) (turned (pairs N) (cosine_of N l i)
+    assert (Lk : forall (A : matrix d (head_size N)) i, (i < n)%nat -> l2 (head_size N) (turned (pairs N) (cosine_of
+      N l i)
       (sine_of N l i) (vmat d (Y l i) A)) <= sqrt t * (spectral A * (s ^ l * r))).
     { intros A i Hi. eapply Rle_trans; [now apply Tl|]. apply Rmult_le_compat_l; [exact st0|].
       eapply Rle_trans; [apply spectral_bound|]. apply Rmult_le_compat_l; [apply spectral_nonneg|].
       apply Len; [lia|exact Hi]. }
-    assert (Dk : forall (A : matrix d (head_size N)), diam n (l2 (head_size N)) (fun i => turned (pairs N) (cosine_of N l i)
+    assert (Dk : forall (A : matrix d (head_size N)), diam n (l2 (head_size N)) (fun i => turned (pairs N) (cosine_of
+      N l i)
       (sine_of N l i) (vmat d (Y l i) A)) <= 2 * (sqrt t * (spectral A * (s ^ l * r)))).
     { intro A. apply diam_lengths; [|intros; now apply Lk]. apply Rmult_le_pos; [exact st0|]. apply Rmult_le_pos;
       [apply spectral_nonneg|exact Sz]. }
@@ -398,7 +412,8 @@ Proof.
   { induction k as [|k IH]; intros Hk; [simpl; lra|]. eapply Rle_trans; [apply Step; lia|].
     eapply Rle_trans; [apply Rmult_le_compat_l; [|apply IH; lia]|].
     - apply Rmult_le_pos; [exact s0|]. apply Rmult_le_pos; [exact c0|apply pow2_ge_0].
-    - right. replace (S k * S k)%nat with (k * k + (k + k) + 1)%nat by lia. rewrite !pow_add, Rpow_mult_distr. cbn [pow].
+    - right. replace (S k * S k)%nat with (k * k + (k + k) + 1)%nat by lia. rewrite !pow_add, Rpow_mult_distr.
+      cbn [pow].
       rewrite !Rmult_1_r. ring. }
   eapply Rle_trans; [apply All; apply Nat.le_refl|]. right. f_equal. f_equal.
   unfold power. destruct (Rle_dec s 0) as [Z|Z].

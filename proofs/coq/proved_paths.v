@@ -189,8 +189,7 @@ Proof.
   assert (T := karagodin2024.one_cluster d m lam B (spectral B) u (least (S d) lam) (fun v w => bil_spectral (S d) B v
     w) U Hm l0 Lb).
   cbv zeta in T. fold s in T. replace (1 - u 0%nat ^ 2) with (1 - u 0%nat * u 0%nat) by ring.
-  replace (climb lam B x m) with (karagodin2024.climb (S d) m lam B u); [exact T|].
-  unfold karagodin2024.climb, climb. fold u.
+  unfold climb. fold u. eapply Rge_trans; [right|exact T].
   assert (A : karagodin2024.axis = eye 0%nat) by (apply functional_extensionality; intro a;
     unfold karagodin2024.axis, eye; now rewrite Nat.eqb_sym).
   rewrite A. set (e := eye 0%nat). set (z := bil (S d) u B e). set (o := bil (S d) u B u).

@@ -198,11 +198,13 @@ Proof.
     - rewrite <- (Rmult_1_l (exp _)), <- P1, <- sum_scal_r. apply sum_le; intros k Hk. fold n in Hk.
       destruct (binary N PN i k Hi Hk) as [F|F]; [unfold scored_P0, scored_attention, softmax, tilt; rewrite F;
         unfold Rdiv; right; ring|].
-      apply Rmult_le_compat_l; [now apply P0|]. apply exp_le. assert (Q := shift_ub i j k Hi Hj Hk E F). fold s in Q. lra.
+      apply Rmult_le_compat_l; [now apply P0|]. apply exp_le. assert (Q := shift_ub i j k Hi Hj Hk E F). fold s in Q.
+        lra.
     - rewrite <- (Rmult_1_l (exp (g i j + s))), <- P1, <- sum_scal_r. apply sum_le; intros k Hk. fold n in Hk.
       destruct (binary N PN i k Hi Hk) as [F|F]; [unfold scored_P0, scored_attention, softmax, tilt; rewrite F;
         unfold Rdiv; right; ring|].
-      apply Rmult_le_compat_l; [now apply P0|]. apply exp_le. assert (Q := shift_ub i k j Hi Hk Hj F E). fold s in Q. lra. }
+      apply Rmult_le_compat_l; [now apply P0|]. apply exp_le. assert (Q := shift_ub i k j Hi Hk Hj F E). fold s in Q.
+        lra. }
   assert (Pg := exp_pos (g i j)). assert (Pm := exp_pos (- s)). assert (Ps := exp_pos s).
   assert (Z0 : 0 < Z) by (assert (0 < exp (g i j) * exp (- s)) by (now apply Rmult_lt_0_compat); lra).
   assert (Inv : exp s * exp (- s) = 1) by (rewrite <- exp_plus, Rplus_opp_r; apply exp_0).

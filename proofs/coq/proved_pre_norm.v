@@ -51,7 +51,8 @@ Proof.
   rewrite !longer_length in T. specialize (T ltac:(nra) (Rmult_le_compat_l _ _ _ (Rlt_le _ _ SD) (Lb i Hi))
     (Rmult_le_compat_l _ _ _ (Rlt_le _ _ SD) (Lb k Hk))).
   set (u := vsub (sphere (S d) (longer l x)) (sphere (S d) (longer l y))) in T.
-  assert (A : dot (S d) (vsub (longer l x) (longer l y)) (vsub (longer l x) (longer l y)) = dot d (vsub x y) (vsub x y)).
+  assert (A : dot (S d) (vsub (longer l x) (longer l y)) (vsub (longer l x) (longer l y)) = dot d (vsub x y) (vsub x
+    y)).
   { unfold dot at 1. cbn [sum]. unfold vsub at 3 4. unfold longer at 5 6 7 8. rewrite Nat.eqb_refl.
     rewrite (sum_ext d _ (fun a => vsub x y a * vsub x y a)); [unfold dot; ring|].
     intros a Ha. unfold vsub, longer. destruct (Nat.eqb_spec a d); [lia|reflexivity]. }
@@ -80,7 +81,8 @@ Proof.
 Qed.
 
 Let nu l := sum (heads N) (fun h => gained_norm N l h * dobrushin (normed_P N l h)).
-Lemma normed_row l h i : (i < n)%nat -> (forall j, (j < n)%nat -> 0 <= normed_P N l h i j) /\ sum n (normed_P N l h i) = 1.
+Lemma normed_row l h i : (i < n)%nat -> (forall j, (j < n)%nat -> 0 <= normed_P N l h i j) /\ sum n (normed_P N l h
+  i) = 1.
 Proof. intros Hi. apply (scored_row N PN l h (read N l (Y l)) i Hi). Qed.
 Lemma nu_nonneg l : 0 <= nu l.
 Proof.
@@ -95,14 +97,17 @@ Lemma head_read l h i b : (i < n)%nat -> vmat d (vmat n (normed_P N l h i) (read
 Proof.
   intros Hi. destruct (normed_row l h i Hi) as [_ P1]. unfold vmat at 1 3 5. rewrite <- sum_plus.
   apply sum_ext; intros a _. unfold gained.
-  replace (vmat n (normed_P N l h i) (read N l (Y l)) a) with (vmat n (normed_P N l h i) (over l) a * gain N l a + offset N
+  replace (vmat n (normed_P N l h i) (read N l (Y l)) a) with (vmat n (normed_P N l h i) (over l) a * gain N l a +
+    offset N
     l a); [ring|].
-  unfold vmat. rewrite (sum_ext n (fun j => normed_P N l h i j * read N l (Y l) j a) (fun j => normed_P N l h i j * over l j
+  unfold vmat. rewrite (sum_ext n (fun j => normed_P N l h i j * read N l (Y l) j a) (fun j => normed_P N l h i j *
+    over l j
     a * gain N l a + normed_P N l h i j * offset N l a)) by (intros; unfold read, over, root; ring).
   rewrite sum_plus, !sum_scal_r, P1. ring.
 Qed.
 Lemma normed_next l i b : (i < n)%nat -> Y (S l) i b = skip_of N * Y l i b + (sum (heads N) (fun h => vmat d (vmat n
-  (normed_P N l h i) (over l)) (gained N l h) b) + (sum (heads N) (fun h => vmat d (offset N l) (W N l h) b) + bias N l b)).
+  (normed_P N l h i) (over l)) (gained N l h) b) + (sum (heads N) (fun h => vmat d (offset N l) (W N l h) b) + bias N
+    l b)).
 Proof.
   intros Hi. unfold Y at 1. cbn [normed_X]. unfold made. f_equal. rewrite <- Rplus_assoc. f_equal. rewrite <- sum_plus.
   apply sum_ext; intros h _. exact (head_read l h i b Hi).
@@ -114,12 +119,14 @@ Proof.
   intros Hl D D'. assert (n0 := some_tokens N PN). assert (Rl := least_pos l Hl). assert (V := nu_nonneg l).
   assert (D0 := diameter_nonneg n d (Y l) p_2). fold D in D0. assert (A := Rabs_pos (skip_of N)).
   assert (V0 : 0 <= nu l / least_root N l) by (apply Rmult_le_pos; [exact V|left; now apply Rinv_0_lt_compat]).
-  assert (Apart : forall i k, (i < n)%nat -> (k < n)%nat -> l2 d (fun b => vsub (Y (S l) i) (Y (S l) k) b - skip_of N * vsub
+  assert (Apart : forall i k, (i < n)%nat -> (k < n)%nat -> l2 d (fun b => vsub (Y (S l) i) (Y (S l) k) b - skip_of N
+    * vsub
     (Y l i) (Y l k) b) <= nu l / least_root N l * D).
   { intros i k Hi Hk. assert (E := averages_apart n d (heads N) p_2 (fun h => normed_P N l h) (fun h => gained N l h)
       (over l) i k Hi Hk (fun h j Hj => proj2 (normed_row l h j Hj))).
     apply Rle_trans with (nu l * diameter (over l : matrix n d) p_2).
-    - eapply Rle_trans; [|exact E]. right. apply (sn_ext (L2 d)). intro b. unfold vsub. rewrite !normed_next by assumption.
+    - eapply Rle_trans; [|exact E]. right. apply (sn_ext (L2 d)). intro b. unfold vsub.
+      rewrite !normed_next by assumption.
       rewrite sum_minus. ring.
     - replace (nu l / least_root N l * D) with (nu l * (D / least_root N l)) by (unfold Rdiv; ring).
       apply Rmult_le_compat_l; [exact V|]. apply diam_lub.
@@ -133,7 +140,8 @@ Proof.
     assert (S1 : l2 d (fun b => skip_of N * vsub (Y l i) (Y l k) b) = Rabs (skip_of N) * u) by apply l2_scal. split.
     - assert (T := sn_add (L2 d) (vsub (Y (S l) i) (Y (S l) k)) (fun b => -1 * z b)).
       rewrite sn_scal, Rabs_left in T by lra.
-      rewrite (sn_ext (L2 d) (fun a => vsub (Y (S l) i) (Y (S l) k) a + -1 * z a) (fun b => skip_of N * vsub (Y l i) (Y l k)
+      rewrite (sn_ext (L2 d) (fun a => vsub (Y (S l) i) (Y (S l) k) a + -1 * z a) (fun b => skip_of N * vsub (Y l i)
+        (Y l k)
         b)) in T by (intro; unfold z; ring).
       change (l2 d (fun b => skip_of N * vsub (Y l i) (Y l k) b) <= u' + - -1 * l2 d z) in T. lra.
     - assert (T : u' <= l2 d (fun b => skip_of N * vsub (Y l i) (Y l k) b) + l2 d z); [|lra].
@@ -148,8 +156,10 @@ Proof.
       now rewrite E1, E2, E3, E4. }
     destruct F as (i & k & Hi & Hk & E). destruct (Both i k Hi Hk) as [Lo _]. cbv zeta in Lo. rewrite <- E in Lo.
     eapply Rle_trans; [|exact (diam_ub n (l2 d) (Y (S l)) i k Hi Hk)]. lra.
-  - apply diam_lub; [apply Rmult_le_pos; [now apply Rplus_le_le_0_compat|exact D0]|]. intros i k Hi Hk. destruct (Both i k Hi Hk) as [_ Hi'].
-    eapply Rle_trans; [exact Hi'|]. rewrite Rmult_plus_distr_r. apply Rplus_le_compat_r. apply Rmult_le_compat_l; [exact A|].
+  - apply diam_lub; [apply Rmult_le_pos; [now apply Rplus_le_le_0_compat|exact D0]|]. intros i k Hi Hk.
+    destruct (Both i k Hi Hk) as [_ Hi'].
+    eapply Rle_trans; [exact Hi'|]. rewrite Rmult_plus_distr_r. apply Rplus_le_compat_r. apply Rmult_le_compat_l;
+      [exact A|].
     exact (diam_ub n (l2 d) (Y l) i k Hi Hk).
 Qed.
 End Normed.
@@ -202,9 +212,11 @@ Proof.
   assert (n0 : 0 <= nu) by (eapply Rle_trans; [apply (v0 0%nat)|apply vn; lia]).
   assert (Gr : forall l, (l < L)%nat -> rho + c * INR l <= least_root N l).
   { intros [|l] Hl; [simpl; fold rho; lra|].
-    assert (E : c <= (least_root N (S l) - rho) / INR (S l)) by (apply (least_lb (L - 1) (fun k => (least_root N (S k) - rho)
+    assert (E : c <= (least_root N (S l) - rho) / INR (S l)) by (apply (least_lb (L - 1) (fun k => (least_root N (S
+      k) - rho)
       / INR (S k)) l); lia). assert (p : 0 < INR (S l)) by (apply lt_0_INR; lia).
-    apply (Rmult_le_compat_r (INR (S l))) in E; [|lra]. unfold Rdiv in E. rewrite Rmult_assoc, Rinv_l in E by lra. lra. }
+    apply (Rmult_le_compat_r (INR (S l))) in E; [|lra]. unfold Rdiv in E. rewrite Rmult_assoc, Rinv_l in E by lra.
+      lra. }
   assert (Grow : forall l, 0 <= c * INR l) by (intro; apply Rmult_le_pos; [lra|apply pos_INR]).
   assert (D0 := diameter_nonneg (tokens N) (dim N) (normed_X N 0%nat) p_2).
   set (K := (L - 1)%nat). assert (EL : L = S K) by (unfold K; lia).
@@ -221,7 +233,8 @@ Proof.
     apply Rmult_le_compat_l; [exact n0|]. apply Rplus_le_compat_l. apply Rmult_le_compat_l; [left;
       apply Rinv_0_lt_compat; lra|exact M]. }
   assert (Qb : forall l, (l < L)%nat -> v l / least_root N l <= nu / (rho + c * INR l)).
-  { intros l Hl. assert (Gl := Gr l Hl). assert (C := Grow l). apply Rmult_le_compat; [apply v0|left; apply Rinv_0_lt_compat;
+  { intros l Hl. assert (Gl := Gr l Hl). assert (C := Grow l). apply Rmult_le_compat; [apply v0|left;
+    apply Rinv_0_lt_compat;
       lra|now apply vn|apply Rinv_le_contravar; lra]. }
   split.
   - apply Rle_ge. set (x := rho - nu). assert (x0 : 0 < x) by (unfold x; lra).
@@ -266,7 +279,8 @@ Proof.
     rewrite Hu, Hw by exact Hb; ring).
   rewrite Uu, Wu, Hu, Hw by exact Ha. destruct (Req_dec (dot d u u) 0) as [Z|Z]; [|field; split; assumption].
   assert (Ua : u a = 0).
-  { assert (A : u a * u a <= dot d u u) by (apply (sum_term_le d (fun a => u a * u a) a); [intros; nra|exact Ha]). nra. }
+  { assert (A : u a * u a <= dot d u u) by (apply (sum_term_le d (fun a => u a * u a) a); [intros; nra|exact Ha]).
+    nra. }
   rewrite Z, Ua. unfold Rdiv. ring.
 Qed.
 
@@ -275,7 +289,8 @@ Proof.
   intros N PN NN _ _ S1 H1 N2 M [B0 _] Sc _. set (n := tokens N) in *. set (d := dim N). set (Y := normed_X N).
   set (p := fun l => normed_P N l 0%nat 1%nat 1%nat).
   assert (p0 : forall l, 0 <= p l) by (intro l; apply (normed_row N PN l 0%nat 1%nat); fold n; lia).
-  assert (Step : forall l, (l < layers N)%nat -> across (Y (S l)) = (1 + gained_norm N l 0%nat * p l / root_size N l (Y l
+  assert (Step : forall l, (l < layers N)%nat -> across (Y (S l)) = (1 + gained_norm N l 0%nat * p l / root_size N l
+    (Y l
     1%nat)) * across (Y l)).
   { intros l Hl. destruct (Sc l Hl) as [O0 [w [w0 Hw]]].
     assert (Rt : forall i, (i < n)%nat -> 0 < root_size N l (Y l i)) by (intros; now apply (root_pos N NN)).
@@ -283,21 +298,27 @@ Proof.
     assert (Gw : gained_norm N l 0%nat = w).
     { apply Rle_antisym.
       - apply spectral_le; [exact w0|]. intro x. right.
-        rewrite <- (Rabs_pos_eq w w0) at 1. rewrite <- l2_scal. unfold l2. f_equal. apply sum_ext; intros b Hb. fold d in Hb.
+        rewrite <- (Rabs_pos_eq w w0) at 1. rewrite <- l2_scal. unfold l2. f_equal. apply sum_ext; intros b Hb.
+          fold d in Hb.
         assert (E : vmat (dim N) x (gained N l 0) b = w * x b).
-        { unfold vmat. rewrite (sum_ext (dim N) _ (fun a => w * (x a * eye a b))) by (intros a Ha; rewrite Hw by assumption;
-            ring). rewrite sum_scal. f_equal. rewrite (sum_single (dim N) _ b Hb). { unfold eye. rewrite Nat.eqb_refl. ring. }
+        { unfold vmat. rewrite (sum_ext (dim N) _ (fun a => w * (x a * eye a b))) by (intros a Ha;
+          rewrite Hw by assumption;
+            ring). rewrite sum_scal. f_equal. rewrite (sum_single (dim N) _ b Hb). { unfold eye.
+              rewrite Nat.eqb_refl. ring. }
           intros a _ Na. unfold eye. destruct (Nat.eqb_spec a b); [congruence|ring]. }
         rewrite E. reflexivity.
       - assert (T := spectral_bound (dim N) (dim N) (gained N l 0) (eye 0%nat)).
         assert (E1 : l2 (dim N) (eye 0%nat) = 1).
-        { unfold l2, dot. rewrite (sum_single (dim N) _ 0%nat d0); [unfold eye; simpl; rewrite Rmult_1_r; apply sqrt_1|].
+        { unfold l2, dot. rewrite (sum_single (dim N) _ 0%nat d0); [unfold eye; simpl; rewrite Rmult_1_r;
+          apply sqrt_1|].
           intros j _ Hj. unfold eye. destruct (Nat.eqb_spec 0 j); [lia|ring]. }
         assert (E2 : l2 (dim N) (vmat (dim N) (eye 0%nat) (gained N l 0)) = w).
         { transitivity (l2 (dim N) (fun b => w * eye 0%nat b)).
-          - unfold l2. f_equal. apply sum_ext; intros b Hb. assert (E : vmat (dim N) (eye 0%nat) (gained N l 0) b = w * eye
+          - unfold l2. f_equal. apply sum_ext; intros b Hb. assert (E : vmat (dim N) (eye 0%nat) (gained N l 0) b = w
+            * eye
               0%nat b).
-            { unfold vmat. rewrite (sum_single (dim N) _ 0%nat d0). { rewrite Hw by assumption. unfold eye at 1. simpl. ring. }
+            { unfold vmat. rewrite (sum_single (dim N) _ 0%nat d0). { rewrite Hw by assumption. unfold eye at 1.
+              simpl. ring. }
               intros a _ Na. unfold eye at 1. destruct (Nat.eqb_spec 0 a); [congruence|ring]. }
             rewrite E. reflexivity.
           - rewrite l2_scal, E1, Rabs_pos_eq by exact w0. ring. }
@@ -305,7 +326,8 @@ Proof.
     rewrite Gw.
     set (r0 := root_size N l (Y l 0%nat)). set (r1 := root_size N l (Y l 1%nat)).
     assert (R0 : 0 < r0) by (apply Rt; lia). assert (R1 : 0 < r1) by (apply Rt; lia).
-    assert (F := first_row N PN M N2 l 0%nat (read N l (Y l))). destruct (second_row N PN M N2 l 0%nat (read N l (Y l))) as
+    assert (F := first_row N PN M N2 l 0%nat (read N l (Y l))).
+      destruct (second_row N PN M N2 l 0%nat (read N l (Y l))) as
       [S2 Z2]. change (scored_attention N l 0%nat (read N l (Y l))) with (normed_P N l 0%nat) in *. fold (p l) in S2.
     assert (Wg : forall (x : vec) b, (b < d)%nat -> vmat d (fun a => x a * gain N l a) (W N l 0%nat) b = w * x b).
     { intros x b Hb. unfold vmat. rewrite (sum_ext d _ (fun a => x a * (w * eye a b))).
@@ -325,7 +347,8 @@ Proof.
         rewrite (F j Hj); reflexivity).
       rewrite (sum_single n _ 0%nat); [|lia|intros j _ Hj; destruct (Nat.eqb_spec j 0); [congruence|ring]].
       simpl. rewrite Rd. unfold r0. ring. }
-    assert (X1 : forall b, (b < d)%nat -> Y (S l) 1%nat b = (1 + w * p l / r1) * Y l 1%nat b + w * (1 - p l) / r0 * Y l 0%nat
+    assert (X1 : forall b, (b < d)%nat -> Y (S l) 1%nat b = (1 + w * p l / r1) * Y l 1%nat b + w * (1 - p l) / r0 * Y
+      l 0%nat
       b).
     { intros b Hb. rewrite (Nx 1%nat (fun a => (1 - p l) * (Y l 0%nat a / r0) + p l * (Y l 1%nat a / r1)));
         [field; split; lra| |exact Hb]. intro a. unfold vmat.
@@ -342,7 +365,8 @@ Proof.
       rewrite Q. reflexivity.
     - rewrite l2_scal, Rabs_pos_eq; [reflexivity|]. assert (0 <= w * p l / r1) by (apply Rmult_le_pos;
         [apply Rmult_le_pos; [exact w0|apply p0]|left; now apply Rinv_0_lt_compat]). lra. }
-  assert (g0 : forall l, 0 <= gained_norm N l 0%nat * p l) by (intro; apply Rmult_le_pos; [apply spectral_nonneg|apply p0]).
+  assert (g0 : forall l, 0 <= gained_norm N l 0%nat * p l) by (intro; apply Rmult_le_pos;
+    [apply spectral_nonneg|apply p0]).
   assert (Lp : forall l, (l < layers N)%nat -> 0 < least_root N l) by (intros; now apply least_pos).
   assert (Lr : forall l, least_root N l <= root_size N l (Y l 1%nat) <= largest_root N l).
   { intro l. split; [apply (least_lb n (fun i => root_size N l (normed_X N l i)) 1%nat); lia|].

@@ -339,30 +339,17 @@ Proof.
 Qed.
 
 (* ---------- the stationary mean ---------- *)
-Lemma dobrushin_is n (A : matrix n n) : wang2022_1_repaired.dobrushin n A = dobrushin_of A.
-Proof.
-  assert (T : forall i j, 0 <= / 2 * sum n (fun k => Rabs (A i k - A j k))) by (intros; apply Rmult_le_pos; [lra|];
-    apply sum_nonneg; intros; apply Rabs_pos).
-  unfold wang2022_1_repaired.dobrushin, dobrushin_of. rewrite largest_maxf.
-  - f_equal. apply functional_extensionality; intro i. symmetry. apply largest_maxf. intros; apply T.
-  - intros i Hi. eapply Rle_trans; [apply (T i i)|]. apply (largest_ub n (fun j => / 2 * sum n (fun k => Rabs (A i k -
-      A j k))) i Hi).
-Qed.
-Lemma range_is n (z : vector n) : (0 < n)%nat -> wang2022_1_repaired.osc n z = range_of z.
-Proof.
-  intros Hn. unfold range_of. apply Rle_antisym.
-  - apply maxf_lub; [apply (osc_nonneg n z Hn)|]. intros i Hi. apply maxf_lub; [apply (osc_nonneg n z Hn)|].
-    intros k Hk. now apply osc_spec.
-  - destruct (largest_attained n z Hn) as [i [Hi ->]]. destruct (least_attained n z Hn) as [k [Hk ->]].
-    now apply wang2022_1_repaired.osc_ub.
-Qed.
 Lemma power_is n (A : matrix n n) t z : wang2022_1.power n A t z = applied A t z.
 Proof. induction t as [|t IH]; [reflexivity|]. cbn. now rewrite IH. Qed.
 
 (** Rows with positive entries overlap. *)
 Lemma dobrushin_below_one n (A : matrix n n) : (0 < n)%nat -> positive_stochastic A -> 0 <= dobrushin_of A < 1.
 Proof.
-  intros Hn [P0 P1]. assert (D0 : 0 <= dobrushin_of A) by (rewrite <- dobrushin_is; apply maxf_pos).
+  intros Hn [P0 P1]. assert (D0 : 0 <= dobrushin_of A).
+  { unfold dobrushin_of. eapply Rle_trans; [|apply (largest_ub n _ 0%nat Hn)]. cbv beta.
+    eapply Rle_trans; [|apply (largest_ub n _ 0%nat Hn)]. cbv beta. apply Rmult_le_pos; [lra|].
+    apply sum_nonneg; intros; apply Rabs_pos. }
+ 
   split; [exact D0|]. unfold dobrushin_of.
   destruct (largest_attained n (fun i => largest n (fun j => / 2 * sum n (fun k => Rabs (A i k - A j k)))) Hn) as [i
     [Hi ->]].
@@ -397,7 +384,7 @@ Proof.
   assert (Near : forall s, Rabs (dot n pi z - dot n pi' z) <= 2 * (dl ^ s * range_of z)).
   { intro s. rewrite <- (Inv pi S s), <- (Inv pi' S' s). set (y := applied A s z).
     assert (O : forall i k, (i < n)%nat -> (k < n)%nat -> Rabs (y i - y k) <= dl ^ s * range_of z).
-    { intros i k Hi Hk. unfold y, dl. rewrite <- power_is, <- dobrushin_is, <- range_is by exact Hn.
+    { intros i k Hi Hk. unfold y, dl. rewrite <- power_is.
       now apply wang2022_1_repaired.power_osc. }
     assert (G : forall p, stationary A p -> Rabs (dot n p y - y 0%nat) <= dl ^ s * range_of z).
     { intros p [p0 [p1 _]]. replace (dot n p y - y 0%nat) with (sum n (fun i => p i * (y i - y 0%nat))).
@@ -433,7 +420,7 @@ Proof.
     rewrite E in *. destruct PA as [P0 P1]. destruct Hp as [p0 [p1 ps]].
     assert (W := wang2022_1_repaired.wang_repaired n A z pi t Hn (conj (fun i j Hi Hj => Rlt_le _ _ (P0 i j Hi Hj)) P1)
       P0 p0 p1 ps).
-    cbv zeta in W. rewrite dobrushin_is, range_is, power_is in W by exact Hn. fold beta in W. exact (W Hb).
+    cbv zeta in W. rewrite power_is in W. fold beta in W. exact (W Hb).
   - assert (E : stationary_mean A z = 0).
     { unfold stationary_mean, sup_of. rewrite (is_lub_Rbar_unique _ m_infty); [reflexivity|]. split.
       - intros x [pi [Sp _]]. exfalso. apply No. now exists pi.

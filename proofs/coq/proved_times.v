@@ -25,7 +25,8 @@ Ltac side := repeat split; try easy; try (apply Rgt_not_eq); repeat apply Rmult_
 Lemma exp_gt_one_plus x : 0 < x -> 1 + x < exp x.
 Proof. intros H. apply exp_ineq1. lra. Qed.
 
-Lemma grown (h dh : R -> R) x : 0 <= x -> (forall t, is_derive h t (dh t)) -> (forall t, 0 <= t -> 0 <= dh t) -> h 0 <= h x.
+Lemma grown (h dh : R -> R) x : 0 <= x -> (forall t, is_derive h t (dh t)) -> (forall t, 0 <= t -> 0 <= dh t) -> h 0
+  <= h x.
 Proof. intros Hx D P. apply (grows h dh); auto. intros t Ht. apply P. lra. Qed.
 
 (** e^x (x - 2) + 2 + x >= 0 for x >= 0. *)
@@ -87,7 +88,8 @@ Proof.
   { assert (P : 2 * (e - 1 - x) <= x * e).
     { assert (Q := convex_gap x ltac:(lra)). fold e in Q. nra. }
     assert (Q : e - 1 <= x * e).
-    { assert (T := exp_ineq1 (- x) ltac:(lra)). assert (I : exp (- x) * e = 1) by (unfold e; rewrite <- exp_plus, Rplus_opp_l, exp_0; ring).
+    { assert (T := exp_ineq1 (- x) ltac:(lra)). assert (I : exp (- x) * e = 1) by (unfold e;
+      rewrite <- exp_plus, Rplus_opp_l, exp_0; ring).
       assert (0 < e) by apply exp_pos. nra. }
     apply Rmult_le_reg_r with (u * x); [nra|].
     replace ((2 * (e - 1 - x) / x + (e - 1) / (beta * u)) * (u * x)) with (u * (2 * (e - 1 - x)) + (1 - u) * (e - 1))
@@ -171,7 +173,8 @@ Proof.
     by (unfold c; field; lra).
   assert (Q : m / c <= k).
   { unfold k, c. apply Rmult_le_reg_r with ((m + exp (beta / 2)) * (m - 1 + exp (beta / 2))); [nra|].
-    replace (m / (m + exp (beta / 2)) * ((m + exp (beta / 2)) * (m - 1 + exp (beta / 2)))) with (m * (m - 1 + exp (beta / 2)))
+    replace (m / (m + exp (beta / 2)) * ((m + exp (beta / 2)) * (m - 1 + exp (beta / 2)))) with (m * (m - 1 + exp
+      (beta / 2)))
       by (field; lra).
     replace ((m + 1) / (m - 1 + exp (beta / 2)) * ((m + exp (beta / 2)) * (m - 1 + exp (beta / 2))))
       with ((m + 1) * (m + exp (beta / 2))) by (field; lra). nra. }

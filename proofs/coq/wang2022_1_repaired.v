@@ -5,26 +5,24 @@
     low frequencies tends to 0 unless pi z = 0.  (For entries that are positive pi is the only stationary distribution;
       the theorem needs no more than pi A = pi.) *)
 Require Import Reals Lra Lia Psatz.
+From Rankmath Require Language LanguageFacts.
 From Rankmath Require Import Definitions Norms Masks own_tv wang2022_1.
 Local Open Scope R_scope.
 
-(** Dobrushin's coefficient, and the range of a signal. *)
-Definition dobrushin (n : nat) (A : mat) : R := maxf n (fun i => maxf n (fun k => tv n (A i) (A k))).
-Definition osc (n : nat) (z : vec) : R := maxf n (fun i => maxf n (fun k => z i - z k)).
+Notation dobrushin n A := (@Language.dobrushin_of n n A).
+Notation osc n z := (@Language.range_of n z).
 
-Lemma osc_ub n z i k : (i < n)%nat -> (k < n)%nat -> z i - z k <= osc n z.
-Proof.
-  intros Hi Hk. eapply Rle_trans; [apply (maxf_ub n (fun k => z i - z k) k Hk)|apply (maxf_ub n (fun i => maxf n (fun k
-    => z i - z k)) i Hi)].
-Qed.
-
-Lemma power_osc n A z t : row_stochastic n n A -> forall i k, (i < n)%nat -> (k < n)%nat ->
+Lemma power_osc n A z t : (0 < n)%nat -> row_stochastic n n A -> forall i k, (i < n)%nat -> (k < n)%nat ->
   Rabs (power n A t z i - power n A t z k) <= dobrushin n A ^ t * osc n z.
 Proof.
-  intros [_ A1]. assert (O0 : 0 <= osc n z) by apply maxf_pos. assert (D0 : 0 <= dobrushin n A) by apply maxf_pos.
+  intros Hn [_ A1]. assert (O0 : 0 <= osc n z) by now apply LanguageFacts.osc_nonneg.
+  assert (T0 : forall i k, (i < n)%nat -> (k < n)%nat -> tv n (A i) (A k) <= dobrushin n A).
+  { intros i k Hi Hk. unfold Language.dobrushin_of.
+    eapply Rle_trans; [|apply (LanguageFacts.largest_ub n _ i Hi)]. cbv beta.
+    apply (LanguageFacts.largest_ub n (fun j => / 2 * sum n (fun l => Rabs (A i l - A j l))) k Hk). }
   induction t as [|t IH]; intros i k Hi Hk.
-  - simpl. rewrite Rmult_1_l. apply Rabs_le. assert (H := osc_ub n z i k Hi Hk). assert (H' := osc_ub n z k i Hk Hi).
-    lra.
+  - simpl. rewrite Rmult_1_l. apply Rabs_le. assert (H := LanguageFacts.osc_spec n z i k Hi Hk).
+    assert (H' := LanguageFacts.osc_spec n z k i Hk Hi). change (Language.osc z) with (osc n z) in *. lra.
   - cbn [power pow]. set (y := power n A t z) in *. set (D := dobrushin n A ^ t * osc n z) in *.
     assert (T := transport (coord 0) n (fun j => A i j - A k j) (fun j _ => y j) D). cbn [coord sn] in T.
     unfold vsub in T.
@@ -33,10 +31,8 @@ Proof.
     rewrite E. eapply Rle_trans; [apply T; [rewrite sum_minus; change (sum n (A i) - sum n (A k) = 0);
       rewrite !A1 by assumption; ring|exact IH]|].
     replace (dobrushin n A * dobrushin n A ^ t * osc n z) with (dobrushin n A * D) by (unfold D; ring).
-    apply Rmult_le_compat_r; [unfold D; apply Rmult_le_pos; [now apply pow_le|exact O0]|].
-    change (tv n (A i) (A k) <= dobrushin n A). unfold dobrushin.
-    eapply Rle_trans; [apply (maxf_ub n (fun k => tv n (A i) (A k)) k Hk)|apply (maxf_ub n (fun i => maxf n (fun k =>
-      tv n (A i) (A k))) i Hi)].
+    apply Rmult_le_compat_r; [|exact (T0 i k Hi Hk)].
+    eapply Rle_trans; [apply Rabs_pos|apply (IH i k Hi Hk)].
 Qed.
 
 (** A mean with weights and the plain mean differ by at most (1 - 1/n) times the range. *)
@@ -78,7 +74,7 @@ Proof.
     rewrite (sum_ext n _ (fun i => sum n (fun j => pi i * A i j * w j))) by (intros; rewrite <- sum_scal;
       apply sum_ext; intros; ring).
     rewrite sum_swap. apply sum_ext; intros j Hj. rewrite sum_scal_r. f_equal. now apply Stat. }
-  assert (Os := power_osc n A z t St). fold beta in Os. fold y in Os.
+  assert (Os := power_osc n A z t Hn St). fold beta in Os. fold y in Os.
   assert (M := means_apart n pi y beta Hn p0 p1 Os). unfold y in M at 1. rewrite Inv in M.
   set (c := sum n y / INR n) in *. set (g := beta * (INR n - 1) / INR n) in *.
   assert (Low : Rabs (dot n pi z) - g <= Rabs c).

@@ -1,7 +1,5 @@
 """Balls (python-flint's Arb): midpoint and radius, every result an enclosure, unbounded exponents."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Double precision on a GPU: CuPy, and kernels where these take fewer launches."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import cached_property

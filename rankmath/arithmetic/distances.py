@@ -1,7 +1,5 @@
 """The largest distance of two of many rows, on the CPU."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from itertools import pairwise

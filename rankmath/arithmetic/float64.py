@@ -1,7 +1,5 @@
 """Double precision on any array-API library; `numpy64` and `cupy64` say what NumPy and CuPy do faster."""
 
-from __future__ import annotations
-
 import math
 import operator
 from collections.abc import Callable, Iterator, Sequence

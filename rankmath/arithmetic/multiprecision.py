@@ -1,7 +1,5 @@
 """mpmath: any number of digits, unbounded exponents, rounding to nearest (not rigorous)."""
 
-from __future__ import annotations
-
 import mpmath
 import numpy as np
 

@@ -54,48 +54,34 @@ class ObjectArithmetic:
     expm1_of_temporary: Callable[[Array], Array]
     exp_of_temporary: Callable[[Array], Array]
 
+    #: Numbers and arrays of this system.
+    constant: Callable[[Number], Number]
+    asarray: Callable[[Array], Array]
+    maximum: Callable[[Array, Array], Array]
+    #: One of two by the sign of the first argument; the hull of both where the sign is not certain.
+    choose: Callable[[Array, Array, Array], Array]
+    certainly_positive: Callable[[Array], Array]
+    #: Whether a difference of numbers of the given size is zero (to rounding, where there is any).
+    vanishes: Callable[[Array, Array], Array]
+    #: Nearby doubles, over the largest magnitude where doubles would not hold them.
+    scaled_floats: Callable[[Array], Floats]
+    #: x as float · 2^exponent, with exponent 0 wherever a double holds x.
+    float_and_exponent: Callable[[Number], tuple[float, int]]
+    #: An integer b with every |entry| ≤ 2^b.
+    upper_exponent: Callable[[Array], int]
+    #: What stands for an error of up to 2^exponent.
+    error_ball: Callable[[int], Number]
+    #: The product of two matrices.
+    product: Callable[[Array, Array], Array]
+    #: Precision in bits.
+    bits: Callable[[], int]
+
     @property
     def root_two(self) -> Number:
         raise NotImplementedError
 
     @property
     def root_two_pi(self) -> Number:
-        raise NotImplementedError
-
-    def constant(self, value: Number) -> Number:
-        raise NotImplementedError
-
-    def asarray(self, value: Array) -> Array:
-        raise NotImplementedError
-
-    def maximum(self, a: Array, b: Array) -> Array:
-        raise NotImplementedError
-
-    def choose(self, u: Array, if_positive: Array, otherwise: Array) -> Array:
-        """One of two by the sign of u; the hull of both where the sign is not certain."""
-        raise NotImplementedError
-
-    def certainly_positive(self, a: Array) -> Array:
-        raise NotImplementedError
-
-    def vanishes(self, a: Array, size: Array) -> Array:
-        """Whether `a`, a difference of numbers of the given size, is zero (to rounding, where there is any)."""
-        raise NotImplementedError
-
-    def scaled_floats(self, a: Array) -> Floats:
-        """Nearby doubles, over the largest magnitude where doubles would not hold them."""
-        raise NotImplementedError
-
-    def float_and_exponent(self, x: Number) -> tuple[float, int]:
-        """x as float · 2^exponent, with exponent 0 wherever a double holds x."""
-        raise NotImplementedError
-
-    def upper_exponent(self, a: Array) -> int:
-        """An integer b with every |entry| ≤ 2^b."""
-        raise NotImplementedError
-
-    def error_ball(self, exponent: int) -> Number:
-        """What stands for an error of up to 2^exponent."""
         raise NotImplementedError
 
     @property
@@ -110,10 +96,6 @@ class ObjectArithmetic:
     def middle(self, a: Array) -> Floats:
         """Nearby doubles up to one common factor: for choices to which any answer is valid."""
         return self.scaled_floats(a)
-
-    def product(self, a: Array, b: Array) -> Array:
-        """The product of two matrices."""
-        raise NotImplementedError
 
     def matmul(self, a: Array, b: Array) -> Array:
         if a.ndim == 2 and b.ndim == 2:
@@ -133,10 +115,6 @@ class ObjectArithmetic:
         m = self.expm1_of_temporary(E if offsets is None else E + offsets)
         y = self.matmul(m, self.concat([q * values, q], axis=-1))
         return y[..., :-1] * (1 / (1 + y[..., -1:]))
-
-    def bits(self) -> int:
-        """Precision in bits."""
-        raise NotImplementedError
 
     def clearly_moderate(self, left: Array, right: Array) -> bool:
         """Whether one look shows that left rightᵀ is not all below 2^−bits: saves bounding it."""

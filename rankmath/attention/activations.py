@@ -4,8 +4,6 @@ u is the center's pre-activation, t the residual's in units of s = e^σ (s = 1 w
 float64 u and s may be given over a unit `grow` = e^M, to be multiplied up only where it matters.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from fractions import Fraction

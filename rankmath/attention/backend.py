@@ -1,7 +1,5 @@
 """Moving a network and its input to a GPU and back: only when asked, never silently."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from types import ModuleType

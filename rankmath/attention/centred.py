@@ -5,8 +5,6 @@ formed without subtracting the mean: R' = λR + Σ_h Q_h R W_h is as accurate as
 matrix of moderate size, and Q R is e^{3σ} times one (`tokens`, on units).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from functools import partial, reduce

@@ -10,7 +10,7 @@ from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.plain import attention_matrices, check_input
 from rankmath.attention.tokens import Tokens
 from rankmath.attention.trace import layers_centred
-from rankmath.linalg.enclosures import log_residual
+from rankmath.linalg.exact_residuals import log_residual
 from rankmath.model.network import Network
 from rankmath.model.sublayers import Attention
 from rankmath.validation import Array, ArrayLike, InvalidArgument, Number, as_array, as_choice, as_count
@@ -113,8 +113,8 @@ def consensus_factor(
     with precision(256 + 12 * net.layers if bits is None else as_count("bits", bits, least=2, most=2**22)):
         A = MatrixBalls()
         rows = [A.array(one.residual) for one in layers_centred(A, net, tokens)]
-        logs = [float(log_residual(A.on_arrays, rows[place], "frobenius")) for place in (0, -count - 1)]
-        _near_consensus(logs[0], logs[1], count)
+        first, before = (float(log_residual(A.on_arrays, rows[place], "frobenius")) for place in (0, -count - 1))
+        _near_consensus(first, before, count)
         weights = np.random.default_rng(0).integers(-99, 100, tokens.size)
         return _leading_root([(row.ravel() * weights).sum() for row in rows[-count:]])
 
@@ -176,9 +176,14 @@ def _roots(s: list[Number], order: int) -> list[Number]:
 
     try:
         last = arb_mat([s[i : i + order] for i in range(order)]).solve(arb_mat([[x] for x in s[order:]])).entries()
-        with precision(min(int(ctx.prec), 512)):
-            above = [[int(j == i + 1) for j in range(order)] for i in range(order - 1)]
-            found = acb_mat([*above, last]).eig(multiple=True)
-    except (ZeroDivisionError, ValueError):  # the numbers obey a shorter recurrence, up to what is known of them
+    except ZeroDivisionError:  # the numbers obey a shorter recurrence, up to what is known of them
         return []
-    return sorted(found, key=lambda x: -float(abs(x).mid()))
+    above = [[int(j == i + 1) for j in range(order)] for i in range(order - 1)]
+    for bits in (512, int(ctx.prec)):  # a few bits are faster; roots around a multiple one may need all
+        try:
+            with precision(min(bits, int(ctx.prec))):
+                found = acb_mat([*above, last]).eig(multiple=True)
+        except ValueError:
+            continue
+        return sorted(found, key=lambda x: -float(abs(x).mid()))
+    return []

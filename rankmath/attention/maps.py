@@ -3,8 +3,6 @@
 f(x + R_i) − f(x) is formed without subtracting nearly equal values.
 """
 
-from __future__ import annotations
-
 import math
 
 from rankmath.arithmetic.float64 import Float64

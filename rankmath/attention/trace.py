@@ -246,9 +246,8 @@ class Trace(Shows):
     @cached_property
     def beta(self) -> Floats:
         """β of each layer: max over heads of ‖W_QK‖₁‖W‖_{1,∞} (dong2021:2.3)."""
-        product: Floats = self.weight_norms["W_QK_one"] * self.weight_norms["W_composite"]
-        best: Floats = product.max(axis=1)
-        return best
+        norms = self.weight_norms
+        return np.asarray(np.max(norms["W_QK_one"] * norms["W_composite"], axis=1))
 
 
 def trace(

@@ -6,8 +6,6 @@ E_ij, c = D (W_QKᵀ x + k)/√d_qk and E = R W_QK Dᵀ/√d_qk. At j* both are 
 same average. Rows come in blocks: no full n × n matrix is ever held.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

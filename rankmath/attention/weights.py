@@ -1,7 +1,5 @@
 """The weights of one attention in the arithmetic that runs."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property

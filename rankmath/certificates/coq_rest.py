@@ -17,7 +17,7 @@ from rankmath.model.network import Network
 
 Found = list[tuple[str, str]]
 Rational = list[list[Fraction]]
-BOX = Fraction(1, 2**22)  # how far the box of an equilibrium reaches where the certificate's has another shape
+PART = 16  # a box around the certificate's ellipsoid, times 1 - rate, is this many times as wide as that in Coq
 
 
 def rest(content: Mapping[str, Any]) -> tuple[Writer, Found, list[str]]:
@@ -33,7 +33,7 @@ def rest(content: Mapping[str, Any]) -> tuple[Writer, Found, list[str]]:
     M, V, mask = (exact(data[name], name) for name in ("W_QK", "W_V", "mask"))
     tokens = exact(data["tokens"], "tokens")
     d_qk, c = exact(data["d_qk"], "d_qk"), [x for row in tokens for x in row]
-    left_out: list[str] = []
+    left_out = ["what is given about W_QK, W_V and the mask is not stated again: these are the exact data of the file"]
     if "weights" in hints:  # a box of the certificate's own
         weights = [w for row in exact(hints["weights"], "weights") for w in row]
         T = [[w * (i == j) for j in range(n * d)] for i, w in enumerate(weights)]
@@ -45,10 +45,18 @@ def rest(content: Mapping[str, Any]) -> tuple[Writer, Found, list[str]]:
     elif "attracting" in data:
         T, rate = _coordinates(tokens, M, V, mask, d_qk)
         S, bits = from_flint(to_flint(T).inv()), 200
-        size = BOX / max(sum(map(abs, row)) for row in T)
-        ball, near = size / max(sum(map(abs, row)) for row in S), Fraction(0)
+        R, rho = exact(data["attracting"]["R"], "R"), float(exact(data["attracting"]["radius"], "radius"))
+        axes = rho * np.linalg.inv(np.array(R, dtype=float))  # the ellipsoid |R(x - tokens)| <= rho
+        around = np.linalg.norm(np.array(S, dtype=float) @ axes, axis=1).max()
+        size = Fraction(2) ** math.floor(math.log2(around * (1 - rate) / PART))
+        ball = size / max(sum(map(abs, row)) for row in S)
         near = exact(data["radius"], "radius") / max(sum(map(abs, row)) for row in T)
-        left_out.append("attraction is stated for a box around the tokens, in place of the certificate's ellipsoid")
+        reach = np.linalg.norm(axes, axis=1)
+        left_out.append(
+            f"attraction is stated for the box of tokens with entries within {float(ball):.1e} of these; the"
+            f" certificate's ellipsoid reaches between {reach.min():.1e} and {reach.max():.1e} along the axes, so it is"
+            f" {reach.max() / float(ball):.0f} times as long at most"
+        )
     else:
         raise Untranslatable("an equilibrium that is not shown to attract is not written")
     wide = max(sum(map(abs, row)) for row in T)

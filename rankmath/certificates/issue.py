@@ -332,7 +332,7 @@ def stochastic_rationals(P: ArrayLike) -> Objects:
 
 
 def certify_arrays(
-    key: str, arrays: Mapping[str, ArrayLike], *, kind: Kind = "holds", decided: bool = True, about: str = ""
+    key: str, arrays: Mapping[str, ArrayLike], *, kind: Kind = "holds", decided: bool = True
 ) -> Certificate:
     """A statement about named arrays, whose data are these arrays and no more, each read exactly.
 
@@ -341,7 +341,7 @@ def certify_arrays(
     True
     """
     data = {name: exact_array(name, value, (None,) * np.ndim(value))[()] for name, value in arrays.items()}
-    return issue(Certificate(key, kind, data, about=about), decided=decided)
+    return issue(Certificate(key, kind, data), decided=decided)
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -24,11 +24,6 @@ Field = TypeVar("Field", Fraction, Decimal)
 MAX_EXACT = 2**14  # columns times bits of an entry, for an elimination in fractions
 
 
-def _digits(bits: int) -> decimal.Context:
-    """Decimals of twice the bits; what is larger than 10^100000 is an error, and no advice."""
-    return decimal.Context(20 + bits * 6 // 10, Emin=-(10**5), Emax=10**5)
-
-
 def _decimals(A: Rows, tick: Tick) -> list[list[Decimal]]:
     def near(x: Fraction) -> Decimal:
         tick()
@@ -170,7 +165,8 @@ def advice(kind: str, bits: int, tick: Tick, *values: Values) -> Values:
 
     tick(once=len(flat(list(values))) * (150 + bits // 4))
     try:
-        with decimal.localcontext(_digits(bits)):
+        # Decimals of twice the bits; what is larger than 10^100000 is an error, and no advice.
+        with decimal.localcontext(decimal.Context(20 + bits * 6 // 10, Emin=-(10**5), Emax=10**5)):
             found: Values = nested(fraction, ADVISORS[kind](bits, tick, *nested(exact, list(values))))
     except (ArithmeticError, ValueError, LookupError):
         raise Undecided(f"no {kind} is known") from None

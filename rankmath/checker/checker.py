@@ -127,12 +127,6 @@ def says(statement: str) -> str:
     return STATEMENTS[statement].says if statement in STATEMENTS else ""
 
 
-def exact_number(value: int | str) -> Fraction:
-    """The number that the notation of a certificate stands for: an integer, "p/q" or "m*2^e"."""
-    found: Fraction = read(value, "number", "value", {})
-    return found
-
-
 def content_id(content: dict[str, Any]) -> str:
     """rm- and the first hex digits of the SHA-256 of the canonical JSON of everything but the id."""
     rest = {name: value for name, value in content.items() if name != "id"}

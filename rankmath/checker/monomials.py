@@ -159,15 +159,11 @@ def of_atom(atom: Atom) -> Poly:
 
 
 def freeze(poly: Poly) -> Frozen:
-    return tuple(sorted(poly.items(), key=lambda item: (len(item[0]), _mono_key(item[0]))))
+    return tuple(sorted(poly.items(), key=lambda item: (len(item[0]), [(_base_key(base), e) for base, e in item[0]])))
 
 
 def _base_key(base: Base) -> tuple[int, str]:
     return (0, f"{base:09d}") if isinstance(base, int) else (1, base.text)
-
-
-def _mono_key(mono: Mono) -> list[tuple[tuple[int, str], Fraction]]:
-    return [(_base_key(base), exponent) for base, exponent in mono]
 
 
 @lru_cache(maxsize=4096)

@@ -1,12 +1,13 @@
 """alcalde2025:4.2: steps of hardmax attention towards a vertex; when they arrive, and how fast."""
 
-from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
 from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
-from rankmath.verification.claim import ALCALDE, OWN, ArrayInstance, Rng, exact_batch, proved, refuted
+from rankmath.verification.claim import ArrayInstance, Rng, exact_batch, proved, refuted
+from rankmath.verification.draws import written
+from rankmath.verification.papers import ALCALDE, OWN
 
 
 @predicate(
@@ -56,12 +57,6 @@ def draw_left(rng: Rng, size: int) -> ArrayInstance:
     return ArrayInstance({"g": 10.0 ** rng.uniform(-3, -0.01, (size, t))}, "random", is_batch=True)
 
 
-def small_steps(rng: Rng) -> Iterator[ArrayInstance]:
-    """Small steps: both bounds are nearly reached."""
-    for k in (8, 16):
-        yield ArrayInstance({"g": np.asarray([2.0**-k, 2.0 ** -(k + 1)])}, "small steps")
-
-
 alcalde2025_4_2 = refuted(
     "alcalde2025:4.2",
     "arrives_exponentially(a, q)",
@@ -88,7 +83,8 @@ own_hardmax_steps = proved(
     source=f"{OWN}; a classical inequality, in place of Theorem 4.2 of {ALCALDE}",
     truth="proofs/alcalde2025.tex",
     draws=(draw_left,),
-    extremal=small_steps,
+    # Both bounds are nearly reached.
+    extremal=written("small steps", {"g": [2.0**-8, 2.0**-9]}, {"g": [2.0**-16, 2.0**-17]}),
     sharp=True,
     share=0.3,
 )

@@ -6,8 +6,9 @@ import numpy as np
 
 from rankmath.claims.own_positions import LOGITS
 from rankmath.model.network import Network
-from rankmath.verification.claim import ALMAN, NetworkInstance, proved
+from rankmath.verification.claim import NetworkInstance, proved
 from rankmath.verification.draws import SMALL, Rng, clustered_tokens, moderate_tokens, networks
+from rankmath.verification.papers import ALMAN
 
 
 def one_token(rng: Rng) -> Iterator[NetworkInstance]:

@@ -13,8 +13,9 @@ from rankmath.formula.run import Run
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import Network
 from rankmath.validation import Array
-from rankmath.verification.claim import BARBERO, OWN, NetworkInstance, proved, refuted
+from rankmath.verification.claim import NetworkInstance, proved, refuted
 from rankmath.verification.draws import Rng, Tokens, clustered_tokens, moderate_tokens, networks, outlier_tokens
+from rankmath.verification.papers import BARBERO, OWN
 
 
 def _repeated(run: Run, layer: int) -> tuple[Array, list[Array]]:

@@ -7,7 +7,8 @@ import numpy as np
 from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
 from rankmath.linalg.rationals import from_flint, to_flint
 from rankmath.validation import NumpyArray
-from rankmath.verification.claim import BHOJANAPALLI, OWN, ArrayInstance, Rng, exact_batch, proved, refuted
+from rankmath.verification.claim import ArrayInstance, Rng, exact_batch, proved, refuted
+from rankmath.verification.papers import BHOJANAPALLI, OWN
 
 
 def _reduced(M: NumpyArray) -> tuple[list[list[Fraction]], int]:

@@ -5,18 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from rankmath.model.network import Network
-from rankmath.verification.claim import (
-    CASTIN,
-    NetworkInstance,
-    Rng,
-    antipodal_tokens,
-    clustered_tokens,
-    moderate_tokens,
-    networks,
-    ours,
-    outlier_tokens,
-    proved,
-)
+from rankmath.verification.claim import NetworkInstance, Rng, networks, ours, proved
+from rankmath.verification.draws import antipodal_tokens, clustered_tokens, moderate_tokens, outlier_tokens
+from rankmath.verification.papers import CASTIN
 
 #: Shapes (n, d, H, L) of one layer whose derivative has few rows.
 LAYERS = ((2, 1, 1, 1), (3, 1, 1, 1), (3, 2, 1, 1), (4, 2, 1, 1), (2, 3, 1, 1))

@@ -4,7 +4,8 @@ and the mean square of its derivative."""
 from fractions import Fraction
 
 from rankmath.formula.arrays import defined
-from rankmath.verification.claim import CHEN, ArrayInstance, Rng, exact_batch, proved
+from rankmath.verification.claim import ArrayInstance, Rng, exact_batch, proved
+from rankmath.verification.papers import CHEN
 
 defined(
     "equiangular_layer(gamma: array, rho: array, m: array)",
@@ -74,11 +75,11 @@ chen2026_2_4 = proved(
     arrays={"gamma": "", "rho": "", "beta": "", "m": ", whole, >= 2, <= 64", "d": ", whole, >= 2"},
     exact=True,
     title="The derivative of one layer at tokens whose cosines are all alike, its mean square exactly",
-    source=f"{CHEN}, Theorem 2.4, read in two summaries: limits of ‖∇‖²/(nd), n tokens of squared length q in d "
-    "dimensions, without skip, for β = g log n; the formula for every n is ours",
+    source=f"{CHEN}, Theorem 2.4, read in two summaries: limits of ‖J‖²/(nd), J the derivative, n tokens of "
+    "squared length q in d dimensions, without skip, for β = g log n; the formula for every n is ours",
     draws=(draw_gradients,),
     share=0.1,
-    notes="For tokens of squared length q divide by q. With β = g log m and 0 < γ < 1 the mean square ‖∇‖²/(md) tends "
+    notes="For tokens of squared length q divide by q. With β = g log m and 0 < γ < 1 the mean square ‖J‖²/(md) tends "
     "to 0, 1/(4q) and 1/q as m grows, for g below, at and above 1/(1 − γ). The theorem prints 1 − 1/d beside; as d ≥ m "
     "it tends to 1. At the threshold it differs from (1 − 1/d)/(4q) by (γ log²m/16 + O(log m))/(qd).",
 )

@@ -1,12 +1,13 @@
 """contranorm2023:2: when a step of ContraNorm raises the effective rank: as we read it, and repaired."""
 
-from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
 from rankmath.formula.arrays import defined
-from rankmath.verification.claim import GUO, OWN, ArrayInstance, Draw, Instance, Rng, proved, refuted
+from rankmath.verification.claim import ArrayInstance, Draw, Rng, proved, refuted
+from rankmath.verification.draws import written
+from rankmath.verification.papers import GUO, OWN
 
 defined(
     "erank(sigma: array)",
@@ -41,11 +42,6 @@ def draw_spectra(factor: int, most: int) -> Draw:
     return draw
 
 
-def nearly_killed(rng: Rng) -> Iterator[Instance]:
-    """The largest singular value is sent almost to 0."""
-    yield contranorm2023_2.instance([1.4, 0.5], 1.0)
-
-
 _STEP = "erank(sigma) < erank_after(sigma, s)"
 _GIVEN = ("s > 0", "bottom(sigma) > 0", "bottom(sigma) < top(sigma)")
 _NOTE = "erank and the step depend on the singular values of H alone; those that are 0 stay 0."
@@ -58,7 +54,8 @@ contranorm2023_2 = refuted(
     title="A step of ContraNorm raises the effective rank, as we read it",
     source=f"{GUO}, Proposition 2, from third-party text; that the singular values are not all equal is our addition",
     draws=(draw_spectra(1, 5),),
-    extremal=nearly_killed,
+    # The largest singular value is sent almost to 0.
+    extremal=written("given", {"sigma": [1.4, 0.5], "s": 1}),
     # The effective rank of diag(7/5, 1/2) falls from 1.78 to 1.26.
     exhibit={"sigma": [Fraction(7, 5), Fraction(1, 2)], "s": 1},
     notes=f"{_NOTE} True with 2σ_max² in place of σ_max²: own:contranorm.",

@@ -14,7 +14,9 @@ from rankmath.formula.arrays import ArrayRun, Truth, predicate
 from rankmath.linalg.rationals import to_flint
 from rankmath.model.network import Network
 from rankmath.validation import ArrayLike, InvalidArgument, NumpyArray, Objects
-from rankmath.verification.claim import DONG, ArrayInstance, Rng, Verdict, network_instance, proved, rational_stochastic
+from rankmath.verification.claim import ArrayInstance, Rng, Verdict, network_instance, proved
+from rankmath.verification.draws import rational_stochastic
+from rankmath.verification.papers import DONG
 
 _MOST_PATHS = 4096
 _ARRAYS = {"X": "n d", "P": "L H n n, stochastic", "W": "L H d d", "bias": "L d", "skip": ""}

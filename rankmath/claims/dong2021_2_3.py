@@ -10,8 +10,9 @@ from rankmath.claims.own_gamma_free import three_keys
 from rankmath.formula.evaluate import Subject, sides
 from rankmath.model.network import LIPSCHITZ, MLP, Network
 from rankmath.validation import Number
-from rankmath.verification.claim import DONG, NetworkInstance, ours, proved
+from rankmath.verification.claim import NetworkInstance, ours, proved
 from rankmath.verification.draws import Rng, moderate_tokens, networks, outlier_tokens, small_tokens
+from rankmath.verification.papers import DONG
 
 SHAPES = ((2, 1, 1, 1), (3, 2, 1, 1), (5, 2, 2, 1), (6, 3, 1, 2), (4, 3, 2, 2))
 DRAWS = tuple(networks(t, shapes=SHAPES) for t in (small_tokens, moderate_tokens, outlier_tokens))

@@ -7,7 +7,9 @@ from rankmath.formula.language import fast
 from rankmath.formula.numbers import Signed
 from rankmath.formula.run import Run, exponent
 from rankmath.linalg import norms
-from rankmath.verification.claim import ALL_TOKENS, DONG, NetworkInstance, Rng, moderate_tokens, networks, proved
+from rankmath.verification.claim import ALL_TOKENS, NetworkInstance, Rng, networks, proved
+from rankmath.verification.draws import moderate_tokens
+from rankmath.verification.papers import DONG
 
 
 def draw_conserved_block(rng: Rng, size: int) -> NetworkInstance:

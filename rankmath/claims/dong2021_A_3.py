@@ -1,13 +1,12 @@
 """dong2021:A.3: the sandwich lemma for two softmaxes, under its hypothesis and (first version) without."""
 
-from collections.abc import Iterator
 from functools import partial
-
-import numpy as np
 
 from rankmath.formula.arrays import ArrayRun, Scalar, column, quantity, unbox
 from rankmath.validation import Array
-from rankmath.verification.claim import DONG, ArrayInstance, Rng, proved, refuted
+from rankmath.verification.claim import ArrayInstance, Rng, proved, refuted
+from rankmath.verification.draws import written
+from rankmath.verification.papers import DONG
 
 
 def _change(run: ArrayRun, c: str, E: tuple[str, int]) -> Array:
@@ -55,21 +54,11 @@ def draw_sandwich(rng: Rng, size: int, *, log_scale: tuple[float, float] = (-6.0
     return ArrayInstance({"c": c, "E": E}, "random", is_batch=True)
 
 
-def _one_key(D: float, label: str) -> ArrayInstance:
-    return ArrayInstance({"c": np.asarray([0.0, -40.0]), "E": np.asarray([[0.0, D]])}, label)
-
-
-def near_threshold(rng: Rng) -> Iterator[ArrayInstance]:
-    """Nearly all the weight on one key, the perturbation on another, D just below x*: nearly an equality."""
-    for gap in (1e-2, 1e-4, 1e-6):
-        yield _one_key(1.2564312086261697 - gap, "near threshold")
-
-
-def beyond_threshold(rng: Rng) -> Iterator[ArrayInstance]:
-    """Nearly all the weight on one key, D beyond x*."""
-    for D in (1.2565, 2.0, 5.0):
-        yield _one_key(D, "beyond the threshold")
-
+#: Nearly all the weight on one key, the perturbation D on another: just below x*, nearly an equality, and beyond it.
+_NEAR, _BEYOND = (
+    [{"c": [0, -40], "E": [[0, D]]} for D in sizes]
+    for sizes in ([1.2564312086261697 - gap for gap in (1e-2, 1e-4, 1e-6)], (1.2565, 2, 5))
+)
 
 _CLAIM = "all_i(relative_gain(c, E[i]) <= 2*osc(E[i])) and all_i(relative_loss(c, E[i]) <= osc(E[i]))"
 
@@ -81,7 +70,7 @@ dong2021_A_3 = proved(
     title="Sandwich lemma, under its hypothesis",
     source=f"{DONG}, Lemma A.3 with the hypothesis of the 2023 revision",
     draws=(draw_sandwich,),
-    extremal=near_threshold,
+    extremal=written("near threshold", *_NEAR),
     certificate="logits=c E",
     sharp=True,
 )
@@ -93,7 +82,7 @@ dong2021v1_A_3 = refuted(
     title="Sandwich lemma without a hypothesis",
     source=f"{DONG}, Lemma A.3, first version; the authors added the hypothesis in 2023",
     draws=(partial(draw_sandwich, log_scale=(-1.0, 0.7)),),
-    extremal=beyond_threshold,
+    extremal=written("beyond the threshold", *_BEYOND),
     certificate="logits=c E",
     # D = 3 and q_0 = 10⁻⁴: P_0/q_0 is 20.05, more than 1 + 2D = 7.
     exhibit={"weights": [1, 9999], "E": [[3, 0]]},

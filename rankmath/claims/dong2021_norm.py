@@ -5,7 +5,8 @@ import numpy as np
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import certify_arrays
 from rankmath.formula.arrays import defined
-from rankmath.verification.claim import DONG, ArrayInstance, Rng, proved
+from rankmath.verification.claim import ArrayInstance, Rng, proved
+from rankmath.verification.papers import DONG
 
 defined(
     "composite(A: array)",

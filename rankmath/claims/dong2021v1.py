@@ -11,7 +11,8 @@ from rankmath.formula.arrays import Scalar
 from rankmath.formula.language import fast
 from rankmath.formula.run import Run, scalar_function
 from rankmath.linalg.norms import composite
-from rankmath.verification.claim import DONG, OWN, refuted
+from rankmath.verification.claim import refuted
+from rankmath.verification.papers import DONG, OWN
 
 
 def exhibit(key: str, make: Callable[[], Kinds]) -> Callable[[], Certificate]:

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from rankmath.formula.arrays import defined
-from rankmath.verification.claim import OWN, ArrayInstance, Instance, Rng, proved, refuted
+from rankmath.verification.claim import ArrayInstance, Instance, Rng, proved, refuted
+from rankmath.verification.papers import OWN
 
 #: At least two logits, and a temperature.
 LOGITS = {"c": "m, m >= 2", "T": ", > 0"}

@@ -1,6 +1,5 @@
 """folk:spectrum-real: eigenvalues of attention are not real in general; how large, and when real."""
 
-from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -8,7 +7,9 @@ import numpy as np
 from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
 from rankmath.linalg.rationals import exact_array, to_flint
 from rankmath.validation import Array, Number
-from rankmath.verification.claim import OWN, ArrayInstance, Instance, Rng, exact_batch, proved, refuted
+from rankmath.verification.claim import ArrayInstance, Rng, exact_batch, proved, refuted
+from rankmath.verification.draws import written
+from rankmath.verification.papers import OWN
 
 
 def _all_real(A: Array) -> Truth:
@@ -78,12 +79,8 @@ def draw_logit_matrices(rng: Rng, size: int) -> ArrayInstance:
     return ArrayInstance({"L": scale * rng.standard_normal((size, n, n))}, "random", is_batch=True)
 
 
-def nearly_two_tokens(rng: Rng) -> Iterator[Instance]:
-    """A third token that nobody looks at and that looks like the mean of the others: nearly an equality."""
-    for a in (0.5, 2.0):
-        yield own_spectrum.instance([[a, 0.0, -25.0], [0.0, 1.0, -25.0], [0.0, 0.0, -25.0]])
-
-
+#: A third token that nobody looks at and that looks like the mean of the others: nearly an equality.
+_UNSEEN = [{"L": [[a, 0, -25], [0, 1, -25], [0, 0, -25]]} for a in (0.5, 2)]
 _CYCLIC = [[Fraction(k, 10) for k in row] for row in ([1, 8, 1], [1, 1, 8], [8, 1, 1])]
 
 folk_spectrum_real = refuted(
@@ -110,7 +107,7 @@ own_spectrum = proved(
     title="Every eigenvalue of attention besides 1 has modulus at most the Dobrushin coefficient",
     source=f"{OWN}; classical",
     draws=(draw_logit_matrices,),
-    extremal=nearly_two_tokens,
+    extremal=written("given", *_UNSEEN),
     sharp=True,
     share=0.5,
     notes="For two tokens it is an equality.",

@@ -9,7 +9,9 @@ import numpy as np
 from rankmath.attention.softmax import softmax
 from rankmath.formula.arrays import ArrayRun, Scalar, Truth, defined, predicate, quantity, unbox
 from rankmath.validation import Array
-from rankmath.verification.claim import GESHKOVSKI, OWN, ArrayInstance, Rng, exact_batch, ours, proved, refuted
+from rankmath.verification.claim import ArrayInstance, Rng, exact_batch, ours, proved, refuted
+from rankmath.verification.draws import written
+from rankmath.verification.papers import GESHKOVSKI, OWN
 
 
 @predicate(
@@ -202,11 +204,6 @@ def draw_arrived(rng: Rng, size: int) -> ArrayInstance:
     return ArrayInstance({"gamma": gamma, "beta": rng.uniform(0, 0.7, size), "m": m}, "nearly met", True)
 
 
-def at_the_start(rng: Rng) -> Iterator[ArrayInstance]:
-    """Two orthogonal tokens at time 0, β = 0."""
-    yield ArrayInstance({"gamma": np.asarray(0.0), "beta": np.asarray(0.0), "m": np.asarray(2.0)}, "the start")
-
-
 _READ = "as we read it: pre-LayerNorm flow of tokens on the sphere with Q = K = V = I and attention normalised"
 
 geshkovski2023_step = proved(
@@ -297,7 +294,7 @@ geshkovski2023_late_printed = refuted(
     source=f"{GESHKOVSKI}, appendix D, the bound on 1 − γ_β(t), printed for t ≥ 0 as a public formalisation, "
     "fxeqxmulfx/transformer, quotes it; that it fails at t = 0 is that formalisation's remark",
     draws=(draw_late,),
-    extremal=at_the_start,
+    extremal=written("the start", {"gamma": 0, "beta": 0, "m": 2}),
     share=0.02,
     notes="Two tokens, β = 0, t = 0: the left side is 1 and the right side e^{2/3}/2 = 0.974. It is true for "
     "t ≥ me^β/2 (geshkovski2023:late), and own:late is sharper.",

@@ -1,31 +1,20 @@
 """geshkovski2024: metastable clusters on the sphere; how long they stay apart, and how fast each closes meanwhile."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
 
 from rankmath.attention.softmax import softmax
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import quantity
-from rankmath.formula.run import unbox
+from rankmath.claims.karagodin2025 import unit_rows
+from rankmath.formula.arrays import ArrayRun, Scalar, quantity, unbox
 from rankmath.validation import Array
-from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.claim import ArrayInstance, Rng, proved
 from rankmath.verification.papers import GESHKOVSKI_SLOW, OWN
-from rankmath.verification.statement import Statement
 
 _UNIT = (
     "u = [[X[i][a]/sqrt(sum(X[i][b]**2 for b in range(len(X[0])))) for a in range(len(X[0]))] for i in range(len(X))]"
 )
 _GAPS = f"{_UNIT}; C = u @ T(u)"
-
-
-def _unit(run: ArrayRun, X: str) -> Array:
-    rows = run.array(X)
-    return rows / run.A.sqrt(run.A.sum(rows * rows, axis=-1))
 
 
 def _gaps(run: ArrayRun, u: Array, v: Array) -> Array:
@@ -55,7 +44,7 @@ def _largest(run: ArrayRun, values: Array, kept: Array, other: float) -> Scalar:
 @quantity("pair_gap(X: array)", text=f"{_GAPS}; 1 - C[0][1]", by_name=True, example="pair_gap(X) <= 2")
 def pair_gap(run: ArrayRun, X: str) -> Scalar:
     """1 − ⟨x_0, x_1⟩; rows are divided by their lengths"""
-    u = _unit(run, X)
+    u = unit_rows(run, X)
     return run.number(unbox(_gaps(run, u[..., :1, :], u[..., 1:2, :])))
 
 
@@ -68,7 +57,7 @@ def pair_gap(run: ArrayRun, X: str) -> Scalar:
 def inner_gap(run: ArrayRun, X: str, m: str) -> Scalar:
     """the largest 1 − ⟨x_i, x_j⟩ of two of the first m rows other than the first two, 0 if there is none; rows are
     divided by their lengths"""
-    u, near = _unit(run, X), _within(run, X, m)
+    u, near = unit_rows(run, X), _within(run, X, m)
     late = near & (np.arange(near.shape[-1]) >= 2)
     return _largest(run, _gaps(run, u, u), near[..., :, None] & late[..., None, :], 0.0)
 
@@ -82,21 +71,21 @@ def inner_gap(run: ArrayRun, X: str, m: str) -> Scalar:
 def outer_gap(run: ArrayRun, X: str, m: str) -> Scalar:
     """the least 1 − ⟨x_i, x_j⟩ of one of the first m rows and one of the others, 2 if there is no other; rows are
     divided by their lengths"""
-    u, near = _unit(run, X), _within(run, X, m)
+    u, near = unit_rows(run, X), _within(run, X, m)
     return -_largest(run, -_gaps(run, u, u), near[..., :, None] & ~near[..., None, :], -2.0)
 
 
 @quantity(
     "pair_speed(X: array, beta: array)",
-    text=f"{_GAPS}; P = softmax(beta*C); sum(P[0][k]*(C[k][1] - C[k][0]*C[0][1]) + P[1][k]*(C[k][0] - "
-    "C[k][1]*C[0][1]) for k in range(n))",
+    text=f"{_GAPS}; P = softmax(beta*C); sum(P[0][j]*(C[j][1] - C[j][0]*C[0][1]) + P[1][j]*(C[j][0] - "
+    "C[j][1]*C[0][1]) for j in range(n))",
     by_name=True,
     example="pair_speed(X, beta) <= 4",
 )
 def pair_speed(run: ArrayRun, X: str, beta: str) -> Scalar:
     """d⟨x_0, x_1⟩/dt for tokens on the sphere that follow dx_i/dt = Σ_k P_ik (x_k − ⟨x_k, x_i⟩x_i), P the softmax of
     the logits β⟨x_i, x_k⟩; rows are divided by their lengths"""
-    u = _unit(run, X)
+    u = unit_rows(run, X)
     gaps = _gaps(run, u, u)
     pair = gaps[..., 0, 1][..., None]
     P = _shares(run, gaps, beta)
@@ -119,7 +108,7 @@ def cap_height(run: ArrayRun, X: str, w: str) -> Scalar:
 def _depths(run: ArrayRun, X: str, w: str) -> Array:
     """1 − ⟨x_i, w⟩, a column."""
     pole = run.A.asarray(np.asarray(run[w])[..., None, :])
-    return _gaps(run, _unit(run, X), pole / run.A.sqrt(run.A.sum(pole * pole, axis=-1)))
+    return _gaps(run, unit_rows(run, X), pole / run.A.sqrt(run.A.sum(pole * pole, axis=-1)))
 
 
 @quantity(
@@ -138,15 +127,15 @@ def cap_least(run: ArrayRun, X: str, w: str, m: str) -> Scalar:
 
 @quantity(
     "cap_fall(X: array, w: array, beta: array)",
-    text=f"{_GAPS}; P = softmax(beta*C); h = [sum(u[k][a]*w[a] for a in range(len(w)))/sqrt(sum(w[a]**2 for a in "
-    "range(len(w)))) for k in range(n)]; sum(P[0][k]*(C[k][0]*h[0] - h[k]) for k in range(n))",
+    text=f"{_GAPS}; P = softmax(beta*C); h = [sum(u[j][a]*w[a] for a in range(len(w)))/sqrt(sum(w[a]**2 for a in "
+    "range(len(w)))) for j in range(n)]; sum(P[0][j]*(C[j][0]*h[0] - h[j]) for j in range(n))",
     by_name=True,
     example="cap_fall(X, w, beta) <= 2",
 )
 def cap_fall(run: ArrayRun, X: str, w: str, beta: str) -> Scalar:
     """−d⟨x_0, w⟩/dt for tokens on the sphere that follow dx_i/dt = Σ_k P_ik (x_k − ⟨x_k, x_i⟩x_i), P the softmax of the
     logits β⟨x_i, x_k⟩; rows of X and w are divided by their lengths"""
-    u, depths = _unit(run, X), _depths(run, X, w)
+    u, depths = unit_rows(run, X), _depths(run, X, w)
     gaps = _gaps(run, u[..., :1, :], u)
     below, down = run.A.transpose(depths), depths[..., :1, :]
     pull = _shares(run, gaps, beta) * (below - down - (1 - down) * gaps)
@@ -205,7 +194,7 @@ _WIDEST = ("m >= 2", "m <= n", "inner_gap(X, m) <= g", "g <= 1", "beta >= 0")
 _LOWEST = ("m >= 1", "m <= n", "cap_height(X, w) <= cap_least(X, w, m)", "cap_height(X, w) >= 0", "beta >= 0")
 _LEFT = "(n - m)*exp(-beta*outer_gap(X, m))"
 
-geshkovski2024_cluster = Statement(
+geshkovski2024_cluster = proved(
     "geshkovski2024:cluster",
     "pair_speed(X, beta) >= 2*(1 - g)*g*exp(-beta*g)/n - 2*n*exp(-beta*outer_gap(X, m))",
     where={"g": "pair_gap(X)"},
@@ -213,14 +202,13 @@ geshkovski2024_cluster = Statement(
     arrays=_CLUSTER,
     title="In a cluster of the first m tokens the least cosine grows, but for what the others pull",
     source=f"{GESHKOVSKI_SLOW}, section 2, the differential inequality for the least cosine of a cap; {_READ}",
-    status="proved",
     draws=(draw_clusters,),
     share=0.1,
     notes="With it they show that for λ < 1 − α − O(1/β) squared distances within a cap are at most 2e^{−λβ} from a "
     "time T₁ until T₂; α is the largest cosine of tokens of two caps. own:cluster shows more.",
 )
 
-own_cluster = Statement(
+own_cluster = proved(
     "own:cluster",
     "pair_speed(X, beta) >= 2*g*(2 - g)*rho/(m - 1 + rho + k) - 2*k/(1 + k)*min(sqrt(g*(2 - g)), g*(1 + (2 - g)*beta))",
     where={"g": "pair_gap(X)", "rho": "exp(-beta*g)", "k": _LEFT},
@@ -228,7 +216,6 @@ own_cluster = Statement(
     arrays=_CLUSTER,
     title="In a cluster of the first m tokens the least cosine goes to 1 exponentially while others are far",
     source=f"{OWN}, beside {GESHKOVSKI_SLOW}",
-    status="proved",
     truth="proofs/geshkovski2024.tex",
     draws=(draw_clusters,),
     extremal=pair_alone,
@@ -238,21 +225,20 @@ own_cluster = Statement(
     "cluster do not stop at e^{−λβ/2}: they fall exponentially in time until others come near, which takes e^{(1−α)β}.",
 )
 
-geshkovski2024_escape = Statement(
+geshkovski2024_escape = proved(
     "geshkovski2024:escape",
     "cap_fall(X, w, beta) <= n*exp(-beta*outer_gap(X, m))",
     given=_LOWEST,
     arrays=_CAP,
     title="The lowest of the first m tokens, which lie in a cap about w, falls slowly",
     source=f"{GESHKOVSKI_SLOW}, section 2, the step that keeps tokens in their caps; {_READ}",
-    status="proved",
     draws=(draw_caps,),
     share=0.1,
     notes="So tokens that start in caps ⟨x, w⟩ ≥ 1 − ε are in ⟨x, w⟩ ≥ 1 − 2ε until T₂ ≥ (ε/n)e^{(1−α)β}, α the "
     "largest cosine of two of these larger caps. Sharper: own:escape.",
 )
 
-own_escape = Statement(
+own_escape = proved(
     "own:escape",
     "cap_fall(X, w, beta) <= sqrt(1 - cap_height(X, w)**2)*k/(1 + k)",
     where={"k": _LEFT},
@@ -260,12 +246,11 @@ own_escape = Statement(
     arrays=_CAP,
     title="The lowest of the first m tokens, which lie in a cap about w, turns away from w by k/(1 + k) at most",
     source=f"{OWN}, beside {GESHKOVSKI_SLOW}",
-    status="proved",
     truth="proofs/geshkovski2024.tex",
     draws=(draw_caps,),
     extremal=pulled_down,
     sharp=True,
     share=0.1,
-    notes="k = (n − m)e^{−(1−α)β}. The angle to w grows by less than k: a cap of m tokens is left after "
+    notes="k = (n − m)e^{−(1−α)β}. The angle to w grows by k at most: a cap of m tokens is left after "
     "(arccos(1 − 2ε) − arccos(1 − ε))e^{(1−α)β}/(n − m) at the earliest, at least ε/n of the same and of order √ε.",
 )

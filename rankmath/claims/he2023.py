@@ -7,7 +7,8 @@ import numpy as np
 
 from rankmath.formula.arrays import ArrayRun, Truth, predicate
 from rankmath.validation import Array, Number
-from rankmath.verification.claim import HE, ArrayInstance, Rng, Statement, exact_batch
+from rankmath.verification.claim import ArrayInstance, Rng, Statement, exact_batch
+from rankmath.verification.papers import HE
 
 # Enough for kernels of a few dozen tokens; what they leave open is said to be open.
 _BITS = 512

@@ -6,8 +6,9 @@ from functools import partial
 import numpy as np
 
 from rankmath.model.network import Network
-from rankmath.verification.claim import JOSEPH, OWN, NetworkInstance, proved, refuted
+from rankmath.verification.claim import NetworkInstance, proved, refuted
 from rankmath.verification.draws import Rng, clustered_tokens, moderate_tokens, networks
+from rankmath.verification.papers import JOSEPH, OWN
 
 
 def draw_skips(rng: Rng, size: int, *, layers: int = 3) -> NetworkInstance:

@@ -1,9 +1,9 @@
 """joudaki2023:isometry: dividing tokens by their lengths makes them more isometric; and by how much exactly."""
 
-from collections.abc import Iterator
-
 from rankmath.formula.arrays import defined
-from rankmath.verification.claim import JOUDAKI, ArrayInstance, Instance, Rng, proved
+from rankmath.verification.claim import ArrayInstance, Rng, proved
+from rankmath.verification.draws import written
+from rankmath.verification.papers import JOUDAKI
 
 defined(
     "isometry(X: array)",
@@ -38,11 +38,6 @@ def draw_tokens(rng: Rng, size: int) -> ArrayInstance:
     return ArrayInstance({"X": X}, "random", is_batch=True)
 
 
-def nearly_one_length(rng: Rng) -> Iterator[Instance]:
-    """Lengths that nearly agree: nearly an equality."""
-    yield joudaki2023_isometry.instance([[1.0, 0.0, 0.0], [0.5, 0.866, 0.0]])
-
-
 joudaki2023_isometry = proved(
     "joudaki2023:isometry",
     "isometry(X)*length_spread(X) <= unit_isometry(X)",
@@ -51,7 +46,8 @@ joudaki2023_isometry = proved(
     title="Tokens divided by their lengths are more isometric, as we read it",
     source=f"{JOUDAKI}, on normalisation and isometry, from memory",
     draws=(draw_tokens,),
-    extremal=nearly_one_length,
+    # Lengths that nearly agree: nearly an equality.
+    extremal=written("given", {"X": [[1, 0, 0], [0.5, 0.866, 0]]}),
     share=0.5,
     notes="The factor is exactly mean‖x‖² over the squared geometric mean of the lengths. It exceeds 1 by twice as "
     "much as length_spread does in the limit of equal lengths, by 49.0 against 0.96 for two lengths 1 and 100, by "

@@ -10,8 +10,9 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.formula.arrays import ArrayRun, Scalar, Truth, column, defined, predicate, quantity, unbox
 from rankmath.linalg.rationals import exact_array
 from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array
-from rankmath.verification.claim import KARAGODIN, OWN, ArrayInstance, Instance, Rng, proved, refuted
+from rankmath.verification.claim import ArrayInstance, Instance, Rng, proved, refuted
 from rankmath.verification.data import Declared
+from rankmath.verification.papers import KARAGODIN, OWN
 
 _DATA = {"V": "d d", "Q": "e d", "K": "e d", "beta": ", >= 0", "X": "n d, double"}
 _SIGNATURE = "(V: array, Q: array, K: array, beta: array, X: array)"
@@ -339,6 +340,6 @@ karagodin2024_subspace_two = proved(
     sharp=True,
     share=0.3,
     notes="So where ⟨Mz, z⟩ < λ‖z‖² for all z ≠ 0 both tokens tend to the normalised L-part of the first, from "
-    "every start with independent L-parts. For more tokens the conjecture is true, from almost every start, "
-    "where M has at most one row (proofs/karagodin2024.tex); else we have not decided it.",
+    "every start with independent L-parts. So do n ≤ dim L tokens, and any number from almost every start where M "
+    "has at most one row (proofs/karagodin2024.tex); else we have not decided the conjecture.",
 )

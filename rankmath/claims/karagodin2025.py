@@ -1,16 +1,18 @@
 """karagodin2025:4.3: how fast a cluster on the sphere closes, for tokens of any speeds; explicit constants."""
 
-from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
 from rankmath.formula.arrays import ArrayRun, Scalar, Truth, column, defined, farthest, predicate, quantity, unbox
 from rankmath.validation import Array
-from rankmath.verification.claim import KARAGODIN_NORMS, OWN, ArrayInstance, Rng, exact_batch, proved, refuted
+from rankmath.verification.claim import ArrayInstance, Rng, exact_batch, proved, refuted
+from rankmath.verification.draws import written
+from rankmath.verification.papers import KARAGODIN_NORMS, OWN
 
 
-def _unit_rows(run: ArrayRun, X: str) -> Array:
+def unit_rows(run: ArrayRun, X: str) -> Array:
+    """The rows, each divided by its length."""
     rows = run.array(X)
     return rows / run.A.sqrt(run.A.sum(rows * rows, axis=-1))
 
@@ -32,7 +34,7 @@ def _centred(run: ArrayRun, rows: Array) -> Array:
 def variance_fall(run: ArrayRun, B: str, X: str, s: str) -> Scalar:
     """−d Var/dt, Var = Σ_j‖x_j − m‖²/n about the mean m, of unit tokens with x_j' = P_{x_j}(Σ_k a_jk x_k)/s_j, P_x
     the projection off x, a the softmax of the logits x_jᵀBx_k; tokens are divided by their lengths"""
-    A, u = run.A, _unit_rows(run, X)
+    A, u = run.A, unit_rows(run, X)
     n, centred = u.shape[-2], _centred(run, u)
     logits = A.matmul(A.matmul(u, run.array(B)), A.transpose(u))
     e = A.exp(logits - A.max(logits, axis=-1))
@@ -67,7 +69,7 @@ defined(
 )
 def cone(run: ArrayRun, X: str) -> Scalar:
     """1 − ⟨x_i, x_j⟩, the largest over two rows, divided by their lengths"""
-    far = farthest(run.A, _unit_rows(run, X))
+    far = farthest(run.A, unit_rows(run, X))
     return run.number(far * far / 2)
 
 
@@ -121,12 +123,8 @@ def draw_clusters(rng: Rng, size: int) -> ArrayInstance:
     )
 
 
-def close_cluster(rng: Rng) -> Iterator[ArrayInstance]:
-    """Close tokens of one speed: both bounds are nearly reached."""
-    for k in (8, 14):
-        X = np.asarray([[1.0, 0.0], [1.0, 2.0**-k], [1.0, -(2.0 ** -(k + 1))]])
-        yield ArrayInstance({"B": np.eye(2), "X": X, "s": np.full(3, 2.0)}, "a close cluster")
-
+#: Close tokens of one speed: both bounds are nearly reached.
+_CLOSE = [{"B": np.eye(2), "X": [[1, 0], [1, e], [1, -e / 2]], "s": [2, 2, 2]} for e in (2.0**-8, 2.0**-14)]
 
 karagodin2025_4_3 = refuted(
     "karagodin2025:4.3",
@@ -155,7 +153,7 @@ own_cluster_speed = proved(
     source=f"{OWN}, after {KARAGODIN_NORMS}, Theorem 4.3 (ii)",
     truth="proofs/karagodin2025.tex",
     draws=(draw_clusters,),
-    extremal=close_cluster,
+    extremal=written("a close cluster", *_CLOSE),
     sharp=True,
     share=0.3,
     notes="V = I, normalised attention, no mask; s_j = 1 is LayerNorm after the map, s_j the length of token j "

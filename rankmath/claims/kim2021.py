@@ -6,8 +6,9 @@ from rankmath.attention.softmax import softmax
 from rankmath.formula.arrays import ArrayRun, Scalar, defined, quantity, unbox
 from rankmath.linalg import norms
 from rankmath.validation import Array
-from rankmath.verification.claim import KIM, ArrayInstance, exact_batch, ours, proved
+from rankmath.verification.claim import ArrayInstance, exact_batch, ours, proved
 from rankmath.verification.draws import Rng, clustered_tokens, low_rank_tokens, moderate_tokens
+from rankmath.verification.papers import KIM
 
 defined(
     "inverse_phi(x: number)",

@@ -1,14 +1,13 @@
 """noci2022:zero-grad: attention moves with its queries and keys only as far as tokens differ; Grüss's constant."""
 
-from collections.abc import Iterator
 from functools import partial
-
-import numpy as np
 
 from rankmath.attention.softmax import softmax
 from rankmath.formula.arrays import ArrayRun, Scalar, defined, farthest, quantity, unbox
 from rankmath.validation import NumpyArray
-from rankmath.verification.claim import NOCI, OWN, ArrayInstance, Rng, proved
+from rankmath.verification.claim import ArrayInstance, Rng, proved
+from rankmath.verification.draws import written
+from rankmath.verification.papers import NOCI, OWN
 
 
 def _parts(run: ArrayRun, Z: str, M: str, G: str) -> tuple[NumpyArray, NumpyArray, NumpyArray]:
@@ -90,13 +89,8 @@ def draw_gradients(rng: Rng, size: int, *, equal: bool = False) -> ArrayInstance
     return ArrayInstance({"Z": Z, "M": M, "V": V, "G": G}, "equal" if equal else "random", is_batch=True)
 
 
-def two_sides(rng: Rng) -> Iterator[ArrayInstance]:
-    """Half of the tokens at a + 1 and half at a − 1 with logits nearly even: Grüss's equality."""
-    one = np.ones((1, 1))
-    for off in (1e-1, 1e-4):
-        Z = np.array([[1.0], [1.0], [-1.0], [-1.0]])
-        yield ArrayInstance({"Z": Z, "M": off * one, "V": one, "G": one}, "two sides")
-
+#: Half of the tokens at a + 1 and half at a − 1 with logits nearly even: Grüss's equality.
+_TWO_SIDES = [{"Z": [[1], [1], [-1], [-1]], "M": [[off]], "V": [[1]], "G": [[1]]} for off in (1e-1, 1e-4)]
 
 noci2022_zero_grad = proved(
     "noci2022:zero-grad",
@@ -119,7 +113,7 @@ own_zero_grad = proved(
     title="How far attention moves with queries and keys: a quarter of what tokens differ, twice",
     source=f"{OWN}, by Grüss's inequality",
     draws=(draw_gradients,),
-    extremal=two_sides,
+    extremal=written("two sides", *_TWO_SIDES),
     certificate="Z M V G",
     sharp=True,
     share=0.5,

@@ -1,13 +1,14 @@
 """own_flows: what papers of 2024 to 2026 on tokens that flow leave to say: how long until tokens meet, how fast in
 the mean field, on which circles, beside which frozen tokens, and between which steps."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from rankmath.formula.arrays import ArrayRun, Scalar, defined, quantity
 from rankmath.validation import Array, Number
 from rankmath.verification.claim import ArrayInstance, Rng, Statement, proved
+from rankmath.verification.draws import written
 from rankmath.verification.papers import CHEN_MEAN, GESHKOVSKI_SLOW, KARAGODIN, KOUBBI, OWN, POLYANSKIY
 
 _READ = "the wording from a public formalisation, fxeqxmulfx/transformer"
@@ -73,12 +74,6 @@ def draw_collapses(rng: Rng, size: int) -> ArrayInstance:
     return _numbers("random", beta=beta, u=u, c=(rng.exponential(3, size) + 0.01 - np.log1p(-u)) / beta)
 
 
-def far_ends(rng: Rng) -> Iterator[ArrayInstance]:
-    """Ever nearer to one: the logarithm is all that counts."""
-    for c in (2.0**8, 2.0**12):
-        yield _numbers("far ends", beta=2.0, u=0.75, c=c)
-
-
 _COLLAPSE = {"beta": ", > 0", "u": ", > 0, < 1", "c": ", > 0"}
 
 geshkovski2024_until_collapse = proved(
@@ -103,7 +98,8 @@ own_until_collapse = proved(
     title="How long u′ = u(1 − u)e^{β(u − 1)}, a bound for the least cosine in a cluster, takes, sharper",
     source=f"{OWN}, beside a lemma of {GESHKOVSKI_SLOW}",
     draws=(draw_collapses,),
-    extremal=far_ends,
+    # Ever nearer to one: the logarithm is all that counts.
+    extremal=written("far ends", *({"beta": 2, "u": 0.75, "c": c} for c in (2**8, 2**12))),
     sharp=True,
     share=0.02,
     notes="For every β > 0, and never more than geshkovski2024:until-collapse: for large x the exponential is "
@@ -118,12 +114,6 @@ def draw_boosts(rng: Rng, size: int) -> ArrayInstance:
     return _numbers("random", v=v, tau=tau, a=rng.uniform(0, 1, size))
 
 
-def late_boosts(rng: Rng) -> Iterator[ArrayInstance]:
-    """Late, near the opposite point, and with the exponent 1: the one in the denominator no longer counts."""
-    for tau in (8.0, 10.0):
-        yield _numbers("late", v=2.0**-12, tau=tau, a=1.0)
-
-
 own_mean_field_rate = proved(
     "own:mean-field-rate",
     "(1 - v)/(1 + s*v) <= exp(-a*log(s*v))",
@@ -135,7 +125,8 @@ own_mean_field_rate = proved(
     source=f"{OWN}, beside a theorem of {CHEN_MEAN}: exponentially fast, W₂ ≤ C₀e^{{−t/100}} for |β| < β₀, from a "
     f"density in L² with a mean that is not 0, as a survey has it; {_READ}",
     draws=(draw_boosts,),
-    extremal=late_boosts,
+    # Late, near the opposite point, and with the exponent 1: the one in the denominator no longer counts.
+    extremal=written("late", *({"v": 2.0**-12, "tau": tau, "a": 1} for tau in (8, 10))),
     sharp=True,
     share=0.3,
     notes="For β = 0 all tokens rest where the mean is 0; else one boost of some rapidity τ moves them, along an "
@@ -152,11 +143,6 @@ def draw_triangles(rng: Rng, size: int) -> ArrayInstance:
     return _numbers("random", beta=beta, u=rng.uniform(0, 1, size))
 
 
-def nearly_equilateral(rng: Rng) -> Iterator[ArrayInstance]:
-    """Nearly equilateral, at the least β: both terms nearly cancel."""
-    yield _numbers("nearly equilateral", beta=-2 / 3 + 2.0**-20, u=1 - 2.0**-8)
-
-
 own_circle_three = proved(
     "own:circle-three",
     "u*exp(beta*(u**2/2 - 1)) <= exp(-beta*u/2)",
@@ -166,7 +152,8 @@ own_circle_three = proved(
     source=f"{OWN}, beside {POLYANSKIY}, who show for every number of tokens that they meet if β ≥ −0.16 and, for "
     "some number, do not if β < −2/3; read in the abstract",
     draws=(draw_triangles,),
-    extremal=nearly_equilateral,
+    # Nearly equilateral, at the least β: both terms nearly cancel.
+    extremal=written("nearly equilateral", {"beta": -2 / 3 + 2.0**-20, "u": 1 - 2.0**-8}),
     sharp=True,
     share=0.3,
     notes="Attention is not normalised, V = I, logits β⟨x_i, x_j⟩. With −u/2 the cosine of two equal gaps the "

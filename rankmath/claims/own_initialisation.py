@@ -1,12 +1,13 @@
 """own:gaussian-length: how long a Gaussian vector is; with it a collapse theorem for weights at initialisation."""
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
 from rankmath.formula.arrays import ArrayRun, Scalar, quantity
-from rankmath.verification.claim import OWN, ArrayInstance, Rng, proved
+from rankmath.verification.claim import ArrayInstance, Rng, proved
+from rankmath.verification.draws import written
+from rankmath.verification.papers import OWN
 
 
 @quantity(
@@ -41,12 +42,6 @@ def draw_tails(rng: Rng, size: int) -> ArrayInstance:
     return ArrayInstance({"k": k, "t": rng.uniform(0, 8, size)}, "random", is_batch=True)
 
 
-def at_the_mean(rng: Rng) -> Iterator[ArrayInstance]:
-    """One dimension, t = 0, where the bound is farthest from 1, and many dimensions."""
-    for k, t in ((1.0, 0.0), (4096.0, math.sqrt(2))):
-        yield ArrayInstance({"k": np.asarray(k), "t": np.asarray(t)}, "by hand")
-
-
 own_gaussian_length = proved(
     "own:gaussian-length",
     "gaussian_tail(k, t) <= exp(-t**2/2)",
@@ -55,7 +50,8 @@ own_gaussian_length = proved(
     title="A Gaussian vector is not much longer than the root of its dimension",
     source=f"{OWN}; a classical bound, with the proof by exponential moments",
     draws=(draw_tails,),
-    extremal=at_the_mean,
+    # One dimension, t = 0, where the bound is farthest from 1, and many dimensions.
+    extremal=written("by hand", {"k": 1, "t": 0}, {"k": 4096, "t": math.sqrt(2)}),
     share=0.1,
     notes="With it collapse at initialisation, of attention alone, without mask and positions: with independent "
     "Gaussian weights of mean 0 and variance 1/d (queries and keys, d × m) and σ²/d (values), H heads, L layers, "

@@ -1,13 +1,14 @@
 """own:mask-rate: what an incomplete mask leaves of collapse: exponential at best for equal logits, and for
 symmetric ones under an undirected mask, but not for all."""
 
-from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
 from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
-from rankmath.verification.claim import OWN, ArrayInstance, Rng, exact_batch, ours, refuted
+from rankmath.verification.claim import ArrayInstance, Rng, exact_batch, ours, refuted
+from rankmath.verification.draws import written
+from rankmath.verification.papers import OWN
 
 defined(
     "mask_second(G: array)",
@@ -97,21 +98,11 @@ def draw_weights(rng: Rng, size: int) -> ArrayInstance:
     return ArrayInstance({"K": upper + np.swapaxes(upper, -1, -2) + diagonal}, "undirected graphs", is_batch=True)
 
 
-def two_weights(rng: Rng) -> Iterator[ArrayInstance]:
-    """Two tokens: an equality."""
-    yield ArrayInstance({"K": np.asarray([[3.0, 1.0], [1.0, 1.0]])}, "two tokens")
-
-
 def draw_masks(rng: Rng, size: int) -> ArrayInstance:
     """Random graphs of any density, with self-loops."""
     n = int(rng.integers(2, 8))
     G = (rng.random((size, n, n)) < rng.uniform(0.1, 0.95, (size, 1, 1))) | np.eye(n, dtype=bool)
     return ArrayInstance({"G": G.astype(float)}, "random graphs", is_batch=True)
-
-
-def two_causal(rng: Rng) -> Iterator[ArrayInstance]:
-    """Two causal tokens: an equality."""
-    yield ArrayInstance({"G": np.tril(np.ones((2, 2)))})
 
 
 own_mask_rate = ours(
@@ -121,7 +112,7 @@ own_mask_rate = ours(
     arrays={"G": "n n, n >= 2"},
     title="Equal logits, W = I, an incomplete mask with self-loops: exponential at best, from almost every start",
     draws=(draw_masks,),
-    extremal=two_causal,
+    extremal=written("given", {"G": [[1, 0], [1, 1]]}),
     share=0.3,
     notes="With self-loops the trace is above 1 unless every token sees every token. So with equal logits "
     "and W = I a layer multiplies the residual in the end by |λ₂| ≥ (Σ 1/deg_i − 1)/(n − 1) > 0, in the geometric "
@@ -136,7 +127,7 @@ own_mask_rate_symmetric = ours(
     title="Fixed symmetric logits, W = I, an incomplete undirected mask: exponential at best, from almost every start",
     truth="proofs/own_mask_rate.tex",
     draws=(draw_weights,),
-    extremal=two_weights,
+    extremal=written("two tokens", {"K": [[3, 1], [1, 1]]}),
     share=0.3,
     notes="Entries of K are e^logit on an edge and 0 elsewhere. The left side is the sum of λ_k², k ≥ 2, all "
     "real, so it is positive unless K has rank one, and K has not where an edge lacks: λ₂ ≠ 0 for symmetric "

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from rankmath.verification.claim import NetworkInstance, Rng, networks, ours, small_tokens
+from rankmath.verification.claim import NetworkInstance, Rng, networks, ours
+from rankmath.verification.draws import small_tokens
 
 
 def draw_definite(rng: Rng, size: int) -> NetworkInstance:

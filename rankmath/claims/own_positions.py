@@ -10,7 +10,9 @@ from rankmath.model.network import Network
 from rankmath.model.positions import Rotary
 from rankmath.model.sublayers import Attention, LayerNorm, NormKind, Sublayer
 from rankmath.validation import Floats
-from rankmath.verification.claim import OWN, Draw, NetworkInstance, Rng, Statement, moderate_tokens, refuted
+from rankmath.verification.claim import Draw, NetworkInstance, Rng, Statement, refuted
+from rankmath.verification.draws import moderate_tokens
+from rankmath.verification.papers import OWN
 
 #: Any logits and any mask, as hypotheses.
 LOGITS = ("positions == any", "softcap == any", "qk_norm == any")
@@ -232,7 +234,8 @@ own_consensus_spectrum = Statement(
     notes="|λ₂(P₀)| at the limit is the factor of a layer in the end, in the geometric mean, where one layer of "
     "one head with W = 1, no bias and logits that are analytic in the tokens is repeated, for almost every start "
     "near a consensus where 0 < |λ₂(P₀)| < 1 (proofs/own_mask_rate.tex). Both bounds hold for every "
-    "row-stochastic matrix and are classical; for two tokens all three numbers agree.",
+    "row-stochastic matrix and are classical; for two tokens all three numbers agree. Balls leave equalities "
+    "undecided: two tokens, or all moduli alike, as with relative positions under a causal window of two tokens.",
 )
 
 own_causal_rate = Statement(

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from rankmath.model.network import Network
-from rankmath.verification.claim import ALL_TOKENS, NetworkInstance, Rng, networks, ours, proved, small_tokens
+from rankmath.verification.claim import ALL_TOKENS, NetworkInstance, Rng, networks, ours, proved
+from rankmath.verification.draws import small_tokens
 
 
 def shrinking_pairs(rng: Rng) -> Iterator[NetworkInstance]:

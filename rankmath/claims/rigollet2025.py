@@ -1,12 +1,13 @@
 """own:merge-time: how long two clusters on the sphere take to close, in the time of a theorem on merging."""
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
 from rankmath.formula.arrays import ArrayRun, Scalar, quantity
-from rankmath.verification.claim import OWN, RIGOLLET, ArrayInstance, Rng, proved
+from rankmath.verification.claim import ArrayInstance, Rng, proved
+from rankmath.verification.draws import written
+from rankmath.verification.papers import OWN, RIGOLLET
 
 
 @quantity(
@@ -54,11 +55,8 @@ def draw_pairs(rng: Rng, size: int) -> ArrayInstance:
     return ArrayInstance({"beta": 10.0 ** rng.uniform(-1, 1.8, size), "u": u, "v": v}, "random", is_batch=True)
 
 
-def from_sixty_degrees(rng: Rng) -> Iterator[ArrayInstance]:
-    """From 60° to 30°, ever sharper; and a short way, where the bound is nearly reached."""
-    for beta, u, v in ((10.0, 0.5, math.sqrt(0.75)), (200.0, 0.5, math.sqrt(0.75)), (1.0, 0.5, 0.5 + 2.0**-16)):
-        yield ArrayInstance({"beta": np.asarray(beta), "u": np.asarray(u), "v": np.asarray(v)}, "by hand")
-
+#: From 60° to 30°, ever sharper; and a short way, where the bound is nearly reached.
+_WAYS = ((10, math.sqrt(0.75)), (200, math.sqrt(0.75)), (1, 0.5 + 2.0**-16))
 
 own_merge_time = proved(
     "own:merge-time",
@@ -71,7 +69,7 @@ own_merge_time = proved(
     source=f"{OWN}, beside a theorem of {RIGOLLET}, section 5, on the merging of the closest pair of clusters",
     truth="proofs/rigollet2025.tex",
     draws=(draw_pairs,),
-    extremal=from_sixty_degrees,
+    extremal=written("by hand", *({"beta": beta, "u": 0.5, "v": v} for beta, v in _WAYS)),
     sharp=True,
     share=0.02,
     notes="The theorem, as a public formalisation, fxeqxmulfx/transformer, quotes it, rescales time by dt = "

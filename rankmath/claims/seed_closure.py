@@ -7,7 +7,8 @@ import numpy as np
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import certify_arrays
 from rankmath.formula.arrays import defined
-from rankmath.verification.claim import ArrayInstance, Rng, Verdict, proved, rational_stochastic
+from rankmath.verification.claim import ArrayInstance, Rng, Verdict, proved
+from rankmath.verification.draws import rational_stochastic
 
 defined(
     "row_stochastic(P: array)",

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from rankmath.formula.arrays import defined
-from rankmath.verification.claim import SHI, ArrayInstance, Rng, ours, proved
+from rankmath.verification.claim import ArrayInstance, Rng, ours, proved
+from rankmath.verification.papers import SHI
 
 defined(
     "normed_mu(Y: array)",

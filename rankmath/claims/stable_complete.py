@@ -10,7 +10,8 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
 from rankmath.linalg.masks import Mask
 from rankmath.validation import NumpyArray, Objects
-from rankmath.verification.claim import DONG, OWN, WU, ArrayInstance, Rng, ours, refuted
+from rankmath.verification.claim import ArrayInstance, Rng, ours, refuted
+from rankmath.verification.papers import DONG, OWN, WU
 
 _DATA = {"X": "n d, double", "W_V": "d d, double", "W_QK": "d d, double", "allowed": "mask n = complete"}
 _SIGNATURE = "(X: array, W_V: array, W_QK: array, allowed: array)"

@@ -13,7 +13,8 @@ from rankmath.equilibria.designs import Design, causal_design, path_design, rank
 from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
 from rankmath.linalg.masks import Mask
 from rankmath.validation import Number
-from rankmath.verification.claim import WU, ArrayInstance, Rng, exact_batch, ours, proved
+from rankmath.verification.claim import ArrayInstance, Rng, exact_batch, ours, proved
+from rankmath.verification.papers import WU
 
 
 def _shown(key: str, design: Callable[..., Design], tokens: int, **options: int) -> Certificate:

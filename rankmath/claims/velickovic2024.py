@@ -1,11 +1,11 @@
 """velickovic2024:2.2: logits of a bounded range give attention that disperses; and the sharp form."""
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from rankmath.formula.arrays import defined
-from rankmath.verification.claim import OWN, VELICKOVIC, ArrayInstance, Instance, Rng, proved
+from rankmath.verification.claim import ArrayInstance, Rng, proved
+from rankmath.verification.draws import written
+from rankmath.verification.papers import OWN, VELICKOVIC
 
 defined(
     "largest_share(c: array)",
@@ -22,11 +22,8 @@ def draw_rows(rng: Rng, size: int) -> ArrayInstance:
     return ArrayInstance({"c": scale * rng.standard_normal((size, int(rng.integers(2, 41))))}, "random", is_batch=True)
 
 
-def one_apart(rng: Rng) -> Iterator[Instance]:
-    """All logits nearly equal but one, above or below: nearly equalities."""
-    for delta in (-3.0, 0.5, 4.0):
-        yield own_dispersion.instance([delta, *np.linspace(0, np.sign(delta) * 1e-9, 7)])
-
+#: All logits nearly equal but one, above or below: nearly equalities.
+_APART = [{"c": [delta, *np.linspace(0, np.sign(delta) * 1e-9, 7)]} for delta in (-3.0, 0.5, 4.0)]
 
 velickovic2024_2_2 = proved(
     "velickovic2024:2.2",
@@ -45,7 +42,7 @@ own_dispersion = proved(
     title="Attention disperses: the largest and the least weight for a range of logits",
     source=f"{OWN}, after Theorem 2.2 of {VELICKOVIC}",
     draws=(draw_rows,),
-    extremal=one_apart,
+    extremal=written("given", *_APART),
     sharp=True,
     notes="The first is attained where all logits but the largest are equal, the second where all but the least "
     "are. At a temperature T the range osc(c) is divided by T.",

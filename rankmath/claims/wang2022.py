@@ -8,7 +8,8 @@ import numpy as np
 from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
 from rankmath.linalg.rationals import exact_array
 from rankmath.linalg.stochastic import stationary
-from rankmath.verification.claim import OWN, WANG, ArrayInstance, Rng, exact_batch, proved, refuted
+from rankmath.verification.claim import ArrayInstance, Rng, exact_batch, proved, refuted
+from rankmath.verification.papers import OWN, WANG
 
 defined(
     "never_zero(A: array, z: array)",

@@ -10,7 +10,9 @@ from rankmath.formula.reader import read_term
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import Network
 from rankmath.validation import Number
-from rankmath.verification.claim import ALL_TOKENS, OWN, WU, NetworkInstance, Rng, moderate_tokens, networks, proved
+from rankmath.verification.claim import ALL_TOKENS, NetworkInstance, Rng, networks, proved
+from rankmath.verification.draws import moderate_tokens
+from rankmath.verification.papers import OWN, WU
 
 
 def random_graph(rng: Rng, n: int) -> Mask:

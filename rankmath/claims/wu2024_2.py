@@ -10,8 +10,9 @@ from rankmath.claims.wu2024_1 import MASKS
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import LayerNorm, Network
 from rankmath.validation import Array, Floats
-from rankmath.verification.claim import OWN, WU, NetworkInstance, ours, proved, refuted
+from rankmath.verification.claim import NetworkInstance, ours, proved, refuted
 from rankmath.verification.draws import Rng, Tokens, moderate_tokens, networks
+from rankmath.verification.papers import OWN, WU
 
 
 class SphereInstance(NetworkInstance):

@@ -5,7 +5,8 @@ from fractions import Fraction
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import issue
 from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
-from rankmath.verification.claim import WU, ArrayInstance, Rng, exact_batch, proved
+from rankmath.verification.claim import ArrayInstance, Rng, exact_batch, proved
+from rankmath.verification.papers import WU
 
 
 @predicate(

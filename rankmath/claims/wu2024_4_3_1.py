@@ -7,7 +7,8 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import NotIssued, certify_arrays
 from rankmath.formula.arrays import ArrayRun, Truth, predicate
 from rankmath.validation import Array, Number
-from rankmath.verification.claim import WU, ArrayInstance, Rng, Verdict, exact_batch, proved
+from rankmath.verification.claim import ArrayInstance, Rng, Verdict, exact_batch, proved
+from rankmath.verification.papers import WU
 
 
 @predicate(

@@ -9,7 +9,8 @@ import numpy as np
 
 from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
 from rankmath.validation import ArrayLike
-from rankmath.verification.claim import OWN, WU, ArrayInstance, Instance, Rng, exact_batch, proved, refuted
+from rankmath.verification.claim import ArrayInstance, Instance, Rng, exact_batch, proved, refuted
+from rankmath.verification.papers import OWN, WU
 
 
 def _vector(run: ArrayRun, x: str) -> list[Fraction]:

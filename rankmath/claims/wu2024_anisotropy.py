@@ -10,7 +10,8 @@ from rankmath.formula.arrays import ArrayRun, Scalar, quantity
 from rankmath.formula.run import scalar_function
 from rankmath.linalg import norms
 from rankmath.validation import Floats, Number, as_array, as_count
-from rankmath.verification.claim import WU, ArrayInstance, Rng, proved
+from rankmath.verification.claim import ArrayInstance, Rng, proved
+from rankmath.verification.papers import WU
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,8 @@ import numpy as np
 from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
 from rankmath.linalg.rationals import exact_array
 from rankmath.validation import Bools, Objects
-from rankmath.verification.claim import OWN, WU_BIAS, ArrayInstance, Rng, exact_batch, proved, refuted
+from rankmath.verification.claim import ArrayInstance, Rng, exact_batch, proved, refuted
+from rankmath.verification.papers import OWN, WU_BIAS
 
 # -- rollouts ----------------------------------------------------------------------------------------------
 

@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from rankmath.claims.castin2024 import LAYERS, ONE_LAYER, close_tokens
 from rankmath.claims.folk_softmax_gradient import LOGITS, draw_logits
 from rankmath.formula.arrays import defined
-from rankmath.verification.claim import OWN, YUDIN, Instance, Rng, clustered_tokens, moderate_tokens, networks, proved
+from rankmath.verification.claim import Instance, Rng, networks, proved
+from rankmath.verification.draws import clustered_tokens, moderate_tokens
+from rankmath.verification.papers import OWN, YUDIN
 
 defined(
     "top_share(c: array, T: array, k: number)",

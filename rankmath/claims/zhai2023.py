@@ -7,7 +7,8 @@ from fractions import Fraction
 import numpy as np
 
 from rankmath.formula.arrays import ArrayRun, Scalar, defined, quantity
-from rankmath.verification.claim import OWN, ZHAI, ArrayInstance, Rng, proved, refuted
+from rankmath.verification.claim import ArrayInstance, Rng, proved, refuted
+from rankmath.verification.papers import OWN, ZHAI
 
 defined(
     "row_entropy(X: array, W: array)",

@@ -16,7 +16,8 @@ from rankmath.cli.app import complete_keys
     "--sources",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Add the papers they come from, and rankmath, to this .bib file; what stands there stays.",
+    help="Add the papers they come from, and rankmath, to this .bib file, such as the references.bib of an appendix; "
+    "what stands there stays.",
 )
 @click.option("--json", "as_json", is_flag=True, help="All three formats, machine-readable.")
 def cite(what: tuple[str, ...], format_: str, sources: str | None, as_json: bool) -> None:
@@ -28,7 +29,7 @@ def cite(what: tuple[str, ...], format_: str, sources: str | None, as_json: bool
 
     Example: rankmath cite own:diameter wu2024:1 --format bibtex --sources references.bib
     """
-    from rankmath.report.cite import FORMATS, citation, once, software_entry
+    from rankmath.report.cite import FORMATS, citation, software_entry
     from rankmath.report.sources import added
 
     found = [citation(name) for name in dict.fromkeys(what) if name != "rankmath"]
@@ -40,5 +41,4 @@ def cite(what: tuple[str, ...], format_: str, sources: str | None, as_json: bool
         plain = [{name: one.text(name) for name in FORMATS} | {"sources": one.sources} for one in found]
         click.echo(json.dumps(plain[0] if len(what) == 1 and plain else plain, indent=1))
     else:
-        shown = once(found) if format_ == "latex" else found
-        click.echo("\n\n".join([*(one.text(format_) for one in shown), *software]))
+        click.echo("\n\n".join([*(one.text(format_) for one in found), *software]))

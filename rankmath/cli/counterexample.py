@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 @click.option("--rank", type=int, help="layernorm: rank of the equilibrium.")
 @click.option("--mask", help="layernorm: causal (default), complete, window:1, …")
 @click.option("--stable", is_flag=True, help="layernorm: an equilibrium that attracts, proved.")
+@click.option("--rotary", is_flag=True, help="layernorm: with rotary positions; it attracts, and dim is the rank.")
 @click.option("--norm", help="layernorm: sphere (default) or standard.")
 @click.option("--seed", type=int, help="layernorm: of the random design or search; 0 by default.")
 @click.option("--plot", is_flag=True, help="layernorm: a picture as well, with its numbers as CSV.")
@@ -35,6 +36,7 @@ def counterexample(
     rank: int | None,
     mask: str | None,
     stable: bool,
+    rotary: bool,
     norm: str | None,
     seed: int | None,
     plot: bool,
@@ -49,13 +51,15 @@ def counterexample(
     Example: rankmath counterexample dong2021v1:2.2
 
     Example: rankmath counterexample layernorm --tokens 2 --dim 2 --rank 2 --mask complete --stable --plot
+
+    Example: rankmath counterexample layernorm --tokens 3 --dim 2 --rank 2 --rotary
     """
     from rankmath.equilibria.wu2024 import LARGEST
     from rankmath.report.counterexamples import refutation_shown
     from rankmath.validation import InvalidArgument, as_count
 
     options = {"--tokens": tokens, "--dim": dim, "--rank": rank, "--mask": mask, "--stable": stable or None}
-    options |= {"--norm": norm, "--seed": seed, "--plot": plot or None}
+    options |= {"--norm": norm, "--seed": seed, "--plot": plot or None, "--rotary": rotary or None}
     if what == "layernorm":
         if tokens is None or dim is None or rank is None:
             name = next(name for name in ("--tokens", "--dim", "--rank") if options[name] is None)
@@ -63,7 +67,15 @@ def counterexample(
         # One token cannot collapse, and numbers have only signs for directions.
         n, d = (as_count(name, size, least=2, most=LARGEST) for name, size in (("--tokens", tokens), ("--dim", dim)))
         sizes = (n, d, rank)
-        shown = _equilibrium(sizes, mask or "causal", norm or "sphere", seed or 0, output, stable=stable, plot=plot)
+        for name in ("--norm", "--seed", "--plot") if rotary else ():
+            if options[name] is not None:
+                raise InvalidArgument(f"{name}: {options[name]} given with --rotary, which does not take it")
+        if rotary and d != rank:
+            raise InvalidArgument(f"--dim: {d} given with --rotary and --rank {rank}; both must agree")
+        if rotary:
+            shown = _turned(n, rank, mask or "causal", output)
+        else:
+            shown = _equilibrium(sizes, mask or "causal", norm or "sphere", seed or 0, output, stable=stable, plot=plot)
     else:
         for name, value in options.items():
             if value is not None:
@@ -109,3 +121,13 @@ def _equilibrium(
     if plot and proof.proved:
         portrait = portrait_data(found, ball=None if proof.attraction is None else proof.attraction.ball)
     return equilibrium_shown(what, found, proof, folder, portrait)
+
+
+def _turned(tokens: int, rank: int, mask: str, folder: str) -> Shown:
+    """An attracting equilibrium of a block with rotary positions."""
+    from rankmath.equilibria.blocks import rotary_equilibrium
+    from rankmath.report.counterexamples import refutation_shown
+
+    block, X = rotary_equilibrium(tokens, rank, mask)
+    what = f"LayerNorm equilibrium, {tokens} tokens in dimension {rank}, rank {rank}, {mask} mask, rotary positions"
+    return refutation_shown(what, block.certificate(X), folder)

@@ -206,13 +206,16 @@ def _print(variant: str, rows: Rows, bounds: Sequence[LayerBound]) -> None:
     click.echo(f"{variant}:")
     cells = [[_cell(value) for value in row.values()] for row in rows]
     print_table(list(rows[0]), cells, optional=("order", "log_diameter"))
+    said = []
     for bound in bounds:
         told = zip(bound.share, bound.vacuous, bound.why_not, strict=True)
         steps = [
             f"needs {why}" if why else "vacuous" if empty else "" if math.isnan(share) else f"{share:.3f}"
             for share, empty, why in told
         ]
-        click.echo(f"  {bound.key} says of the fall of log {bound.size}, layer by layer: {', '.join(steps)}")
+        said.append(f"  {bound.key} says of the fall of log {bound.size}, layer by layer: {', '.join(steps)}")
+    for line in dict.fromkeys(said):  # two inequalities of one statement may say the same
+        click.echo(line)
 
 
 def _cell(value: str | float | None) -> str:

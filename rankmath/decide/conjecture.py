@@ -99,6 +99,7 @@ class Answer:
         """The answer in words, line by line."""
         battery = self.battery
         said = [str(self.statement)]
+        said[0] += "".join(f"\n  {name}: {meaning}" for name, meaning in self.statement.quantities.items())
         if self.contradictory:
             assert battery.proof is not None
             said.append("CONTRADICTORY: no network meets all the hypotheses, so the claim says nothing:")
@@ -114,6 +115,9 @@ class Answer:
             said.append(refuted if self.sought is None else "PROVED: this network has it, by balls:")
             if isinstance(instance, NetworkInstance):
                 said += [f"  {line}" for line in in_words(instance)]
+                given = self.statement.given_texts
+                if instance.net.key_bias is not None and "bias == none" in given and "query_bias == none" not in given:
+                    said.append('query biases are allowed: --given "query_bias == none" leaves them out')
             else:
                 said += [f"  {name} = {np.asarray(array).tolist()}" for name, array in instance.arrays.items()]
             return said
@@ -127,7 +131,9 @@ class Answer:
                 "the search, none is known to have it; no proof that there is none"
             )
         elif battery.outcome == "UNDECIDED":
-            return [*said, f"UNDECIDED: {_met(battery)}", *self.notes]
+            alike = f"{_counted(battery.undecided, 'instance')} cannot be told from equality, none is decided"
+            none = f"none of {_counted(battery.instances, 'instance')} was found to meet the hypotheses"
+            return [*said, f"UNDECIDED: {alike if battery.undecided else none}", *self.notes]
         else:
             said.append(
                 f"HELD: on {_counted(battery.holds, 'instance')}, {battery.certified} of them by balls; "
@@ -176,13 +182,6 @@ def _below(value: float) -> str:
 
 def _counted(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
-
-
-def _met(battery: Battery) -> str:
-    """Why nothing was decided."""
-    if battery.undecided:
-        return f"{_counted(battery.undecided, 'instance')} cannot be told from equality, none is decided"
-    return f"none of {_counted(battery.instances, 'instance')} was found to meet the hypotheses"
 
 
 def _tightest(battery: Battery) -> str:
@@ -339,7 +338,9 @@ def sharpen(
     first = float(start.value) if isinstance(start, Number) else 1.0
     until = time.perf_counter() + seconds
     best, near = best_of(statement, 0.45 * seconds, first)
-    told = [f"searched: {_searched(statement)}"]
+    searched = rooms(statement)
+    sizes = {name: sorted({getattr(room, name) for room in searched}) for name in ("n", "d", "H", "L")}
+    told = ["searched: " + "; ".join(f"{name} = {', '.join(map(str, some))}" for name, some in sizes.items())]
     for size, (others, rows) in _by_size(statement).items():
         seen = {}
         for value, of in rows.items():
@@ -363,7 +364,7 @@ def sharpen(
         except KeyboardInterrupt:
             interrupted.append(True)
     # What is said of it is decided in balls.
-    while near is not None and best > 0 and not _fails(at(float(_below(best))), near):
+    while near is not None and best > 0 and judge(at(float(_below(best))), near, "balls").outcome != Outcome.VIOLATED:
         best *= 1 - 1e-6
     battery = Battery(statement, interrupted=bool(interrupted))
     if interrupted:
@@ -375,13 +376,6 @@ def sharpen(
         proved = weaker(*wording, stop=lambda: time.perf_counter() > until)
     factor, proof = proved if proved is not None else ("", None)
     return Answer(battery, near, (), (), letter, best, seconds, factor=factor, proof=proof, sizes=tuple(told))
-
-
-def _searched(statement: Statement) -> str:
-    """The sizes among which a search looks."""
-    found = rooms(statement)
-    sizes = {letter: sorted({getattr(room, letter) for room in found}) for letter in ("n", "d", "H", "L")}
-    return "; ".join(f"{letter} = {', '.join(map(str, values))}" for letter, values in sizes.items())
 
 
 def _by_size(statement: Statement) -> dict[str, tuple[str, dict[int, Statement]]]:
@@ -411,11 +405,6 @@ def _is_a_factor(statement: Statement, letter: str) -> bool:
             return free
         right = right.terms[0]
     return free and right == Letter(letter)
-
-
-def _fails(statement: Statement, instance: NetworkInstance) -> bool:
-    """Whether balls say that the claim is violated."""
-    return judge(statement, instance, "balls").outcome == Outcome.VIOLATED
 
 
 def _threshold(at: Any, instance: NetworkInstance) -> float:
@@ -493,9 +482,9 @@ def in_words(instance: NetworkInstance) -> list[str]:
             place = "" if net.layers == net.heads == 1 else f"[{l},{h}]"
             lines.append(f"W_QK{place} = {_rows(net.W_QK[l, h])}, W{place} = {_rows(net.W[l, h])}")
             if net.key_bias is not None and np.any(net.key_bias[l, h]):
-                lines.append(f"key_bias{place} = {_rows(net.key_bias[l, h])}")
+                lines.append(f"key_bias{place} = {_rows(net.key_bias[l, h])}, that is W_K b_Q")
         if net.bias is not None and np.any(net.bias[l]):
-            lines.append(f"bias[{l}] = {_rows(net.bias[l])}")
+            lines.append(f"bias[{l}] = {_rows(net.bias[l])}, that is Σ_h b_V W_O + b_O")
         lines += [f"{name}[{l}] = {_rows(table)}" for name, table in _placed(net.attentions[l], n)]
         lines += [line for s in net.sublayers[l] if isinstance(s.map, MLP) for line in _mapped(s.map, l)]
     return lines

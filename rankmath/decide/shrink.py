@@ -25,25 +25,17 @@ from rankmath.verification.verdict import Outcome, Verdict
 _BITS = 512
 
 
-def shrink(
-    statement: Statement, instance: NetworkInstance, *, seconds: float = 20.0
-) -> tuple[NetworkInstance, Verdict]:
-    """A smaller instance that violates the claim too, with its verdict.
-
-    >>> net = Network.random(tokens=3, dim=2, seed=1)
-    >>> claim = Statement("mine:none", "diameter(X[0], 2) <= 0")
-    >>> small, verdict = shrink(claim, NetworkInstance(net, net.random_input(seed=2)))
-    >>> small.X.shape, verdict.outcome.value
-    ((2, 1), 'VIOLATED')
-    """
-    *_, smallest = shrinking(statement, instance, seconds=seconds)
-    return smallest
-
-
 def shrinking(
     statement: Statement, instance: NetworkInstance, *, seconds: float = 20.0
 ) -> Iterator[tuple[NetworkInstance, Verdict]]:
-    """The instance, then smaller and smaller ones, each with the verdict that it violates the claim."""
+    """The instance, then smaller and smaller ones, each with the verdict that it violates the claim.
+
+    >>> net = Network.random(tokens=3, dim=2, seed=1)
+    >>> claim = Statement("mine:none", "diameter(X[0], 2) <= 0")
+    >>> *_, (small, verdict) = shrinking(claim, NetworkInstance(net, net.random_input(seed=2)))
+    >>> small.X.shape, verdict.outcome.value
+    ((2, 1), 'VIOLATED')
+    """
     until = time.perf_counter() + seconds
     verdict = judge(statement, instance, "balls", _BITS)
     if verdict.outcome != Outcome.VIOLATED:
@@ -109,7 +101,7 @@ def _smaller(instance: NetworkInstance) -> Iterator[NetworkInstance]:
         if named or mask is None or isinstance(mask, Mask):
             yield made(X=X[keep], mask=mask)
     # In dimension 1 LayerNorm leaves nothing but signs, and the checker asks for more.
-    for k in range(d if d > (1 if net.norm is None else 2) and plain else 0):
+    for k in range(d if plain and d > (1 if net.norm is None else 2) else 0):
         keep = [j for j in range(d) if j != k]
         square = np.ix_(range(L), range(H), keep, keep)
         biases = None if net.key_bias is None else np.asarray(net.key_bias)[..., keep]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -52,7 +52,7 @@ _TRIED = {
     "qk_norm": ("none", "any"),
     "positions": ("none", "rotary", "alibi", "relative"),
 }
-_STRENGTHS = (1.0, 16.0)
+_STRENGTHS = (1.0, 16.0, -1.0)  # the last for terms of relative positions, which either draw or repel
 _EPS = 2.0**-17  # near the usual 1e-5, and short
 _TRIVIAL = -50.0
 
@@ -203,7 +203,10 @@ def rooms(statement: Statement) -> list[Room]:
     for what, needed, most in (("layers", least_layers, _MOST["L"]), ("heads", least_heads, _MOST["H"])):
         if needed > most:
             raise InvalidArgument(f"claim: it speaks of {needed} {what}; networks of at most {most} are searched")
-    said = {word for part in statement.hypotheses for word in _switch(part)}
+    equations = [part for part in statement.hypotheses if isinstance(part, Relation) and part.operator == "=="]
+    said = {
+        (e.left.name, e.right.name) for e in equations if isinstance(e.left, Letter) and isinstance(e.right, Letter)
+    }
     masks = _MASKS if ("mask", "any") in said else tuple(word for name, word in said if name == "mask") or ("none",)
     masks = tuple(_mask_name(word) for word in masks)
     words = {name: word for name, word in said if word != "none"}
@@ -232,13 +235,16 @@ def rooms(statement: Statement) -> list[Room]:
     lawful = _lawful(statement)
     beside = {int(number) + step for number in _numbers(statement, "d") for step in (-1, 0, 1)}
     found = set()
-    every = product(shapes, _skips(statement), masks, sorted(scales), product(*kinds.values()), groups, _STRENGTHS)
+    skips = {factor * number for number in _numbers(statement, "skip") for factor in (1.0, -1.0, 0.5, 2.0)}
+    every = product(
+        shapes, sorted(skips | set(_SKIPS)), masks, sorted(scales), product(*kinds.values()), groups, _STRENGTHS
+    )
     for (n, d, H, L), skip, mask, d_qk, switched, kv_heads, strength in every:
         norm, norm_at, mlp, softcap, qk_norm, positions = switched
         if (positions == "rotary" and d < 2) or (kv_heads and H % kv_heads) or (norm != "none" and d < 2):
             continue
         scaled = mlp != "none" or positions in ("alibi", "relative") or "N.gain" in LAYERNORMS.get(norm, "")
-        if strength != 1 and not scaled:
+        if (strength != 1 and not scaled) or (strength < 0 and (positions, mlp, norm) != ("relative", "none", "none")):
             continue
         if norm == "none" and norm_at == "before":
             continue
@@ -371,18 +377,6 @@ def _least(formula: Formula) -> tuple[int, int]:
     return layers, heads
 
 
-def _switch(formula: Formula) -> Iterator[tuple[str, str]]:
-    match formula:
-        case Relation(operator="==", left=Letter(name=name), right=Letter(name=word)):
-            yield name, word
-
-
-def _skips(statement: Statement) -> tuple[float, ...]:
-    """The factors of the skip connection to try."""
-    beside = {factor * number for number in _numbers(statement, "skip") for factor in (1.0, -1.0, 0.5, 2.0)}
-    return tuple(sorted(beside | set(_SKIPS)))
-
-
 def _lawful(statement: Statement) -> Callable[[Room], bool]:
     """Whether every hypothesis that only letters and switches decide holds in a room."""
     deciding = [
@@ -466,7 +460,8 @@ def starts(rng: Rng, room: Room, size: int) -> dict[str, Floats]:
     active = np.arange(n) < rng.integers(1, 4, (size, 1))
     kinds.append(np.where(active[..., None], signs, signs * 10.0 ** rng.uniform(-6, -1, (size, 1, 1))))
     which = rng.integers(len(kinds), size=size)
-    X = np.stack(kinds)[which, np.arange(size)] * np.where(rng.random((size, 1, 1)) < 0.2, _decades(rng, size, 3), 1.0)
+    scaled, decades = rng.random((size, 1, 1)) < 0.2, 10.0 ** rng.uniform(-3, 3, (size, 1, 1))
+    X = np.stack(kinds)[which, np.arange(size)] * np.where(scaled, decades, 1.0)
     # Repeated tokens: copies of one.
     copies = rng.random((size, n)) < rng.choice([0.0, 0.0, 0.5], (size, 1))
     X = np.where(copies[..., None], X[:, :1], X)
@@ -480,10 +475,6 @@ def starts(rng: Rng, room: Room, size: int) -> dict[str, Floats]:
         zero = ~arrays["X"].any(axis=-1, keepdims=True)
         arrays["X"] = np.where(zero, rng.standard_normal(arrays["X"].shape), arrays["X"])
     return arrays
-
-
-def _decades(rng: Rng, size: int, most: float) -> Floats:
-    return np.asarray(10.0 ** rng.uniform(-most, most, (size, 1, 1)))
 
 
 def _permutations(rng: Rng, shape: tuple[int, ...]) -> Floats:

@@ -5,8 +5,6 @@ and attention is 1/Σ exp(differences of logits): on a wide box this keeps the e
 Squares are written x * x: a power of a ball around zero is not a number in python-flint.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 

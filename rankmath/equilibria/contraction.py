@@ -5,8 +5,6 @@ Let E = {X: |X − X₀| ≤ size·w, entry by entry}. If Σ_j sup_E |DF_ij| w_j
 every start in E converges to it. No matrix is inverted or factored: the cost is one enclosure of DF.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -108,8 +108,10 @@ class Flow(Shows):
         X = as_array("X", X, ndim=2)
         if X.shape[1] != self.dim:
             raise InvalidArgument(f"X: tokens of dimension {X.shape[1]} given; {self.dim} is needed, as for V")
-        if (abs(np.linalg.norm(X, axis=1) - 1) > 1e-6).any():
-            raise InvalidArgument("X: a token that is not of norm 1 given; tokens lie on the unit sphere")
+        norms = np.linalg.norm(X, axis=1)
+        if (off := abs(norms - 1)).max(initial=0.0) > 1e-6:
+            i = int(off.argmax())
+            raise InvalidArgument(f"X: token {i} has norm {norms[i]:.7g}; norm 1 is needed, tokens lie on the sphere")
         self.mask_for(len(X))
         return np.asarray(X, dtype=float)
 

@@ -5,8 +5,6 @@ mask, cluster sizes for a system of clusters. Arrays may be CuPy's, all of them.
 that derivatives with respect to parameters come from a complex step, which has no cancellation.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Any, TypeAlias, cast

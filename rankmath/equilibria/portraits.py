@@ -4,8 +4,6 @@ Tokens that live on a circle (two dimensions on the sphere, three under standard
 tokens a point of the torus: `Portrait`. In other dimensions the distance to an equilibrium is followed: `Approach`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias

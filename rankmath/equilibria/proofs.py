@@ -3,8 +3,6 @@
 Each runs inside `precision(bits)` and returns an exact witness from which the proof can be repeated elsewhere.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import warnings

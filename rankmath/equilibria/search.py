@@ -5,8 +5,6 @@ The Jacobian is the analytic one; its derivative with respect to the parameters 
 rounding.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ attends evenly to itself and its parent, far less to its children, and the logit
 one moves all large eigenvalues of the block of token i to 0. X = I rests exactly with W_V = A⁻¹D.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -4,8 +4,6 @@ All numbers are sympy's: integers, rationals, square roots. Tokens are rows; att
 unless said otherwise, so row i of A is (1/i, …, 1/i, 0, …).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

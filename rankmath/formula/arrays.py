@@ -1,5 +1,4 @@
 """A formula about named arrays: what is not about a network. Files of claims import from here what they register."""
-# mypy: implicit-reexport
 
 from __future__ import annotations
 
@@ -12,12 +11,14 @@ import numpy as np
 from rankmath.arithmetic.protocol import System
 from rankmath.formula import doubles
 from rankmath.formula.evaluate import NUMBERS, Numbers, Scalar, Truth
-from rankmath.formula.language import FUNCTIONS, defined, predicate, quantity  # noqa: F401
+from rankmath.formula.language import FUNCTIONS, defined, predicate, quantity
 from rankmath.formula.numbers import Signed
 from rankmath.formula.rational import Own, fraction, function, is_rational, rational
 from rankmath.formula.run import threshold, unbox
 from rankmath.formula.text import Text, joined
 from rankmath.validation import Array, Undecided
+
+__all__ = ["ArrayRun", "Scalar", "Truth", "column", "defined", "farthest", "predicate", "quantity", "unbox"]
 
 
 class Arrays(Protocol):

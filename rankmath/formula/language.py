@@ -122,25 +122,21 @@ def quantity(
     text: str = "",
     by_name: bool = False,
     because: str = "",
-    example: str,
+    example: str = "",
     value: Value = "number",
-    words: dict[str, tuple[str, ...]] | None = None,
 ) -> Callable[[Measure], Measure]:
     """Register a function of the language: its evaluation is the decorated function, its meaning the docstring.
 
-    `signature` lists the arguments, as in ``"diameter(X: tokens, p: word)"``; `words` the words each may be. It is
-    printed from `text`, its definition over its arguments and n, the number of rows, in place or `by_name` with
-    the definition beside; a test reads what is printed and holds the function to it. What no finite computation
-    defines (a limit, a search) is printed as `latex` says, `because` of what is said there in a line.
+    `signature` lists the arguments, as in ``"tv(c: array, g: array)"``; without an `example` that is the call by
+    their names. It is printed from `text`, its definition over its arguments and n, the number of rows, in place or
+    `by_name` with the definition beside; a test reads what is printed and holds the function to it. What no finite
+    computation defines (a limit, a search) is printed as `latex` says, `because` of what is said there in a line.
     """
-    name, _, rest = signature.partition("(")
+    name = signature.partition("(")[0]
     if bool(latex) == bool(text) or bool(latex) != bool(because):
         raise InvalidArgument(f"text: a definition of {name} is needed, or latex= with because=, why it has none")
-    allowed = words or {}
-    parameters = []
-    for part in filter(None, (piece.strip() for piece in rest.rstrip(")").split(","))):
-        argument, _, kind = (piece.strip() for piece in part.partition(":"))
-        parameters.append(Parameter(argument, kind, allowed.get(argument, ())))
+    parameters = tuple(Parameter(*pair) for pair in re.findall(r"(\w+): (\w+)", signature))
+    shown_as = example or re.sub(r": \w+", "", signature)
     places = [parameter.name for parameter in parameters]
     shown = latex or (lambda *parts: named(name, parts) if by_name else printed(text, places, *parts))
     own = [latex_letter(place) for place in places]
@@ -148,25 +144,19 @@ def quantity(
 
     def register(function: Measure) -> Measure:
         meaning = " ".join((function.__doc__ or "").split())
-        made = Function(name, tuple(parameters), shown, meaning, example, value, function)
+        made = Function(name, parameters, shown, meaning, shown_as, value, function)
         FUNCTIONS[name] = replace(made, text=text, definition=definition, because=because)
         return function
 
     return register
 
 
-def predicate(
-    signature: str, *, latex: str = "", text: str = "", by_name: bool = False, because: str = "", example: str = ""
-) -> Callable[[Measure], Measure]:
-    """Register a function that is true or false; its example is the call by the names of its arguments."""
-    call = re.sub(r": \w+", "", signature)
-    return quantity(
-        signature, latex=latex, text=text, by_name=by_name, because=because, example=example or call, value="truth"
-    )
+#: Register a function that is true or false.
+predicate = partial(quantity, value="truth")
 
 
 def defined(signature: str, text: str, meaning: str, *, example: str = "", by_name: bool = False) -> None:
-    """Register a quantity or predicate over rational numbers: what measures it is made of its text."""
+    """Register a quantity, or a predicate over rational numbers: what measures it is made of its text."""
     *_, last = ast.parse(text).body
     kind = getattr(last.value, "func", last.value) if isinstance(last, ast.Expr) else last
     truth = isinstance(kind, ast.Compare | ast.BoolOp) or getattr(kind, "id", "") in ("all", "any")

@@ -94,7 +94,9 @@ class Signed:
     def __mul__(self, other: Signed) -> Signed:
         with np.errstate(invalid="ignore"):
             sign = self.sign * other.sign
-            top = log = _sum_of_logs(self.log, other.log, sign)
+            # A factor that is zero makes the product zero, whatever the other is.
+            nothing = (sign == 0) & ~np.isnan(self.log) & ~np.isnan(other.log)
+            top = log = np.asarray(np.where(nothing, -np.inf, self.log + other.log))
             if not (self.top is self.log and other.top is other.log):
                 top = np.maximum(log, np.maximum(_sum(self.top, other.log), _sum(self.log, other.top)))
         return Signed(sign, log, top)
@@ -189,11 +191,6 @@ def _above(log: Floats, gap: Floats) -> Floats:
 
 def _sum(a: Floats, b: Floats) -> Floats:
     return np.asarray(np.where((a == -np.inf) | (b == -np.inf), -np.inf, a + b))
-
-
-def _sum_of_logs(a: Floats, b: Floats, sign: Floats) -> Floats:
-    """a + b, where a factor that is zero makes the product zero whatever the other is."""
-    return np.asarray(np.where((sign == 0) & ~np.isnan(a) & ~np.isnan(b), -np.inf, a + b))
 
 
 def _log_tanh(y: Floats) -> Floats:

@@ -134,7 +134,9 @@ def _digits_needed(net: Network, X: Array) -> tuple[float, int]:
 
 def _refuse_beyond(net: Network, X: Array, digits: float, layer: int | None, budget: float) -> None:
     why = "" if layer is None else f" to see the residual of layer {layer}"
-    memory = _numbers_held(net, X) * (digits * math.log2(10) / 8 + 200)
+    n, d = map(int, X.shape)
+    held = n * n + n * (4 * d + 2 * max(_hidden_widths(net), default=0))  # numbers
+    memory = held * (digits * math.log2(10) / 8 + 200)
     allowed = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 4  # a quarter of the machine's memory
     if memory > allowed:
         raise InvalidArgument(
@@ -145,12 +147,6 @@ def _refuse_beyond(net: Network, X: Array, digits: float, layer: int | None, bud
         raise InvalidArgument(
             f"digits: about {digits:.3g} are needed{why}; some {seconds:.3g} s, budget_seconds allows {budget:.3g}"
         )
-
-
-def _numbers_held(net: Network, X: Array) -> int:
-    n, d = map(int, X.shape)
-    width = max(_hidden_widths(net), default=0)
-    return n * n + n * (4 * d + 2 * width)
 
 
 def _hidden_widths(net: Network) -> list[int]:

@@ -10,8 +10,6 @@ Threads take whole heads, or heads and then rows, as they come; which thread mak
 Uneven attention and logits out of range stop all threads; `rankmath.attention` then makes that layer from arrays.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable, Iterator
 from typing import Any, Literal

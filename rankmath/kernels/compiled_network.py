@@ -8,8 +8,6 @@ The call stops before a layer with uneven attention, logits out of range, weight
 cancels; `rankmath.attention` makes that layer from arrays.
 """
 
-from __future__ import annotations
-
 import ctypes
 import math
 import os

@@ -8,8 +8,6 @@ One call on each thread makes all layers: the first leads, the others follow. It
 range of an exponential, and after a layer whose V'_k are so much larger than their sum that this has lost digits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import NamedTuple, TypeAlias

@@ -15,8 +15,6 @@ softmax of a column, largest distances. The twins: `rankmath.attention.views.by_
 `Float64` that call these.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The words that the kernels of a layer on a GPU are told (`cuda_layer` says what each makes), and their source."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 #: Threads of a block, and of one that adds up many rows.

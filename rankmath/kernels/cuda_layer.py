@@ -24,8 +24,6 @@ What is not allowed (saturated attention, logits out of range, a center that can
 each with its own units, has as many blocks for every one. The same source runs on the host in tests.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache

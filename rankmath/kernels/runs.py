@@ -1,7 +1,5 @@
 """What a compiled call of some layers is given, and what it makes, on a CPU or a GPU."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 

@@ -78,7 +78,8 @@ def exact_residual_bounds(X: ArrayLike, norm: ResidualNorm = "frobenius") -> Exa
     rows = exact_matrix("X", X)
     norm = as_choice("norm", norm, RESIDUAL_NORMS)
     if norm == "frobenius":
-        center, dual = _mean_and_direction(rows)
+        center = tuple(sum(column, Fraction(0)) / len(rows) for column in zip(*rows, strict=True))
+        dual: ExactDual = tuple(tuple(x - m for x, m in zip(row, center, strict=True)) for row in rows)
     elif norm == "one":
         center, dual = _medians_and_column(rows)
     else:
@@ -134,11 +135,6 @@ def exact_lower_bound(X: ArrayLike, dual: ExactDual, norm: ResidualNorm) -> Frac
     return max((bound / (one + inf) for one, inf, bound in lines if one + inf > 0), default=Fraction(0))
 
 
-def _mean_and_direction(rows: RationalMatrix) -> tuple[Rationals, ExactDual]:
-    mean = tuple(sum(column, Fraction(0)) / len(rows) for column in zip(*rows, strict=True))
-    return mean, tuple(tuple(entry - m for entry, m in zip(row, mean, strict=True)) for row in rows)
-
-
 def _medians_and_column(rows: RationalMatrix) -> tuple[Rationals, ExactDual]:
     columns = [sorted(column) for column in zip(*rows, strict=True)]
     n = len(rows)
@@ -154,8 +150,9 @@ def _program_points(rows: RationalMatrix, norm: ResidualNorm) -> tuple[Rationals
     numbers, common = _integers([entry for row in rows for entry in row])
     d = len(rows[0])
     shifted = [number - numbers[k % d] for k, number in enumerate(numbers)]
-    scale = _power_of_two(Fraction(max(map(abs, shifted)), common))
-    # A quotient of integers is rounded once.
+    size = Fraction(max(map(abs, shifted)), common)
+    # A power of two near the size; a quotient of integers is rounded once.
+    scale = Fraction(2) ** (size.numerator.bit_length() - size.denominator.bit_length()) if size else Fraction(1)
     floats = [x * scale.denominator / (common * scale.numerator) for x in shifted]
     Y, exponent = standardised(np.array(floats).reshape(-1, d))
     y, dual = minimising_center(Y, norm)
@@ -198,11 +195,6 @@ def _integers(values: Sequence[Fraction]) -> tuple[list[int], int]:
 
 def _rationals(values: ArrayLike) -> Rationals:
     return tuple(Fraction(float(value)) for value in values)
-
-
-def _power_of_two(size: Fraction) -> Fraction:
-    """A power of two near `size`, so that `size` over it is a comfortable float; 1 for size 0."""
-    return Fraction(2) ** (size.numerator.bit_length() - size.denominator.bit_length()) if size else Fraction(1)
 
 
 def _vector(name: str, values: ArrayLike, length: int) -> Rationals:

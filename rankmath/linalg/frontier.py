@@ -12,8 +12,6 @@ and the right side is d weighted medians: no program has to be believed. At the 
 families of constraints it equals the optimum, so the line supports the polygon.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass

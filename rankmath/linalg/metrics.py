@@ -6,8 +6,6 @@ Ostrowski's and Weyl's theorems around an approximate eigenbasis; an enclosure m
 of tokens but the residuals, the Dirichlet energy and the isometry of the Gram matrix sees the scale of X.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cmp_to_key
 from typing import Literal, TypeAlias
@@ -328,8 +326,7 @@ def _product(a: Numbers, b: Numbers) -> Numbers:
 
 
 def _centred(X: Numbers) -> Numbers:
-    centred: Numbers = X - _sum(X, -2)[..., None, :] / X.shape[-2]
-    return centred
+    return np.asarray(X - _sum(X, -2)[..., None, :] / X.shape[-2])
 
 
 def size_of(norm: Callable[..., Array], X: Numbers) -> Number:
@@ -351,8 +348,7 @@ def _unit_rows(X: Numbers) -> Numbers:
         if not size.all():
             raise InvalidArgument("X: a token is zero; it has no direction")
         X = X / size  # squares neither overflow nor underflow
-    unit: Numbers = X / _by_entry("sqrt", _sum(X * X, -1))[..., None]
-    return unit
+    return np.asarray(X / _by_entry("sqrt", _sum(X * X, -1))[..., None])
 
 
 def _extreme(X: ArrayLike, sign: int) -> Number:

@@ -5,8 +5,6 @@ arithmetic `A` given the matrix is one of that arithmetic (one alone, where expo
 enclosures.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cache

@@ -113,7 +113,10 @@ def residual_lower_bound(X: ArrayLike, dual: Dual, norm: ResidualNorm) -> float:
     norm = as_choice("norm", norm, RESIDUAL_NORMS)
     Y, exponent = standardised(X)
     if norm == "frobenius":
-        return math.ldexp(_direction_bound(Y, _direction(dual, X.shape)), exponent)
+        direction = as_array("dual", dual, ndim=2, shape=X.shape)
+        direction = direction - direction.mean(axis=0)
+        size = float(frobenius(direction))
+        return math.ldexp(max(0.0, float(np.sum(direction / size * Y))), exponent) if size > 0 else 0.0
     lines = [(w.columns.sum(), w.rows.sum(), weighted_median_bound(Y, w)) for w in _weights(dual, X.shape, norm)]
     if norm == "composite":
         exact = [(Fraction(one), Fraction(inf), Fraction(bound)) for one, inf, bound in lines]
@@ -162,22 +165,11 @@ def _solved(norm: ResidualNorm, shape: tuple[int, int], data: bytes) -> tuple[Fl
     return center, dual
 
 
-def _direction_bound(Y: Floats, direction: Floats) -> float:
-    direction = direction - direction.mean(axis=0)
-    size = float(frobenius(direction))
-    return max(0.0, float(np.sum(direction / size * Y))) if size > 0 else 0.0
-
-
 def _tokens(X: ArrayLike) -> Floats:
     array = as_array("X", X, ndim=2)
     if not isinstance(array, np.ndarray):
         raise InvalidArgument(f"X: an array of {type(array).__module__} given; residuals are computed on NumPy arrays")
     return array
-
-
-def _direction(dual: ArrayLike, shape: tuple[int, ...]) -> Floats:
-    direction: Floats = as_array("dual", dual, ndim=2, shape=shape)
-    return direction
 
 
 def _weights(dual: ArrayLike, shape: tuple[int, ...], norm: str) -> list[DualWeights]:

@@ -1,7 +1,5 @@
 """Numbers as checkpoints store them, and as we compute with them: every one of them is a double."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ An ablation is four switches on every block; what is left of it is a list of sub
 serves every pass. `VARIANTS` lists them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 

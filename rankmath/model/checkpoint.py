@@ -173,7 +173,11 @@ def load_model(
     kind, layout = layout_of(config, tensors, part, NAMES)
     weights = NamedWeights.of(tensors, layout)
     embedding = _embedding(weights, layout, config)
-    d = _dim(embedding)
+    tables = (
+        embedding.projection if isinstance(embedding, WordEmbedding) and embedding.projection else [embedding.positions]
+    )
+    assert tables[0] is not None
+    d = int(tables[0].shape[1])
     depth = as_count(layout.layers[0], config.get(*layout.layers), most=_MOST)
     heads = as_count(layout.heads[0], config.get(*layout.heads), most=_MOST)
     if d % heads:
@@ -283,13 +287,6 @@ def _chosen(layers: int | Sequence[int] | None, depth: int) -> list[int]:
 def _eps(layout: Layout, config: Mapping[str, Json]) -> float:
     key, usual = layout.eps
     return usual if key is None else as_real(key, config.get(key, usual), positive=True)
-
-
-def _dim(embedding: Embedding) -> int:
-    if isinstance(embedding, WordEmbedding) and embedding.projection is not None:
-        return int(embedding.projection[0].shape[1])
-    assert embedding.positions is not None
-    return int(embedding.positions.shape[1])
 
 
 def _block(

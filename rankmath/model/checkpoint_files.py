@@ -4,8 +4,6 @@ Nothing in a file is trusted or run: sizes are compared with the file before mem
 read is refused in one line.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -39,7 +37,8 @@ class Tensors(Mapping[str, Floats]):
         self._read: dict[str, Floats] = {}
         for file in _parts(path):
             if file.suffix == ".safetensors":
-                self._home |= dict.fromkeys(_safetensors_names(file), file)
+                with _open_safetensors(file) as opened:
+                    self._home |= dict.fromkeys(opened.keys(), file)
             else:
                 for name, value in read_pickled(file).items():
                     if isinstance(value, dict):
@@ -142,11 +141,6 @@ def _open_safetensors(path: Path) -> Any:
         return safe_open(path, framework="np")
     except (SafetensorError, OSError) as error:
         raise InvalidArgument(f"path: {str(path)!r} given; not a safetensors file ({str(error)[:120]})") from None
-
-
-def _safetensors_names(path: Path) -> list[str]:
-    with _open_safetensors(path) as file:
-        return list(file.keys())
 
 
 def _safetensor(path: Path, name: str) -> Floats:

@@ -1,7 +1,5 @@
 """Networks in npz files: a JSON header that describes the sublayers, and one member an array."""
 
-from __future__ import annotations
-
 import json
 import os
 import zipfile

@@ -3,8 +3,6 @@
 Quantised numbers are the exact products that the format stands for, computed by that package in single precision.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ without offset before or behind each map, gated MLPs, windows, QK-norm, capped l
 the same everywhere is the default.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

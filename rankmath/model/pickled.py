@@ -6,8 +6,6 @@ checkpoint names are recognised by their name and never called: each stands for 
 else is refused, by its name.
 """
 
-from __future__ import annotations
-
 import math
 import pickletools
 import struct

@@ -111,10 +111,6 @@ def _outcome(result: Result, certificates: Sequence[Certificate]) -> str:
     return f"Held on {held}, {grouped(result.certified)} of them decided in ball or exact arithmetic."
 
 
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
-
-
 # -- the document ------------------------------------------------------------------------------------------
 
 
@@ -168,6 +164,7 @@ def appendix(
     texts = proof_texts() if keys is None else _needed(chosen)
     _demand_supplied(texts, supplied)
     figures = _figures(plots)
+    name, _, rest = publication()["title"].partition(":")
     head = [
         r"\documentclass[11pt]{article}",
         r"\usepackage[utf8]{inputenc}",
@@ -176,7 +173,9 @@ def appendix(
         preamble().rstrip(),
         _OWN_PREAMBLE,
         *(rf"\rmset{{{name}}}{{{text}}}" for name, text in supplied.items()),
-        _title(),
+        rf"\title{{{rest.strip()[:1].upper()}{rest.strip()[1:]}:\\ proofs, refutations, measurements}}",
+        rf"\author{{{name} {__version__}~\cite{{rankmath}}}}",
+        r"\date{}",
         r"\begin{document}",
         r"\maketitle",
         r"\tableofcontents",
@@ -250,12 +249,6 @@ def _demand_supplied(texts: Mapping[str, str], supplied: Mapping[str, str]) -> N
         for name in re.findall(r"\\rmvalue\{([^}]*)\}", text):
             if name not in supplied:
                 raise InvalidArgument(f"proofs: {file}.tex asks for the value {name!r}, which no certificate gives")
-
-
-def _title() -> str:
-    name, _, rest = publication()["title"].partition(":")
-    words = f"{_capital(rest.strip())}:\\\\ proofs, refutations, measurements"
-    return "\n".join((rf"\title{{{words}}}", rf"\author{{{name} {__version__}~\cite{{rankmath}}}}", r"\date{}"))
 
 
 def _needed(chosen: Mapping[str, Statement]) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.checker import checker
 from rankmath.claims import statement, statements
 from rankmath.printing import did_you_mean
-from rankmath.report.fragments import LOOSE, notation, written_out
+from rankmath.report.fragments import LOOSE, notation, told_once, written_out
 from rankmath.report.latex import code, escape, formulas, identifier
 from rankmath.report.sources import bibliography, cited_by, committed_certificates, field, machine_checked, publication
 from rankmath.report.stated import in_words, of_its_own, stated
@@ -82,7 +82,8 @@ class Citation:
         cites = ",".join((*self.bibtex, self.entry_key))
         lines = [
             f"{formulas(self.title)} ({code(self.key)}, \\cite{{{cites}}}).",
-            *((self.notation,) if self.notation else ()),
+            *((told_once(self.notation),) if self.notation else ()),
+            *(("The following is false.",) if self.truth.startswith("refuted") else ()),
             *self._quoted(),
             f"{_breaking(escape(self.truth[0].upper() + self.truth[1:]))}.",
             *((formulas(self.notes),) if self.notes else ()),
@@ -148,6 +149,7 @@ class Citation:
         lines = [
             f"**{self.title}** (`{self.key}`)",
             *((_as_markdown(self.notation),) if self.notation else ()),
+            *(("The following is false.",) if self.truth.startswith("refuted") else ()),
             "\n".join(self._statement()),
             f"Source: {self.source}.",
             f"{self.truth[0].upper() + self.truth[1:]}." + (f" {self.notes}" if self.notes else ""),
@@ -179,16 +181,6 @@ _OWN = {
 def _breaking(tex: str) -> str:
     """Lines may break inside the names of files and theorems."""
     return re.sub(r"(?<=[/.]|_)(?=[a-z])", r"\\allowbreak ", tex)
-
-
-def once(citations: Iterable[Citation]) -> list[Citation]:
-    """The citations for one text: notation is said where it is needed first."""
-    told: set[str] = set()
-    found = []
-    for one in citations:
-        found.append(replace(one, notation="The notation is that above.") if one.notation in told else one)
-        told |= {one.notation} - {""}
-    return found
 
 
 def _as_markdown(tex: str) -> str:
@@ -285,13 +277,15 @@ def _of_family(certificate: Certificate) -> Citation:
 def _of_statement(key: str, certificates: tuple[Certificate, ...]) -> Citation:
     entry = statement(key)
     known = {"proved": "proved in", "refuted": "refuted in", "open": "open; see"}[entry.status]
+    # Seen from the statement: what violates the triangle inequality exists, says dong2021:norm.
+    shows = {"violates": "exists"} if entry.status == "proved" else {}
     return Citation(
         key=key,
         title=entry.title,
         notes=entry.notes,
         source=entry.source,
         truth=f"{known} {entry.truth}{_machine_checked(entry.key)}",
-        certificates=tuple((c.id, _shown_by(entry, c)) for c in certificates),
+        certificates=tuple((c.id, shows.get(c.kind, c.kind)) for c in certificates),
         bibtex=cited_by(entry.source),
         **_stated_in(entry),
     )
@@ -301,11 +295,6 @@ def _stated_in(entry: Statement) -> dict[str, Any]:
     """What is quoted of a statement: conclusion, hypotheses, letters, quantities in words, and the notation."""
     quoted = {name: getattr(entry, name) for name in ("premises", "letters", "meanings")}
     return {**quoted, "claim": entry.conclusion, "notation": notation(entry)}
-
-
-def _shown_by(entry: Statement, certificate: Certificate) -> str:
-    """The kind, seen from the statement: what violates the triangle inequality exists, says dong2021:norm."""
-    return "exists" if certificate.kind == "violates" and entry.status == "proved" else certificate.kind
 
 
 def _machine_checked(key: str) -> str:

@@ -32,7 +32,7 @@ from rankmath.validation import InvalidArgument
 from rankmath.verification.statement import Statement
 
 #: Longest line of the file.
-WIDTH = 118
+WIDTH = 117
 
 
 @dataclass(frozen=True)
@@ -196,10 +196,10 @@ DATA: Mapping[str, Data] = {
 }
 _NETWORK = Data("(N : network)", ("proper N",))
 #: Where positions of every kind are allowed, logits are any functions of the tokens that a layer reads; words about
-#: queries and keys, about rotations or about RMSNorm before attention need networks that have these parts.
+#: queries and keys, rotations, RMSNorm before attention or maps of single tokens need networks that have these parts.
 _KINDS = {
     "normed": Data("(N : normed)", ("proper N", "normable N")),
-    **{kind: Data(f"(N : {kind})", ("proper N",)) for kind in ("rotated", "placed", "scored")},
+    **{kind: Data(f"(N : {kind})", ("proper N",)) for kind in ("fed", "rotated", "placed", "scored")},
 }
 #: With LayerNorm over columns, of which the network of Language.v has none, eps is that of its denominators.
 _COLUMN = Data("(N : network) (eps : R)", ("proper N", "0 <= eps"))
@@ -218,11 +218,11 @@ _LETTERS = {
 }
 #: Letters that a property defines, and the composite centres, of which there may be several: what is said of each.
 _DEFINED = {
-    "x_star": "forall x_star, is_x_star x_star ->",
-    "r": "forall r, is_radius N r ->",
-    "center": "forall center, are_centers N center ->",
-    "center_count": "forall center_count, is_center_count N center_count ->",
-    "farthest": "forall farthest, is_farthest N farthest ->",
+    "x_star": "is_x_star",
+    "r": "is_radius N",
+    "center": "are_centers N",
+    "center_count": "is_center_count N",
+    "farthest": "is_farthest N",
 }
 _PLAIN = {"sqrt": "sqrt", "exp": "exp", "log": "ln", "tanh": "tanh", "abs": "Rabs"}
 _REDUCTIONS = {"sum": "sum", "max": "largest", "min": "least", "prod": "prodf"}
@@ -424,6 +424,7 @@ class _Printer:
             word = str(left[-1])
             if f"{name}_{word}" in words():
                 name, left = f"{name}_{word}", left[:-1]
+        name = self.of_kind(name)
         if name not in words():
             raise Unprintable(f"the word {name}")
         parts = []
@@ -432,7 +433,7 @@ class _Printer:
             if kind in _KINDS or (kind == "network" and self.kind == "network"):
                 parts.append("N")
             elif kind == "network":
-                raise Unprintable(f"{name} of a network with positions")
+                raise Unprintable(f"{name} of a network of the kind {self.kind}")
             elif parameter in ("center", "r"):
                 self.letter_met(parameter)
                 parts.append(parameter)
@@ -461,6 +462,11 @@ class _Printer:
             raise Unprintable(f"the arguments of {name}")
         return " ".join((name, *parts))
 
+    def of_kind(self, name: str) -> str:
+        """The word for networks of this kind, where there is one of its own."""
+        own = f"{self.kind}_{name}".partition(" ")[0]
+        return f"{self.kind}_{name}" if own in words() and ("N", self.kind) in words()[own].parameters else name
+
     def letter_met(self, name: str) -> None:
         if name not in self.met:
             self.met.append(name)
@@ -472,7 +478,7 @@ class _Printer:
             case Item(array=name, index=index):
                 at = " ".join(_in_nat(self.nat(part) or "") for part in index)
                 if self.kind != "network" and name in ("X", "P", "P0"):
-                    name = f"{'normed' if self.kind == 'normed' else 'scored'}_{name}"
+                    name = f"{self.kind if self.kind in ('normed', 'fed') else 'scored'}_{name}"
                 if self.column and name == "X":
                     return f"(column_X N eps {at})"
                 return f"({name} N {at})" if self.network else f"(row {name} {at})"
@@ -546,8 +552,8 @@ def _in_nat(text: str) -> str:
     return text if plain else f"{text}%nat"
 
 
-def proposition(entry: Statement, without: int | None = None) -> str:
-    """The statement as a proposition of Coq, without its name; `without` puts True in the place of one hypothesis.
+def proposition(entry: Statement) -> str:
+    """The statement as a proposition of Coq, without its name.
 
     >>> import rankmath as rm
     >>> print(proposition(rm.statements()["own:tv"]))
@@ -555,6 +561,21 @@ def proposition(entry: Statement, without: int | None = None) -> str:
       (0 < m)%nat ->
       tv c g <= tanh (osc g / 4)
     """
+    data, defined, lets, given, claim = parts(entry)
+    premises = [text for text in given if text]
+    if entry.quantifier == "some":
+        lines = [f"exists {data.binders},", *(f"{text} /\\" for text in (*data.conditions, *premises)), *lets, claim]
+        if defined:
+            raise Unprintable("a letter that a property defines, under exists")
+    else:
+        conditions = [f"{text} ->" for text in data.conditions]
+        named = [f"forall {name}, {word} {name} ->" for name, word in defined.items()]
+        lines = [f"forall {data.binders},", *conditions, *named, *lets, *(f"{text} ->" for text in premises), claim]
+    return "\n".join([lines[0], *(f"  {line}" for text in lines[1:] for line in _wrapped(text))])
+
+
+def parts(entry: Statement) -> tuple[Data, dict[str, str], list[str], list[str], str]:
+    """The data, letters and what defines each, local definitions, hypotheses ("" where the types say it), the claim."""
     if entry.arrays and entry.key not in DATA:
         raise Unprintable("its arrays")
     kind = _kind(entry)
@@ -575,19 +596,10 @@ def proposition(entry: Statement, without: int | None = None) -> str:
         printer.types = {**printer.types, name: "nat" if whole else "R"}
         printer.own.add(name)
     given = [printer.formula(_formula(replaced(part, expanded))) for part in entry.hypotheses]
-    if without is not None:
-        given[without] = "True"
     claim = printer.formula(_formula(replaced(entry.claimed, expanded)))
-    defined = [_DEFINED[name] for name in _DEFINED if name in printer.met]
-    given = [text if _closed(text) or not text.startswith("forall") else f"({text})" for text in given if text]
-    if entry.quantifier == "some":
-        lines = [f"exists {data.binders},", *(f"{text} /\\" for text in (*data.conditions, *given)), *lets, claim]
-        if defined:
-            raise Unprintable("a letter that a property defines, under exists")
-    else:
-        conditions = [f"{text} ->" for text in data.conditions]
-        lines = [f"forall {data.binders},", *conditions, *defined, *lets, *(f"{text} ->" for text in given), claim]
-    return "\n".join([lines[0], *(f"  {line}" for text in lines[1:] for line in _wrapped(text))])
+    defined = {name: printer.of_kind(word) for name, word in _DEFINED.items() if name in printer.met}
+    given = [f"({text})" if text.startswith("forall") and not _closed(text) else text for text in given]
+    return data, defined, lets, given, claim
 
 
 def _kind(entry: Statement) -> str:

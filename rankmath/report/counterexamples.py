@@ -15,7 +15,7 @@ from rankmath.certificates.issue import instance_of
 from rankmath.decide.conjecture import in_python
 from rankmath.files import folder as make_folder
 from rankmath.files import write
-from rankmath.report.fragments import LOOSE, notation, written_out
+from rankmath.report.fragments import LOOSE, notation, told_once, written_out
 from rankmath.report.latex import exact_data, identifier, matrix
 from rankmath.report.sources import certificate_file, coq_modules
 from rankmath.report.stated import in_words, stated
@@ -130,7 +130,7 @@ def uncertified(instance: NetworkInstance, statement: Statement | None) -> str:
     verb = {Outcome.VIOLATED: "violates", Outcome.HOLDS: "satisfies"}.get(outcome, "is not told from equality in")
     claim = (r"\begin{flushleft}", *stated(statement), r"\end{flushleft}", *in_words(statement))
     said = f"The following instance {verb} the claim, by ball arithmetic; no certificate of it was issued."
-    lines = (rf"\begingroup{LOOSE.strip()}%", notation(statement), said, *claim, data, r"\par\endgroup", "")
+    lines = (rf"\begingroup{LOOSE.strip()}%", told_once(notation(statement)), said, *claim, data, r"\par\endgroup", "")
     return written_out("\n".join(lines))
 
 

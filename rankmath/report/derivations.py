@@ -12,7 +12,7 @@ from rankmath.claims import statements
 from rankmath.formula import read_term
 from rankmath.formula.printing import latex
 from rankmath.formula.terms import Letter, Relation, walk
-from rankmath.report.fragments import LOOSE, label, notation, written_out
+from rankmath.report.fragments import LOOSE, label, notation, told_once, written_out
 from rankmath.report.latex import breakable, code, formulas, identifier
 from rankmath.report.stated import in_words, of_its_own, stated
 from rankmath.verification.statement import Statement
@@ -35,7 +35,7 @@ def derived(certificate: Certificate) -> str:
     told, more = code(certificate.claim), ""
     if entry is not None:
         claim = (r"\begin{flushleft}", *stated(entry), r"\end{flushleft}")
-        told = "\n".join((notation(entry), *claim, *in_words(entry)))
+        told = "\n".join((told_once(notation(entry)), *claim, *in_words(entry)))
         new = {said: shown for relation in relations for shown, said in Statement("line", relation).meanings}
         for _, said in entry.meanings:
             new.pop(said, None)

@@ -67,11 +67,7 @@ class Drawing:
             return None
         save_for_print(figure, self.folder)
         drawn = zip(figure.panels, panel_svgs(figure), strict=True)
-        return replace(figure, panels=tuple(Panel(_nothing, panel.alt, svg) for panel, svg in drawn))
-
-
-def _nothing(axes: Axes) -> None:
-    """Of a panel that is drawn already."""
+        return replace(figure, panels=tuple(Panel(lambda axes: None, panel.alt, svg) for panel, svg in drawn))
 
 
 def drawings(subject: Subject, folder: Path) -> list[Drawing]:

@@ -6,6 +6,7 @@ A fragment compiles by ``\\input`` in any article that loads amsmath, amssymb an
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Mapping
 from functools import cache
 
@@ -28,6 +29,14 @@ def label(name: str) -> str:
     """
     seen = rf"\csname once:{name}\endcsname"
     return rf"\if{seen[1:]}\else\label{{{name}}}\expandafter\gdef{seen}{{}}\fi"
+
+
+def told_once(tex: str) -> str:
+    """A text that several fragments of one paper begin with: set where it is needed first."""
+    if not tex:
+        return ""
+    seen = rf"\csname once:{zlib.crc32(tex.encode()):08x}\endcsname"
+    return rf"\if{seen[1:]} The notation is that above.\else{chr(10)}{tex}\expandafter\gdef{seen}{{}}\fi{{}}"
 
 
 # -- our own commands --------------------------------------------------------------------------------------
@@ -117,9 +126,10 @@ def notation(entry: Statement) -> str:
     norm = next((said for kind, said in _NORMED.items() if f"layernorm == {kind}" in given), _ANY_NORM)
     if "layernorm == none" not in given and not before:
         steps.append(norm)
+    made = "Y^{l}" if steps else "X^{l+1}"
     lines = [
         r"Tokens are the rows of $X^{l}\in\mathbb{R}^{n\times d}$; $X^{0}$ is the input. With heads",
-        rf"$h=0,\dots,H-1$ layer $l=0,\dots,L-1$ makes \[{'Y^{l}' if steps else 'X^{l+1}'}={sent},\]",
+        rf"$h=0,\dots,H-1$ layer $l=0,\dots,L-1$ ($H,L\ge1$, $d_{{qk}}>0$) makes \[{made}={sent},\]",
     ]
     words = [r"$W^{l,h}=W_VW_O$", r"$W_{QK}^{l,h}=W_QW_K^{\mathsf T}$"]
     words += [r"$o_l^{\mathsf T}=\sum_hb_VW_O+b_O$"] if bias else []
@@ -136,7 +146,7 @@ def notation(entry: Statement) -> str:
         words += [r"$k_{l,h}=W_Kb_Q^{\mathsf T}$"] if biased else []
         logits = rf"{read}W_{{QK}}^{{l,h}}({read})^{{\mathsf T}}{biased}"
         lines.append(rf"\[P^{{l,h}}=\operatorname{{softmax}}\Bigl(\bigl({logits}\bigr)/\sqrt{{d_{{qk}}}}\Bigr),\]")
-    seen = "all tokens" if "mask == none" in given else "the tokens that the row's token sees"
+    seen = "the tokens that the row's token sees, one at least: all where there is no mask"
     lines.append(f"the softmax of every row, over {seen}. Of queries, keys, values and outputs {', '.join(words)}.")
     if before:
         lines.append(rf"$Z^{{l}}$ is $X^{{l}}$ with {norm}.")

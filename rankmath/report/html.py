@@ -44,6 +44,9 @@ def page(subject: Subject, figures: list[Figure], omitted: list[str]) -> str:
     assets = (_TEMPLATES / name for name in ("report.css", "report.js"))
     style, script = (path.read_text(encoding="utf-8").strip() for path in assets)
     shown = [(figure, list(zip(figure.panels, map(_trusted, panel_svgs(figure)), strict=True))) for figure in figures]
+    # Typed in the report's folder; a pattern that no file fits would be refused as a missing file.
+    stored = [Path(check.file) for check in subject.checks if check.content is not None]
+    patterns = sorted({f"{file.parent.as_posix()}/*.json" for file in stored})
     return str(
         environment.get_template("report.html").render(
             subject=subject,
@@ -57,18 +60,12 @@ def page(subject: Subject, figures: list[Figure], omitted: list[str]) -> str:
             statuses=sorted({row.status for row in subject.rows}),
             outcomes=sorted({row.outcome for row in subject.rows}),
             accepted=sum(check.accepted for check in subject.checks),
-            check_again=_check_again(subject),
+            check_again=" ".join(["rankmath check", *patterns]),
             verdicts=_VERDICTS,
             shown=_SHOWN,
             version=__version__,
         )
     )
-
-
-def _check_again(subject: Subject) -> str:
-    """The command, typed in the report's folder; a pattern that no file fits would be refused as a missing file."""
-    files = [Path(check.file) for check in subject.checks if check.content is not None]
-    return " ".join(["rankmath check", *sorted({f"{file.parent.as_posix()}/*.json" for file in files})])
 
 
 def write(

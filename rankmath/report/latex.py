@@ -13,8 +13,8 @@ from rankmath.printing import log_of, quotient
 _SPECIAL = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", '"': "''"}
 _SPECIAL |= {sign: f"\\{sign}" for sign in "{}$&#%_"} | {sign: f"${sign}$" for sign in "<>|"}
 _LETTERS = """alpha beta gamma delta varepsilon eta theta kappa lambda mu nu xi pi rho sigma tau varphi omega Delta
-    Theta Lambda Sigma le ge ne approx infty lfloor rfloor times cdot to | in"""
-_GREEK = dict(zip("αβγδεηθκλμνξπρστφωΔΘΛΣ≤≥≠≈∞⌊⌋×·→‖∈", _LETTERS.split(), strict=True))
+    Theta Lambda Sigma le ge ne approx infty lfloor rfloor times cdot to | in nabla"""
+_GREEK = dict(zip("αβγδεηθκλμνξπρστφωΔΘΛΣ≤≥≠≈∞⌊⌋×·→‖∈∇", _LETTERS.split(), strict=True))
 _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _TYPOGRAPHY = {"–": "--", "—": "---", "…": r"\dots{}", "“": "``", "”": "''", "‘": "`", "’": "'", "′": "'", "−": "$-$"}
@@ -29,6 +29,11 @@ _FORMULA = re.compile(
     r"|⁻([⁰¹²³⁴-⁹]+)|([ᵀˣ⁻ℓ⟨⟩↦⋯∫⊕Σ∏′])",
     re.DOTALL,
 )
+
+
+def _math_letter(sign: str) -> str:
+    """A letter inside mathematics, a Greek one by its name."""
+    return rf"\{_GREEK[sign]}" if sign in _GREEK else sign
 
 
 def formulas(text: str) -> str:
@@ -49,7 +54,7 @@ def formulas(text: str) -> str:
         end = match.end()
         if root:
             letter, _, below = root.partition("_")
-            written.append(rf"$\sqrt{{{letter}{f'_{{{below}}}' if below else ''}}}$")
+            written.append(rf"$\sqrt{{{_math_letter(letter)}{f'_{{{below}}}' if below else ''}}}$")
         elif place:
             inside = index[1:-1] if index[0] in "{(" else index
             inner = re.sub(r" +(?=[_^ ])", "", re.sub(r"(?<!\\)\$", " ", formulas(inside))).strip()
@@ -86,7 +91,8 @@ def _joined(latex: str) -> str:
         if _CLOSES.search(math) and (right := _AFTER.match(after)):
             math, after = f"{math} {right[0].strip()}", after[right.end() :]
         written += [f"${math}$", after]
-    return "".join(written)
+    # A prime belongs to the letter before it; two are quotation marks.
+    return re.sub(r"(?<!\\)\$'(?![A-Za-z'$])", "'$", "".join(written))
 
 
 def escape(text: str) -> str:
@@ -99,7 +105,7 @@ def escape(text: str) -> str:
     def piece(match: re.Match[str]) -> str:
         root, below, above, sign = match.groups()
         if root:
-            return rf"$\sqrt{{{root}}}$"
+            return rf"$\sqrt{{{_math_letter(root)}}}$"
         if below:
             return f"$_{{{below.translate(_SUBSCRIPTS)}}}$"
         if above:
@@ -180,7 +186,8 @@ def breakable(math: str) -> str:
             piece += r"\allowbreak "
         written += piece
     found = rf"$\displaystyle {written}$"
-    return re.sub(r"\$\\displaystyle\s*\$", "", found).replace("$ ,", "$,").strip()
+    # Two texts side by side leave an empty formula between them, and a blank before their comma.
+    return re.sub(r"(?<!\\) +,", ",", re.sub(r"\$\\displaystyle\s*\$", "", found)).strip()
 
 
 def exact_scalar(x: Fraction) -> str:

@@ -167,7 +167,9 @@ def panel_svgs(figure: Figure) -> list[str]:
             finally:
                 plt.close(drawing)
             svg = _for_page(text.getvalue(), f"{figure.name}-{index}")
-            found.append(_themed(svg) if figure.themed else svg)
+            for colour, name in THEME.items() if figure.themed else ():
+                svg = svg.replace(colour.lower(), f"var({name})")
+            found.append(svg)
     return found
 
 
@@ -200,9 +202,3 @@ def _for_page(svg: str, prefix: str) -> str:
     head = re.sub(r'\s(?:width|height|xmlns:xlink|xmlns|version)="[^"]*"', "", head)
     whole = f'{head} aria-hidden="true" focusable="false">{rest}'.replace("xlink:href", "href")
     return re.sub(r"\s+", " ", whole).replace("> <", "><").strip()
-
-
-def _themed(svg: str) -> str:
-    for colour, name in THEME.items():
-        svg = svg.replace(colour.lower(), f"var({name})")
-    return svg

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from typing import Any
 
@@ -37,6 +38,7 @@ def described(key: str) -> dict[str, Any]:
         "quantifier": entry.quantifier,
         "where": {name: text(meaning) for name, meaning in entry.defined.items()},
         "given": ", ".join(filter(None, (entry.hypotheses_in_words, *map(words, entry.unsaid)))),
+        "arrays": dict(map(_declared, entry.arrays.items())),
         "quantities": {
             function.name: function.meaning + (f"; as a formula: {function.text}" if function.text else "")
             for function in measured
@@ -58,6 +60,14 @@ def described(key: str) -> dict[str, Any]:
     }
 
 
+def _declared(array: tuple[str, str]) -> tuple[str, str]:
+    """An array and what is assumed of it; an upper limit on a size is the library's, not the claim's."""
+    name, declared = array
+    axes, *conditions = (part.strip() for part in declared.partition(" = ")[0].split(","))
+    shape = " × ".join(axes.split()).replace("mask × ", "a mask of tokens: ") or "a number"
+    return name, ", ".join((shape, *(part for part in conditions if not re.match(r"[a-z]? ?<= |double", part))))
+
+
 def lines(key: str) -> list[str]:
     """The same in words, line by line."""
     found = described(key)
@@ -66,6 +76,7 @@ def lines(key: str) -> list[str]:
     said = [f"{key}: {found['title']} ({found['status']}{sharp})", "", f"  {some}{found['claim']}"]
     said += [f"  where {name} = {meaning}" for name, meaning in found["where"].items()]
     said += [f"  given {found['given']}"] if found["given"] else []
+    said += [f"  {name}: {shape}" for name, shape in found["arrays"].items()]
     said += ["", *(f"  {name}: {meaning}" for name, meaning in found["quantities"].items()), ""]
     said += [f"source: {found['source']}"]
     said += [f"note: {found['notes']}"] if found["notes"] else []

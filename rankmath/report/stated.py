@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from rankmath.certificates.certificate import Certificate
-from rankmath.report.latex import breakable, escape, formulas
+from rankmath.report.latex import breakable, formulas
 from rankmath.validation import InvalidArgument
 from rankmath.verification.statement import Statement
 
@@ -27,7 +27,7 @@ def stated(entry: Stated) -> list[str]:
     """Hypotheses, conclusion and what its letters stand for, as LaTeX whose lines may be broken anywhere."""
     lines = []
     if entry.premises:
-        given = (breakable(part.strip("$")) if part.startswith("$") else escape(part) for part in entry.premises)
+        given = (breakable(part.strip("$")) if part.startswith("$") else formulas(part) for part in entry.premises)
         lines.append(rf"Suppose: {'; '.join(given)}.  Then\\*[3pt]")
     return [*lines, r",\\*[3pt] ".join(map(breakable, (*entry.conclusion, *entry.letters))) + "."]
 

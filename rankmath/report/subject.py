@@ -329,14 +329,15 @@ def _subject_of(book: Ledger) -> Subject:
     if several > 1:
         words.append(f"{several} different sets of versions have computed chunks of this ledger.")
     name, verified = book.path.name, frozenset(row.key for row in rows)
-    shown = [s for s in standings if s.histogram and sum(s.histogram)]
+    shown, edges = [s for s in standings if sum(s.histogram)], (*map(float, HISTOGRAM_EDGES), 0.0)
     return Subject(
         kind="ledger",
         title=f"Campaign {name}",
         words=tuple(words),
         facts=_run_facts(runs),
         rows=rows,
-        histograms=tuple(_histogram(s) for s in shown),
+        # The first count of a ledger's histogram is of all below its first edge.
+        histograms=tuple(Histogram(s.statement, edges, s.histogram[1:], s.histogram[0]) for s in shown),
         checks=_checked(_committed([row.key for row in rows], set()), 1, {}),
         again=f"rankmath report {shlex.quote(name)}",
         listings=(_tightest(tightest), _failures(failures), _runs(runs)),
@@ -359,12 +360,6 @@ def _row_of_standing(s: Standing, provenance: Sequence[LedgerRow]) -> Row:
     seconds = sum(row["seconds"] for row in provenance if row["statement"] == s.statement)
     same = _same(s) | {"instances": drawn}
     return Row(key=s.statement, **told, **same, violations=s.violated, seconds=seconds)
-
-
-def _histogram(s: Standing) -> Histogram:
-    """The first count of a ledger's histogram is of all below its first edge."""
-    edges = (*map(float, HISTOGRAM_EDGES), 0.0)
-    return Histogram(s.statement, edges, s.histogram[1:], s.histogram[0])
 
 
 def _run_facts(runs: Sequence[LedgerRow]) -> tuple[tuple[str, str], ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 
 from rankmath.certificates.certificate import Certificate, Data, number
@@ -20,7 +21,7 @@ from rankmath.formula.language import LETTERS
 from rankmath.formula.printed import latex_letter
 from rankmath.formula.printing import latex, text, words
 from rankmath.report.derivations import derived
-from rankmath.report.fragments import ENVIRONMENT, LOOSE, label, notation, written_out
+from rankmath.report.fragments import ENVIRONMENT, LOOSE, label, notation, told_once, written_out
 from rankmath.report.latex import (
     breakable,
     code,
@@ -74,25 +75,28 @@ def theorem(certificate: Certificate) -> str:
         return derived(certificate)
     if certificate.statement in (EQUILIBRIUM, CONTRACTION):
         boxed = certificate.statement == CONTRACTION
-        argument = _CONTRACTION_ARGUMENT if boxed else _EQUILIBRIUM_ARGUMENT
+        radius = "" if boxed else exact_scalar(number(certificate.data["radius"]))
+        argument = _CONTRACTION_ARGUMENT if boxed else _EQUILIBRIUM_ARGUMENT.replace("RADIUS", radius)
         statement = equilibrium_statement(certificate)
         argument += _ATTRACTION_ARGUMENT if certificate.data.get("attracting") else ""
         title = "Equilibrium of self-attention with LayerNorm"
+        argument += _INSTABILITY_ARGUMENT if certificate.data.get("unstable") else ""
+        # The theorem states the rest of what the checker prints.
+        relied = (line.partition("relied on: ")[2] for line in result.checked if line.startswith("not computed"))
+        found = rf"works out again all but {'; '.join(line[:1].lower() + line[1:] for line in findings([*relied]))}"
     else:
         statement, argument = _instance_statement(certificate), _INSTANCE_ARGUMENT
+        listed = "\n".join(rf"  \item {line}" for line in findings(result.checked))
+        found = f"finds:\n\\begin{{itemize}}\\raggedright\n{listed}\n\\end{{itemize}}"
         registered = certificate.statement in statements()
         title = f"Instance of {certificate.statement}" if registered else _TITLES[certificate.kind]
-    checked = "\n".join(rf"  \item {line}" for line in findings(result.checked))
     tex = rf"""\begin{{theorem}}[{escape(title)}]{label(certificate.id)}{LOOSE}
 {statement}
 \end{{theorem}}
 \begin{{proof}}{LOOSE}
 {argument}
 All numbers are in certificate {identifier(certificate.id)}, as integers and fractions.  The checker, which trusts
-nothing in the file and has an arithmetic and algorithms of its own, finds:
-\begin{{itemize}}\raggedright
-{checked}
-\end{{itemize}}
+nothing in the file and has an arithmetic and algorithms of its own, {found}
 It is run by {code("rankmath check FILE")}.
 \end{{proof}}"""
     return written_out(tex)
@@ -155,6 +159,10 @@ _SIGNS = {"<=": r"\le", ">=": r"\ge", "==": "=", "<": "<", ">": ">"}
 def _readable(part: str) -> str:
     """A hypothesis as the checker words it: as a formula of the language where it is one, else its words; "" where
     they are those of a program."""
+    with suppress(InvalidArgument):
+        formula = read_formula(part)
+        if (said := words(formula)) != text(formula):
+            return formulas(said)
     if compared := re.fullmatch(r"([A-Za-z_]+) (<=|>=|==|<|>) (-?\d+)", part):
         name, sign, number = compared.groups()
         shown = latex_letter(name) if len(name) == 1 or name in LETTERS else rf"\mathrm{{{escape(name)}}}"
@@ -163,8 +171,7 @@ def _readable(part: str) -> str:
         formula = read_formula(part)
     except InvalidArgument:
         return "" if re.search(r"[\[@]|==|\bif\b|\w\(", part) else formulas(part.replace("<=", "≤").replace(">=", "≥"))
-    said = words(formula)
-    return escape(said) if said and said != text(formula) else breakable(latex(formula))
+    return breakable(latex(formula))
 
 
 def document(certificates: Sequence[Certificate]) -> str:
@@ -184,13 +191,17 @@ def document(certificates: Sequence[Certificate]) -> str:
 # -- equilibria --------------------------------------------------------------------------------------------
 
 _EQUILIBRIUM_ARGUMENT = r"""Existence and uniqueness follow from Krawczyk's test: with an approximate inverse $Y$ of
-the derivative of $F(X)-X$ and an interval enclosure $D$ of that derivative over the box around $X^0$, one has
-$\lvert Y(F(X^0)-X^0)\rvert+\lvert I-YD\rvert r<r$ entrywise, so a Newton-like map takes the box strictly into
-itself.  The rank is bounded from below by a minor whose enclosure over the box does not contain zero."""
+the derivative of $F(X)-X$ and an interval enclosure $D$ of that derivative over the box of these entries around
+$X^0$, whose radius is $r=RADIUS$, one has $\lvert Y(F(X^0)-X^0)\rvert+\lvert I-YD\rvert r<r$ entrywise, so a
+Newton-like map takes the box strictly into itself.  The rank is bounded from below by a minor whose enclosure over
+the box does not contain zero."""
 _CONTRACTION_ARGUMENT = r"""An interval enclosure of the derivative of $F$ over a box around $X^0$ that holds these
 starts has weighted row sums below $1$, and $F$ moves $X^0$ by less than the contraction gains; so $F$ maps the box
 into itself, and Banach's theorem gives the one fixed point in it.  A minor that does not vanish over the box bounds
 the rank from below."""
+_INSTABILITY_ARGUMENT = r"""  For some symmetric matrix $P$ and vector $h$ with $h\tp Ph>0$ the matrix $J\tp PJ-s^2P$ is
+positive definite, $s$ the bound on the spectral radius, whatever the derivative $J$ of $F$ in the box: so
+$\norm{J^th}$ grows faster than $s^t$."""
 _ATTRACTION_ARGUMENT = r"""  An
 enclosure of $R^{-1}\,\mathrm DF\,R$ over the set of starts has spectral norm below $1$,
 so $F$ contracts there and, its centre moving less than the contraction gains, maps the set into itself; Banach's
@@ -233,7 +244,7 @@ def equilibrium_statement(certificate: Certificate) -> str:
             rf"Then $F$ has a fixed point $X^\star$ of rank ${int(data['rank'])}$ that attracts:"
             r" $F^t(X)\to X^\star$ as $t\to\infty$ for all tokens $X$ of norm $1$ whose entries differ by"
             rf" at most ${exact_scalar(ball)}$ from those of $X^0{shown_value(data['tokens'], 3)}$, so that no"
-            rf" other fixed point is there; the distance shrinks by ${exact_math(rate)}$ in every layer, in a"
+            rf" other fixed point is there; every layer multiplies the distance by at most ${exact_math(rate)}$, in a"
             r" weighted maximum norm."
         )
         return "\n".join(parts)
@@ -241,7 +252,7 @@ def equilibrium_statement(certificate: Certificate) -> str:
     parts.append(
         rf"Then $F$ has a fixed point $X^\star$ whose entries differ by at most ${exact_scalar(radius)}$ from those"
         rf" of $X^0\approx{_decimals(tokens)}$, whose exact entries are in the certificate; it is the only one"
-        r" there (where the certificate records equal tokens or zeros, the only one that shares them)."
+        rf" there{_alike(certificate)}."
     )
     if data.get("rank") is not None:
         rank = int(data["rank"])
@@ -252,11 +263,27 @@ def equilibrium_statement(certificate: Certificate) -> str:
         parts.append(
             rf"It attracts: for all $X=X^0+Rz$ with $\norm{{z}}_2\le{exact_scalar(ball)}$, $R$ the invertible"
             rf" matrix of the certificate acting on the stacked tokens, $F^t(X)\to X^\star$ as $t\to\infty$, the"
-            rf" distance $\norm{{R^{{-1}}\cdot}}_2$ shrinking by ${exact_math(rate)}$ in every layer."
+            rf" distance $\norm{{R^{{-1}}\cdot}}_2$ multiplied by at most ${exact_math(rate)}$ in every layer."
         )
-    if data.get("repelling"):
-        parts.append(r"It is unstable: some directions grow under the derivative of $F$ at $X^\star$.")
+    if unstable := data.get("unstable"):
+        growth = exact_math(number(unstable["growth"]))
+        parts.append(
+            rf"It is unstable: the spectral radius of the derivative of $F$ at $X^\star$ is more than ${growth}$."
+        )
     return "\n".join(parts)
+
+
+def _alike(certificate: Certificate) -> str:
+    """Which tokens are equal, and which entries zero, among those of which the fixed point is the only one."""
+    clusters, support = (certificate.hints.get(name, ()) for name in ("clusters", "support"))
+    groups = {c: [rf"x_{{{i}}}" for i, own in enumerate(clusters, 1) if own == c] for c in clusters}
+    said = ["=".join(group) for group in groups.values() if len(group) > 1]
+    zeros = [f"{i},{a}" for i, c in enumerate(clusters, 1) for a, used in enumerate(support[int(c)], 1) if not used]
+    if len(zeros) > 12:
+        said.append(r"\text{the zeros that the certificate names}")
+    elif zeros:
+        said.append("".join(f"x_{{{place}}}=" for place in zeros) + "0")
+    return f" with {', '.join(f'${part}$' for part in said)}" if said else ""
 
 
 def _decimals(rows: Sequence[Sequence[Fraction]]) -> str:
@@ -283,7 +310,7 @@ def _instance_statement(certificate: Certificate) -> str:
         source += f" % cite: {', '.join(cites)}" if cites else ""
         claim = "\n".join((r"\begin{flushleft}", *stated(entry), r"\end{flushleft}"))
         meanings = "".join(f"{line}\n" for line in in_words(entry))
-        before = f"{notation(entry)}\n" if "layers" in certificate.data else ""
+        before = f"{told_once(notation(entry))}\n" if "layers" in certificate.data else ""
     verb = _VERBS[certificate.kind]
     meaning = letters(certificate.statement)
     explained = f"{escape(' '.join(meaning))}\n" if meaning else ""
@@ -293,7 +320,7 @@ def _instance_statement(certificate: Certificate) -> str:
 
 #: How the arrays of a layer are printed: those of every head, then those of the whole layer.
 _OF_HEAD = {"P": "P^{{{l},{h}}}", "W_QK": "W_{{QK}}^{{{l},{h}}}", "W": "W^{{{l},{h}}}", "key_bias": "k_{{{l},{h}}}"}
-_OF_LAYER = {"bias": "b_{{{l}}}"}
+_OF_LAYER = {"bias": "o_{{{l}}}"}
 _SEES = r"\text{token }i\text{ sees token }j\text{ where entry }(i,j)\text{ is 1 in }"
 
 
@@ -362,7 +389,7 @@ def _attention(l: int, fields: Mapping[str, Data]) -> Iterator[str]:
             yield f"{letter}^{{{l},{h}}}" + shown_value(rows, 8)
     yield rf"d_{{qk}}{shown_value(fields['d_qk'], 4)}"
     if "bias" in fields and not _is_zero(fields["bias"]):
-        yield f"b_{{{l}}}" + shown_value(fields["bias"], 4)
+        yield f"o_{{{l}}}" + shown_value(fields["bias"], 4)
     if "softcap" in fields:
         yield rf"\text{{logits capped with }}c{shown_value(fields['softcap'], 3)}"
     if "mask" in fields:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -103,7 +103,7 @@ class Declared:
 _SIGNS = {"<": "<", ">": ">", ">=": r"\ge "}
 
 
-def printed_data(arrays: Mapping[str, str], given: Iterable[str]) -> Iterator[str]:
+def printed_data(arrays: Mapping[str, str], given: Collection[str]) -> Iterator[str]:
     r"""What the arrays are, in LaTeX, one after the other, but what is given elsewhere.
 
     An upper limit on a size is the library's, not the claim's.
@@ -126,6 +126,8 @@ def printed_data(arrays: Mapping[str, str], given: Iterable[str]) -> Iterator[st
         shown = f"({shown})^{{{more}}}" if more else shown
         said = []
         for condition in conditions:
+            if {form.format(name) for form in _GIVEN_BY.get(condition, ())} & {*given}:
+                continue
             found = _CONDITION.fullmatch(condition)
             if found is None:
                 word = "not zero" if condition == "no zero row" and len(letters) == 1 else _SAID.get(condition, "")
@@ -138,6 +140,12 @@ def printed_data(arrays: Mapping[str, str], given: Iterable[str]) -> Iterator[st
         )
 
 
+#: Hypotheses that say what a condition says.
+_GIVEN_BY = {
+    "stochastic": ("row_stochastic({})", "positive_stochastic({})"),
+    "> 0": ("positive_stochastic({})", "bottom({}) > 0", "sees_predecessor(allowed, {})"),
+    "< 1": ("sees_predecessor(allowed, {})",),
+}
 _SAID = {
     "even": "even",
     "stochastic": "row-stochastic",

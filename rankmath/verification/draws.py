@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -12,8 +12,8 @@ import numpy as np
 
 from rankmath.model.network import MLP, Network
 from rankmath.model.sublayers import Activation, NormKind
-from rankmath.validation import Floats, Objects
-from rankmath.verification.instance import NetworkInstance
+from rankmath.validation import ArrayLike, Floats, Objects
+from rankmath.verification.instance import ArrayInstance, NetworkInstance
 
 Rng = np.random.Generator
 Tokens = Callable[[Rng, int, int, int], Floats]
@@ -126,3 +126,9 @@ def rational_stochastic(rng: Rng, n: int) -> Objects:
     else:
         weights = rng.integers(0, 100, (n, n)) + np.eye(n, dtype=int)
     return np.asarray([[Fraction(int(w), int(row.sum())) for w in row] for row in weights], dtype=object)
+
+
+def written(label: str, *given: Mapping[str, ArrayLike]) -> Callable[[Rng], Iterator[ArrayInstance]]:
+    """Instances of doubles that are written down, such as those near equality."""
+    made = [{name: np.asarray(array, dtype=float) for name, array in one.items()} for one in given]
+    return lambda _: (ArrayInstance(arrays, label) for arrays in made)

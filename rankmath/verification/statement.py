@@ -349,6 +349,16 @@ class Statement:
         # What notation says comes last.
         return tuple(sorted(found.values(), key=lambda line: line[1] in NOTATION))
 
+    @property
+    def quantities(self) -> dict[str, str]:
+        """The quantities in it as they are typed, and what they are in words."""
+        calls = (term for part in (self.claimed, *self.hypotheses) for term in walk(part) if isinstance(term, Call))
+        found: dict[str, str] = {}  # by meaning: the first of several norms or tokens stands for all
+        for term in calls:
+            if FUNCTIONS[term.function].evaluate is not None:
+                found.setdefault(_at_its_word(term, FUNCTIONS[term.function].meaning)[1], text(term))
+        return {shown: meaning for meaning, shown in found.items()}
+
     def __str__(self) -> str:
         some = "some instance has " if self.quantifier == "some" else ""
         lines = [f"{self.key} ({self.status}): {some}{text(self.claimed)}"]

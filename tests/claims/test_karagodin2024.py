@@ -129,3 +129,20 @@ def test_the_angle_of_two_tokens_closes_as_the_flow_says() -> None:
     assert math.exp(max(verdict.log_lhs, verdict.log_rhs)) == pytest.approx(slope, rel=1e-7)
     with pytest.raises(rm.InvalidArgument, match=r"^X, M: "):
         rm.verify("karagodin2024:subspace-two", lam, np.eye(3), B, X)
+
+
+def test_what_the_tokens_before_do_not_span_grows_at_one_rate() -> None:
+    """V = λ on L: the L-part of a token at a right angle to those before it moves along itself, by a_kk λ − μ."""
+    rng = np.random.default_rng(5)
+    lam, V = 2.0, np.diag([2.0, 2.0, 2.0, 0.0, 0.0])
+    V[3:, 3:] = rng.standard_normal((2, 2))
+    flow = Flow(V, query=rng.standard_normal((2, 5)), key=rng.standard_normal((2, 5)), mask="causal")
+    X = rng.standard_normal((3, 5))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    logits = X @ np.asarray(flow.query, dtype=float).T @ np.asarray(flow.key, dtype=float) @ X.T
+    for k in (1, 2):
+        weights = np.exp(logits[k, : k + 1])
+        weights /= weights.sum()
+        rate = weights[k] * lam - X[k] @ (V @ (weights @ X[: k + 1]))
+        off = np.eye(3) - np.linalg.pinv(X[:k, :3]) @ X[:k, :3]
+        assert off @ flow.field(X)[k, :3] == pytest.approx(rate * (off @ X[k, :3]), abs=1e-13)

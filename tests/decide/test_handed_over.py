@@ -12,6 +12,7 @@ import pytest
 import rankmath as rm
 from rankmath.decide import conjecture
 from rankmath.decide.adversary import search
+from rankmath.decide.battery import Battery
 from rankmath.decide.conjecture import in_python, in_words
 from rankmath.decide.shrink import _smaller
 from rankmath.decide.space import rooms
@@ -124,3 +125,23 @@ def test_the_checker_speaks_of_positions_where_there_are_some() -> None:
         instance = _instance(given)
         checked = rm.certify(claim, instance.net, instance.X).check().checked
         assert any(line.endswith(", positions") for line in checked) is spoken
+
+
+def test_the_console_says_what_the_quantities_and_the_biases_of_an_instance_are() -> None:
+    claim = rm.Statement(
+        "mine:x", "entropy(P[0,0]) >= 2*log(n) and mu(X[1]) <= mu(X[0])", ["heads == 1", "bias == none"]
+    )
+    assert claim.quantities == {
+        "entropy(P[0, 0])": "least entropy −Σ_j P_ij log P_ij of a row of the attention",
+        "mu(X[1])": "Frobenius norm of the tokens about their mean",
+    }
+    net = rm.Network.from_arrays(
+        W_QK=np.ones((1, 1, 1, 1)), W=np.ones((1, 1, 1, 1)), d_qk=1.0, key_bias=np.full((1, 1, 1), 2.0)
+    )
+    instance = NetworkInstance(net, np.array([[0.0], [1.0]]))
+    battery = Battery(claim)
+    battery.take(instance, rm.verify(claim, net, instance.X, arithmetic="balls"))
+    said = "\n".join(conjecture.Answer(battery).lines())
+    assert "\n  entropy(P[0, 0]): least entropy" in said
+    assert "key_bias = [2], that is W_K b_Q\n" in said
+    assert said.endswith('query biases are allowed: --given "query_bias == none" leaves them out')

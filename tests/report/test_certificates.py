@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +12,15 @@ from click.testing import CliRunner
 from rankmath.certificates.certificate import _ACCEPTED, Certificate
 from rankmath.checker import checker
 from rankmath.claims import statements
-from rankmath.decide.campaigns.committed import Refusal, build, shortened
 from rankmath.files import proofs_folder
 from rankmath.model.network import Network
-from rankmath.report import certificates
-from rankmath.report.certificates import TABLE, main
 from rankmath.report.sources import certificate_file, committed_certificates
 from rankmath.verification.instance import ArrayInstance, NetworkInstance, network_instance
+
+sys.path[:0] = [str(Path(__file__).parents[2] / "proofs" / "certificates")]
+
+import committed as script  # noqa: E402
+from committed import TABLE, Refusal, build, main, shortened  # noqa: E402
 
 RENAMED = {line.split()[1] for line in (proofs_folder() / "certificates" / TABLE).read_text().splitlines()}
 FILES = sorted((proofs_folder() / "certificates").glob("*.json"))
@@ -93,7 +96,7 @@ def test_an_instance_keeps_its_leading_bits_and_its_shape() -> None:
 def test_the_script_writes_them_and_sees_what_is_missing_or_left_over(
     tmp_path: Path, issued: list[Certificate | Refusal], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(certificates, "build", lambda: iter(issued))
+    monkeypatch.setattr(script, "build", lambda: iter(issued))
     written = CliRunner().invoke(main, [str(tmp_path)])
     assert written.exit_code == 0, written.output
     assert {path.stem.partition("_")[0] for path in tmp_path.glob("*.json")} == {

@@ -8,11 +8,15 @@ from pathlib import Path
 
 import pytest
 
+import rankmath as rm
 from rankmath.claims import statements
 from rankmath.files import proofs_folder
 from rankmath.report import sources
 from rankmath.report.cite import FORMATS, citation, software_entry
+from rankmath.report.latex import breakable
+from rankmath.report.shown import lines
 from rankmath.report.sources import bibliography, certificate_file, committed_certificates, publication
+from rankmath.report.stated import stated
 from rankmath.version import __version__
 
 CFF = Path(__file__).parents[2] / "CITATION.cff"
@@ -104,3 +108,34 @@ def test_anything_else_is_refused_by_name() -> None:
         citation("own:nothing")
     with pytest.raises(ValueError, match="format: 'html' given; allowed are 'latex', 'bibtex', 'markdown'"):
         citation("own:tv").text("html")
+
+
+@pytest.mark.parametrize("key", [key for key, entry in statements().items() if entry.status == "refuted"])
+def test_what_is_refuted_is_called_false_before_it_is_stated(key: str) -> None:
+    for form in ("latex", "markdown"):
+        text = citation(key).text(form)
+        assert text.index("The following is false.") < text.index("Suppose: "), form
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ("seed:closure", r"P\in(\mathbb{R}^{n\times n})^{t}\text{, }n\ge 2"),
+        ("wang2022:1-repaired", r"A\in\mathbb{R}^{n\times n}"),
+        ("own:contranorm", r"\sigma\in\mathbb{R}^{m}"),
+        ("own:stable-every-rank", r"\mathrm{ratio}\in\mathbb{R}"),
+    ],
+)
+def test_a_hypothesis_is_said_once(key: str, said: str) -> None:
+    assert f"${said}$" in citation(key).premises
+
+
+def test_formulas_in_the_words_of_a_hypothesis_are_mathematics_and_no_blank_stands_before_a_comma() -> None:
+    claim = rm.Statement("mine:x", "mu(X[1]) <= 1", given="bias == none")
+    assert r"($\sum_{h} b_{V} W_{O} + b_{O}$ = 0)" in stated(claim)[0]
+    assert breakable(r"P\text{, stochastic}\text{, }n\ge 2") == r"$\displaystyle P$, stochastic, $\displaystyle n\ge 2$"
+
+
+def test_what_is_assumed_of_arrays_is_shown() -> None:
+    assert "  P: t × n × n, stochastic, n >= 2" in lines("seed:closure")
+    assert "  t: a number, whole, >= 0" in lines("wang2022:1-repaired")

@@ -127,7 +127,7 @@ def test_the_layer_that_is_printed_is_the_one_of_the_hypotheses() -> None:
     skip = rm.Statement("mine:a", "mu(X[L]) <= 1", given="skip == 1 and bias == none and mask == causal")
     text = notation(skip)
     assert r"\[X^{l+1}=X^{l}+\sum_{h}P^{l,h}X^{l}W^{l,h},\]" in text
-    assert "the row's token sees" in text
+    assert notation(skip) == notation(rm.Statement("mine:c", "mu(X[L]) <= 1", given="skip == 1 and bias == none"))
     sphere = notation(rm.Statement("mine:b", "mu(X[L]) <= 1", given="layernorm == sphere and mlp == any"))
     assert r"\[Y^{l}=\sum_{h}P^{l,h}X^{l}W^{l,h}+\mathbf 1o_l^{\mathsf T},\]" in sphere
     assert sphere.index("mapped to $f_l(y)$") < sphere.index("divided by its Euclidean norm")
@@ -375,5 +375,6 @@ def test_a_paper_of_two_pages_from_fragments_alone(mine: rm.Certificate, tmp_pat
     text = " ".join(on_the_page(tmp_path).split())
     for said in ("Sharp diameter collapse", "A counterexample", "Its rank is 2: the tokens do not collapse", "[1]"):
         assert said in text
-    assert text.count("Tokens are the rows of") == 2  # of the statements once, and of the counterexample
+    assert text.count("Tokens are the rows of") == 1  # the counterexample's notation is that of the statements
+    assert "The notation is that above. The following instance violates" in text
     assert "?" not in text, "no citation or symbol is missing"

@@ -143,3 +143,9 @@ def test_a_formula_for_running_text_says_the_same_with_its_words_outside() -> No
 )
 def test_formulas_in_words_are_set_as_one(text: str, tex: str) -> None:
     assert formulas(text) == tex
+
+
+def test_greek_letters_under_a_root_and_gradients_are_mathematics() -> None:
+    assert formulas("of order √ε, ‖∇‖²") == r"of order $\sqrt{\varepsilon}$, $\| \nabla \|^{2}$"
+    assert escape("√ε") == r"$\sqrt{\varepsilon}$"
+    assert formulas("the flow x_k' = 0, u′ = 1") == r"the flow $x_{k}'$ = 0, $u'$ = 1"

@@ -6,6 +6,8 @@ import re
 import subprocess
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +19,7 @@ from rankmath.cli import main
 from rankmath.report.cite import citation
 from rankmath.report.latex import identifier
 from rankmath.report.sources import committed_certificates
-from rankmath.report.theorems import document, equilibrium_statement, findings, fragment, theorem
+from rankmath.report.theorems import _alike, document, equilibrium_statement, findings, fragment, theorem
 
 
 @pytest.fixture(scope="module")
@@ -45,13 +47,35 @@ def test_the_theorem_names_map_weights_ball_rank_and_rate(stable: Certificate) -
     assert np.allclose([float(x) for x in shown], tokens, atol=1e-6)
 
 
-def test_what_the_checker_finds_is_the_proof(stable: Certificate) -> None:
+def test_what_is_not_computed_is_named_and_nothing_is_said_twice_or_as_program_text(stable: Certificate) -> None:
     text = theorem(stable)
     assert identifier(stable.id) in text
-    checked = stable.check().checked
-    # The first line says what is claimed, which the theorem states.
-    assert len(findings(checked)) == len(checked) - 1 == text.count(r"\item")
-    assert all(line in text for line in findings(checked))
+    relied = [line for line in stable.check().checked if line.startswith("not computed here, relied on: ")]
+    assert len(relied) == 1
+    (told,) = findings([line.partition("relied on: ")[2] for line in relied])
+    assert f"works out again all but t{told[1:]}" in text
+    assert not re.search(r"\|_2|<=|left side|hypotheses", text.partition(r"\begin{proof}")[2])
+
+
+@pytest.mark.parametrize(
+    ("clusters", "support", "told"),
+    [
+        ([0, 1, 1, 0], [[1, 1], [1, 1]], " with $x_{1}=x_{4}$, $x_{2}=x_{3}$"),
+        ([0, 1], [[1, 0], [1, 1]], " with $x_{1,2}=0$"),
+        ([0, 0], [[1, 0]], " with $x_{1}=x_{2}$, $x_{1,2}=x_{2,2}=0$"),
+        ([0, 1], [[1, 1], [1, 1]], ""),
+    ],
+)
+def test_tokens_that_are_equal_and_entries_that_are_zero_are_named(
+    clusters: list[int], support: list[list[int]], told: str
+) -> None:
+    certificate: Any = SimpleNamespace(hints={"clusters": clusters, "support": support})
+    assert _alike(certificate) == told
+
+
+def test_how_unstable_an_equilibrium_is_stands_in_its_theorem(stable: Certificate) -> None:
+    unstable = Certificate(stable.statement, stable.kind, {**stable.data, "unstable": {"growth": "21*2^-3"}})
+    assert r"the derivative of $F$ at $X^\star$ is more than $\tfrac{21}{8}$." in equilibrium_statement(unstable)
 
 
 def test_a_rejected_certificate_is_no_theorem(stable: Certificate) -> None:
@@ -117,7 +141,7 @@ def test_an_equilibrium_whose_box_contracts_is_stated_without_program_text() -> 
     assert not re.search(r"contracts|nonsingular|==|mathtt|mathrm", text)
     assert r"$F$ has a fixed point $X^\star$ of rank $1$ that attracts" in text
     assert r"at most $2^{-21}$ from those of $X^0=\begin{pmatrix}1&0&0\\-1&0&0\\-1&0&0\end{pmatrix}$" in text
-    assert r"shrinks by $\tfrac{7}{8}$" in text
+    assert r"every layer multiplies the distance by at most $\tfrac{7}{8}$" in text
 
 
 def test_a_number_of_the_theorem_is_written_the_same_in_its_proof(stable: Certificate) -> None:

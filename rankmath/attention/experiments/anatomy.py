@@ -1,7 +1,5 @@
 """What happens where in a trained model, in a few sentences: collapse and its kind, massive activations, sinks."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

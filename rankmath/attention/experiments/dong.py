@@ -16,8 +16,6 @@ whole network, summed exactly over all paths of a length; *recomputed* are what 
 whose attention is computed on the path's own activations.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Iterator, Mapping
@@ -291,15 +289,12 @@ def _sampled(P: Floats, samples: int, seed: int) -> dict[str, list[float]]:
                 M = np.eye(n)
                 for matrix in chosen:
                     M = matrix @ M if label.startswith("last") else M @ matrix
-                ratios[label].append(_relative_to_rank_one(M))
+                U, s, V = np.linalg.svd(M)
+                rest = float(composite(M - s[0] * np.outer(U[:, 0], V[0])))
+                ratios[label].append(rest / float(composite(M)))
         for label, values in ratios.items():
             found[label].append(float(np.median(values)))
     return found
-
-
-def _relative_to_rank_one(M: Floats) -> float:
-    U, s, V = np.linalg.svd(M)
-    return float(composite(M - s[0] * np.outer(U[:, 0], V[0]))) / float(composite(M))
 
 
 TASKS = ("memorisation", "sorting", "convex-hull")

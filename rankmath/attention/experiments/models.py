@@ -1,7 +1,5 @@
 """Models for the experiments: a checkpoint where one is named, else a transformer as it is before training."""
 
-from __future__ import annotations
-
 import math
 import os
 from typing import Literal

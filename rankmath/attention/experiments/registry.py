@@ -1,7 +1,5 @@
 """The experiments by name, and how their sizes are typed."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@
 shows from some depth on is rounding.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from itertools import product
@@ -120,7 +118,8 @@ def wu_ranks(
             dropped = _with_dropout(model, X, mask, dropout, seed)
             # A token whose every weight was dropped is zero: it has no direction and does not count.
             gaps = [1 - float(mean_cosine(state[np.abs(state).max(axis=1) > 0])) for state in dropped]
-            ratios = [_second_to_first(state) for state in dropped]
+            squares = [singular_squares(state) for state in dropped]
+            ratios = [math.sqrt(float(second / first)) for first, second, *_ in squares]
             curves = (
                 Curve.of("log10 of 1 − mean cosine", mask, depth, found.logs["cosine-gap"] / ten),
                 Curve.of("log10 of 1 − mean cosine", f"{mask}, dropout {dropout:g}", depth, np.log10(gaps)),
@@ -146,11 +145,6 @@ def wu_ranks(
 
 def _settings(tokens: int, dim: int, heads: int, layers: int, seed: int, init: str) -> dict[str, Json]:
     return {"tokens": tokens, "dim": dim, "heads": heads, "layers": layers, "seed": seed, "init": init}
-
-
-def _second_to_first(X: Floats) -> float:
-    squares = singular_squares(X)
-    return math.sqrt(float(squares[1] / squares[0]))
 
 
 def _with_dropout(model: Model, X: Floats, mask: str, p: float, seed: int) -> list[Floats]:

@@ -26,9 +26,8 @@ Start = Callable[[str, list[tuple[str, str]]], object]
 class Explorer:
     """A WSGI application; certificates are written into `output`, and nothing else is written anywhere."""
 
-    def __init__(self, output: str | Path, token: str | None = None) -> None:
-        self.output = Path(output)
-        self.token = secrets.token_urlsafe(24) if token is None else token
+    def __init__(self, output: str | Path) -> None:
+        self.output, self.token = Path(output), secrets.token_urlsafe(24)
         # The precision of balls is a setting of the whole process.
         self._one_at_a_time = threading.Lock()
 

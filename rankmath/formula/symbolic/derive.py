@@ -40,7 +40,7 @@ def derivation(claim: str, expression: Expr, start: Expr | None) -> Proof | None
     """
     steps = (*_linear(expression), *_from_layer_to_layer(expression, start), *_many_tokens(expression))
     steps = steps or tuple(_letters(expression))
-    return Proof(claim, (), steps).check() if steps else None
+    return Proof(claim, steps).check() if steps else None
 
 
 def _linear(expression: Expr) -> Iterator[Step]:

@@ -4,14 +4,11 @@ A step holds when its difference simplifies to zero (equations), or when sympy r
 assumptions on the symbols (inequalities). An inequality on an interval is first given a change of variables that turns
 the interval into a half-line, so that signs become visible: v in (0, 1) is v = 1/(1 + s) with s > 0. "Not proved"
 therefore means what it says: perhaps false, perhaps only out of reach, and never accepted.
-
-What a proof takes from elsewhere (a triangle inequality, a hypothesis of the theorem) stands in its
-premises, in words: sympy checks the steps, not the premises.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -70,10 +67,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Proof:
-    """A claim, what it rests on, and the steps that sympy runs.
+    """A claim, and the steps that sympy runs.
 
     >>> x = sp.Symbol("x", real=True)
-    >>> square = Proof("a square is its own absolute value", (), (Step("a square", 0, "<=", x**2),))
+    >>> square = Proof("a square is its own absolute value", (Step("a square", 0, "<=", x**2),))
     >>> square.proved
     True
     >>> print(square)
@@ -82,7 +79,6 @@ class Proof:
     """
 
     claim: str
-    premises: tuple[str, ...]
     steps: tuple[Step, ...]
 
     def check(self) -> Proof:
@@ -98,28 +94,12 @@ class Proof:
         return all(step.holds() for step in self.steps)
 
     def latex(self, names: Mapping[Expr, str] | None = None) -> str:
-        """The proof as a LaTeX fragment: claim, premises, numbered steps."""
-        return "\n".join(self._latex_lines(names))
-
-    def _latex_lines(self, names: Mapping[Expr, str] | None) -> Iterator[str]:
-        yield rf"\paragraph{{{self.claim}}}"
-        if self.premises:
-            yield "Given: " + "; ".join(self.premises) + "."
-        yield r"\begin{enumerate}"
-        for step in self.steps:
-            yield rf"\item {step.reason}: \[ {step.latex(names)} \]"
-        yield r"\end{enumerate}"
+        """The proof as a LaTeX fragment: claim, numbered steps."""
+        steps = (rf"\item {step.reason}: \[ {step.latex(names)} \]" for step in self.steps)
+        return "\n".join((rf"\paragraph{{{self.claim}}}", r"\begin{enumerate}", *steps, r"\end{enumerate}"))
 
     def __str__(self) -> str:
-        given = [f"  given: {premise}" for premise in self.premises]
-        steps = [f"  {number}. {step}" for number, step in enumerate(self.steps, start=1)]
-        return "\n".join([self.claim, *given, *steps])
-
-
-def chain(claim: str, *proofs: Proof) -> Proof:
-    """One proof from several: premises (each once) and steps in order."""
-    premises = tuple(dict.fromkeys(premise for proof in proofs for premise in proof.premises))
-    return Proof(claim, premises, tuple(step for proof in proofs for step in proof.steps))
+        return "\n".join((self.claim, *(f"  {number}. {step}" for number, step in enumerate(self.steps, start=1))))
 
 
 def is_zero(expression: Expr) -> bool:

@@ -1,4 +1,4 @@
-"""The checker's table of claims about networks, written out: ``python -m rankmath.report.checker_table``.
+"""The checker's table of claims about networks, written out: ``python docs/_ext/checker_table.py``.
 
 The checker imports nothing of the library but definitions, so it has the text of every claim about networks in a file
 of its own. This writes that file anew after statements were added or changed; what is written is to be read before it
@@ -71,7 +71,7 @@ def reference() -> str:
     return "\n".join(lines)
 
 
-_MARK = "<!-- generated: python -m rankmath.report.checker_table -->\n"
+_MARK = "<!-- generated: python docs/_ext/checker_table.py -->\n"
 
 
 def documented(page: str) -> str:
@@ -82,6 +82,5 @@ def documented(page: str) -> str:
 if __name__ == "__main__":
     print(write(Path(network_claims.__file__).with_suffix(".txt"), table()))
     reload(network_claims)
-    docs = Path(__file__).parents[2] / "docs" / "certificates.md"
-    if docs.exists():
-        print(write(docs, documented(docs.read_text(encoding="utf-8"))))
+    docs = Path(__file__).parents[1] / "certificates.md"
+    print(write(docs, documented(docs.read_text(encoding="utf-8"))))
