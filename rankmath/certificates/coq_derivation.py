@@ -307,8 +307,8 @@ class DerivationPrinter:
         for k, (mono, c) in enumerate(rest.items()):
             if mono and c > 0:
                 above = line.strict and all(self.work.positive(base) for base, _ in mono)
-                sign, proof = ("<", "posi") if above else ("<=", "nonneg")
-                parts.append(f"assert (R{k} : 0 {sign} {self.printer.term(parsed(poly_text({mono: c})))}) by {proof}.")
+                less, proof = ("<", "posi") if above else ("<=", "nonneg")
+                parts.append(f"assert (R{k} : 0 {less} {self.printer.term(parsed(poly_text({mono: c})))}) by {proof}.")
         return f"{' '.join(parts)} by_sum."
 
     def by_fold(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:

@@ -81,19 +81,21 @@ def bounds_of(lines: Sequence[tuple[Poly, Poly]]) -> dict[Atom, Ends]:
     """The bounds that lines `c <= x` and `x <= c` give, as c·x <= 1 and 1 <= c·x too, for single atoms x."""
     low: dict[Atom, Fraction] = {}
     high: dict[Atom, Fraction] = {}
-    for sides in lines:
-        for poly, other, table in ((*sides, high), (*reversed(sides), low)):
+    for left, right in lines:
+        for poly, other, table in ((left, right, high), (right, left, low)):
             if len(poly) != 1:
                 continue
             ((mono, c),) = poly.items()
             atoms = [(b, e) for b, e in mono if isinstance(b, Atom)]
             if len(atoms) != 1 or atoms[0][1] != 1 or c <= 0 or any(isinstance(b, Atom) for m in other for b, _ in m):
                 continue
-            atom, scale = atoms[0][0], {tuple((b, e) for b, e in mono if isinstance(b, int)): c}
-            quotient = enclosed(other, {}) * (1 / enclosed(scale, {}))
-            end = -(-quotient).lower() if table is high else quotient.lower()
-            assert isinstance(atom, Atom)
-            table[atom] = min(table.get(atom, end), end) if table is high else max(table.get(atom, end), end)
+            scale: Poly = {tuple((b, e) for b, e in mono if isinstance(b, int)): c}
+            quotient, atom = enclosed(other, {}) * (1 / enclosed(scale, {})), atoms[0][0]
+            if table is high:
+                end = -(-quotient).lower()
+                high[atom] = min(high.get(atom, end), end)
+            else:
+                low[atom] = max(low.get(atom, quotient.lower()), quotient.lower())
     return {atom: (low[atom], high[atom]) for atom in low if atom in high}
 
 

@@ -606,7 +606,7 @@ class Derivation:
     def box(self, line: Line, cited: Sequence[Line]) -> None:
         """A relation of at most three numbers that holds wherever they lie within the bounds that lines give."""
         mine = {x for side in (line.left, line.right) for x in atoms_in(side) if x.kind in ("letter", "quantity")}
-        signs = [({}, of_atom(x)) for x in mine if self.nonnegative(x)]
+        signs: list[tuple[Poly, Poly]] = [({}, of_atom(x)) for x in mine if self.nonnegative(x)]
         try:
             found = bounds_of([*signs, *((other.left, other.right) for other in cited)])
             ends = {x: pair for x, pair in found.items() if x in mine}
