@@ -61,10 +61,6 @@ TRUE = {
     "strict under a causal mask": ("second_modulus(P[0,0]) < 1", (*ONE, "mask == causal")),
     "ranks of heads": ("rank(X[1]) <= sum_h(rank(P[0,h])) + 1", ()),
     "ranks of all layers": ("rank(X[L]) <= rank(X[0]) + 1", ONE),
-    "two layers from below": (
-        "diameter(X[2], 2) >= (1 - norm(W[0,0], 2))*(1 - norm(W[1,0], 2))*diameter(X[0], 2)",
-        (*ONE, "skip == 1", "all_l(norm(W[l,0], 2) <= 1)"),
-    ),
     "a number": ("diameter(X[1], 2) <= 0.77*diameter(X[0], 2)", (*ONE, "norm(W[0,0], 2) <= 1", RANGE)),
     "a function of one number": ("exp(logit_range(P[0,0])) <= 1.1 + 3.2*logit_range(P[0,0])", (*ONE, RANGE)),
     "two heads, other norms": ("diameter(X[1], inf) <= sum_h(norm(W[0,h], frobenius))*diameter(X[0], 2)", ("H == 2",)),
