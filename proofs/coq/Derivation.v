@@ -318,6 +318,8 @@ Ltac place := lia.
 Ltac met := first [ assumption | match goal with E : heads ?N = 1%nat |- INR (heads ?N) = 1 => rewrite E;
   reflexivity end | now apply none_padding | now apply complete_none | lra | lia | nonneg | posi | solve [by_product] ].
 Ltac by_sum := first [ lra | nra ].
+(** A number lies within its bounds, by a line or by what it is. *)
+Ltac within := first [ lra | nonneg | solve [by_product] | nra ].
 (** Everything under the sign of the sum. *)
 Ltac into_sums := unfold Rdiv; repeat first
   [ rewrite <- sum_scal | rewrite <- sum_scal_r | match goal with |- context [INR (heads ?N) * ?c] => rewrite <-

@@ -7,6 +7,7 @@ finds the powers of a product again, by linear arithmetic in logarithms.
 from __future__ import annotations
 
 import ast
+import math
 import re
 import shutil
 import subprocess
@@ -26,8 +27,22 @@ from rankmath.certificates.coq_words import (
     letters,
     parsed,
 )
+from rankmath.checker.boxes import bounds_of
 from rankmath.checker.derivation import Derivation, Line, line_key, oriented
-from rankmath.checker.monomials import as_product, expanded, normal, plus, poly_text, read_tree, times
+from rankmath.checker.monomials import (
+    Atom,
+    Poly,
+    as_product,
+    atoms_in,
+    expanded,
+    normal,
+    of_atom,
+    plus,
+    poly_text,
+    read_tree,
+    rebuilt,
+    times,
+)
 from rankmath.files import proofs_folder
 
 _INDICES = ("l", "h")
@@ -82,6 +97,9 @@ def _numbers(texts: Sequence[str]) -> str:
         lines.append(f"pose proof (ln_split {prime} {rest} {number} ltac:(lra) ltac:(lra) ltac:(lra)).")
         todo.append(rest)
     lines += [f"pose proof ln{prime}." for prime in sorted(primes & set(PRIMES))]
+    for prime in sorted(primes - set(PRIMES)):
+        low = math.floor(math.log(prime) * 10**6)
+        lines.append(f"assert ({low} / 1000000 <= ln {prime} <= {low + 1} / 1000000) by interval with (i_prec 40).")
     return " ".join(lines)
 
 
@@ -217,18 +235,19 @@ class DerivationPrinter:
                 case found:
                     raise NoCoq(f"the lemma {name} speaks of {found[1]}")
         sizes = "; ".join(f"rewrite ?{fact} in Q" for fact in self.sizes())
-        unfold = f" {sizes}; cbn [sum maxi minf prodf Nat.sub] in Q." if sizes else ""
+        unfold = f" {sizes}; cbn [sum maxi minf prodf Nat.sub] in Q; change (INR 1) with 1 in Q." if sizes else ""
         for k, text in enumerate(self.given):
             if (match := re.fullmatch(r"skip == (-?[\d./]+)", text)) and "skip" in row["claim"]:
                 value = self.printer.term(parsed(match[1]))
                 unfold += f" rewrite ?G{k} in Q; rewrite ?(Rabs_pos_eq {value}), ?(Rabs_left1 {value}) in Q by lra."
+                unfold += " rewrite ?Rmult_0_l, ?Rplus_0_l in Q."
         if any(value.startswith("-(") for value in at.values()):
             unfold += " rewrite ?exp_Ropp in Q."
         numbers = _numbers([str(entry["says"]), row["claim"]])
         return f"{numbers} pose proof (L_{identifier(name)} {' '.join(arguments)}) as Q.{unfold} same Q."
 
     def sizes(self) -> list[str]:
-        return [f"E{match[1]}" for text in self.given if (match := re.fullmatch(r"([HL]) == \d+", text))]
+        return [f"E{match[1]}" for text in self.given if (match := re.fullmatch(r"([ndHL]) == \d+", text))]
 
     def by_hypothesis(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
         arguments = "".join(f" {index} B{index}" for index in free)
@@ -288,8 +307,8 @@ class DerivationPrinter:
         for k, (mono, c) in enumerate(rest.items()):
             if mono and c > 0:
                 above = line.strict and all(self.work.positive(base) for base, _ in mono)
-                sign, proof = ("<", "posi") if above else ("<=", "nonneg")
-                parts.append(f"assert (R{k} : 0 {sign} {self.printer.term(parsed(poly_text({mono: c})))}) by {proof}.")
+                less, proof = ("<", "posi") if above else ("<=", "nonneg")
+                parts.append(f"assert (R{k} : 0 {less} {self.printer.term(parsed(poly_text({mono: c})))}) by {proof}.")
         return f"{' '.join(parts)} by_sum."
 
     def by_fold(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
@@ -356,6 +375,33 @@ class DerivationPrinter:
             text = f"(R{kind} {part} {text})"
         return text[1:-1]
 
+    def by_box(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
+        """The numbers that vary as letters of their own, within their bounds; coq-interval proves what it says."""
+        (line,) = oriented(read_tree(str(entry["says"])), self.fixed)
+        sides = (line.left, line.right)
+        atoms = sorted({x for side in sides for x in atoms_in(side) if x.kind in ("letter", "quantity")}, key=str)
+        letter = {atom: of_atom(Atom("letter", name)) for atom, name in zip(atoms, "xyz", strict=False)}
+        low, high = (self.printer.term(parsed(poly_text(rebuilt(side, letter.get)))) for side in sides)
+        cited = [int(number) for number in entry.get("of", [])]
+        known = [oriented(read_tree(self.cited_text(k, free)), self.fixed)[0] for k in cited]
+        signs: list[tuple[Poly, Poly]] = [({}, of_atom(x)) for x in atoms]
+        bounds = bounds_of([*signs, *((found.left, found.right) for found in known)])
+        names = [name for _, name in zip(atoms, "xyz", strict=False)]
+        told = [
+            f"{self.printer._fraction(a)} <= {name} <= {self.printer._fraction(b)}"
+            for name, (a, b) in zip(names, (bounds[x] for x in atoms), strict=True)
+        ]
+        bisect = "".join(f"i_bisect {name}, " for name in names)
+        relation = "<" if line.strict else "<="
+        said = "".join(f"forall {name} : R, {bound} -> " for name, bound in zip(names, told, strict=True))
+        terms = " ".join(f"{self.printer.term(parsed(str(x)))} ltac:(split; within)" for x in atoms)
+        facts = " ".join(f"pose proof {self.cited(k, free)}." for k in cited)
+        return (
+            f"assert (I : {said}{low} {relation} {high}). {{ intros. rewrite ?tanh_exp2. "
+            f"apply Rminus_{'lt' if line.strict else 'le'}. interval with ({bisect}i_prec 40). }} "
+            f"{facts} pose proof (I {terms}) as Q. same Q."
+        ).replace("(I )", "I")
+
     def by_layers(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
         how, number = str(entry["how"]), int(entry["of"][0])
         step, goal = parsed(self.says(number)), parsed(str(entry["says"]))
@@ -377,6 +423,10 @@ class DerivationPrinter:
             match node:
                 case ast.Call(func=ast.Name(id="prod_l"), args=[body]):
                     inner = Printer(bound=("l",)).term(body)
+                case ast.Call(
+                    func=ast.Name(id="sqrt"), args=[ast.BinOp(left=base, op=ast.Pow(), right=ast.Name(id="L"))]
+                ):
+                    collect(parsed(f"sqrt({ast.unparse(base)})**L"), over)
                 case ast.BinOp(left=base, op=ast.Pow(), right=ast.Name(id="L")):
                     constant.append(f"(1 / {self.printer.term(base)})" if over else self.printer.term(base))
                 case ast.BinOp(left=left, op=ast.Div(), right=right):
@@ -505,6 +555,10 @@ class DerivationPrinter:
             f"pose proof G{k} as E{match[1]}."
             for k, text in enumerate(self.given)
             if (match := re.fullmatch(r"([HL]) == \d+", text))
+        ] + [
+            f"assert (E{match[1]} : INR ({_SIZES[match[1]]}) = {match[2]}) by (rewrite G{k}; simpl; lra)."
+            for k, text in enumerate(self.given)
+            if (match := re.fullmatch(r"([nd]) == (\d+)", text))
         ]
         start = f"  intros {' '.join(names)}. begin N Hp. {' '.join(sizes)}"
         whole = "\n  ".join([*lines, said])
@@ -520,6 +574,8 @@ def derivation_file(claim: str, given: Sequence[str], lines: Sequence[Mapping[st
         "From Rankmath Require Import Definitions Functions Norms Masks Quantities Lemmas_functions Network Lemmas"
         " Derivation.\nLocal Open Scope R_scope."
     )
+    if "interval with" in printed:
+        head = head.replace("\nLocal", "\nFrom Rankmath Require Import IntervalZ.\nLocal")
     return f"{comment}\n{head}\n\n{printed}"
 
 

@@ -2,8 +2,8 @@
 
 A line says `left <= right` (or `<`) and how it follows: it is an instance of a lemma, of a registered statement
 or a hypothesis; a product of powers of lines; a sum of lines; a line folded over an index, put at a place, raised
-to a power, or carried through all layers; or all cases of a maximum. A line with a free l or h holds for every
-layer and every head. Quantities may be zero: see `Derivation.product`.
+to a power, or carried through all layers; all cases of a maximum; or true of all numbers within bounds.
+A line with a free l or h holds for every layer and every head. Quantities may be zero: see `Derivation.product`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from rankmath.checker.intervals import Rejected
+from rankmath.checker.boxes import bounds_of, demand_on_box
+from rankmath.checker.intervals import Rejected, Undecided
 from rankmath.checker.lemmas import lemma_table, usable_statements
 from rankmath.checker.monomials import (
     INDEX_ENDS,
@@ -62,7 +63,8 @@ _OF_LOGITS = ("W_QK", "delta(", "gamma(", "q_max(", "q_min(")
 _OWN_NORMS = ("sphere", "column")
 #: Quantities of the whole network, and of its first layer: statements with them are not read at a single layer.
 WHOLE_NETWORK = frozenset(["product_norm", "height", "section", "contraction", "lipschitz", "normalised_norm"])
-WHOLE_NETWORK |= {"repeat_gap", "repeat_share", "repeat_reach"}
+WHOLE_NETWORK |= {"repeat_gap", "repeat_share", "repeat_reach", "moved", "mu_before", "linear_gap", "least_root"}
+WHOLE_NETWORK |= {"largest_root", "root_growth", "second_norm", "second_least", "scaling_values"}
 FIRST_LAYER = frozenset(["jacobian_norm", "influence", "last_share", "is_last"])
 MAX_DERIVED = 5000
 _EXPONENT_WORDS = ("1", "2", "inf")
@@ -601,6 +603,17 @@ class Derivation:
             demand(line_key(left, right) == line_key(found.left, found.right), "a case says something else")
             demand(found.strict or not line.strict, "nothing is strict")
 
+    def box(self, line: Line, cited: Sequence[Line]) -> None:
+        """A relation of at most three numbers that holds wherever they lie within the bounds that lines give."""
+        mine = {x for side in (line.left, line.right) for x in atoms_in(side) if x.kind in ("letter", "quantity")}
+        signs: list[tuple[Poly, Poly]] = [({}, of_atom(x)) for x in mine if self.nonnegative(x)]
+        try:
+            found = bounds_of([*signs, *((other.left, other.right) for other in cited)])
+            ends = {x: pair for x, pair in found.items() if x in mine}
+            demand_on_box(line.left, line.right, line.strict, ends, self.deadline)
+        except Undecided as why:
+            raise Rejected(str(why)) from None
+
     def layers_rule(self, line: Line, cited: Line, how: str) -> None:
         """From a layer to all: Q(X[l + 1]) <= G(l)·Q(X[l]) gives Q(X[L]) <= prod_l(G)·Q(X[0]), and so from below;
         with a sum in the place of the product; and from Q(X[l + 1]) <= C·Q(X[l])^k follows
@@ -694,6 +707,8 @@ class Derivation:
             self.power(line, only(), normal(read_tree(how), self.fixed))
         elif by == "cases":
             self.cases(line, normal(read_tree(name), self.fixed), [self._cited(number) for number in of])
+        elif by == "box":
+            self.box(line, [self._cited(number) for number in of])
         elif by == "layers":
             self.layers_rule(line, only(), how)
         else:

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 _NAMES = """intervals reading advice kernel rules definitions/entries definitions/hypotheses definitions/layer
-    definitions/quantities definitions/attributes statements network_claims network vacuity words monomials lemmas
+    definitions/quantities definitions/attributes statements network_claims network vacuity words monomials boxes lemmas
     derivation limits checker"""
 PARTS = tuple(_NAMES.split())
 _HEAD = '''"""The independent checker of rankmath's certificates, as one file: python -I FILE certificate.json...

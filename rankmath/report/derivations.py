@@ -98,6 +98,8 @@ def _reason(entry: Mapping[str, Any]) -> str:
         return f"by {_listed(of)}, one for each term of ${latex(read_term(name, free=('l', 'h')))}$"
     if rule == "power":
         return f"by {of[0]} to the power ${latex(read_term(how, free=('l', 'h')))}$"
+    if rule == "box":
+        return f"by intervals, within the bounds of {_listed(of)}" if of else "by intervals"
     if rule == "layers":
         return f"by {of[0]} in one layer after the other"
     if rule == "product":

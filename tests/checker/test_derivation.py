@@ -34,6 +34,7 @@ CLAIMS = (
         "diameter(X[1], 2) <= diameter(X[0], 2)**3/4",
         ("heads == 1", "norm(W[0,0], 2) <= 1", "norm(W_QK[0,0], 2) <= sqrt(d_qk)"),
     ),
+    ("exp(logit_range(P[0,0])) <= 37/5 + logit_range(P[0,0])/100", ("heads == 1", "logit_range(P[0,0]) <= 2")),
 )
 
 
@@ -315,3 +316,26 @@ def test_the_square_of_a_number_does_not_tell_its_sign() -> None:
     with pytest.raises(Rejected, match="may be negative"):
         work.add({"says": "0 < skip", "by": "sum"})
     assert not any(work.positive(base) for mono in normal(read_tree("skip"), {}) for base, _ in mono)
+
+
+@pytest.mark.parametrize(
+    ("says", "of", "refusal"),
+    [
+        ("exp(1) <= 27183/10000", [], ""),
+        ("exp(1) <= 2718/1000", [], "false on a box"),
+        ("exp(logit_range(P[0, 0])) <= 37/5", [1], ""),
+        ("exp(logit_range(P[0, 0])) <= 36/5", [1], "false on a box"),
+        ("exp(logit_range(P[0, 0])) <= 37/5", [], "no bounds"),
+        ("exp(logit_range(P[0, 0])) < 1 + 16/5*logit_range(P[0, 0])", [1], "do not tell"),
+        ("log(2) + tanh(logit_range(P[0, 0]) - 2) < 694/1000", [1], ""),
+        ("floor(logit_range(P[0, 0])/3) <= 9", [1], "floor"),
+    ],
+)
+def test_numbers_within_bounds(says: str, of: list[int], refusal: str) -> None:
+    work = Derivation("n <= 2", ("H == 1", *ALONE, "logit_range(P[0, 0]) <= 2"))
+    work.add({"says": "logit_range(P[0, 0]) <= 2", "by": "hypothesis"})
+    if refusal:
+        with pytest.raises(Rejected, match=refusal):
+            work.add({"says": says, "by": "box", "of": of})
+    else:
+        work.add({"says": says, "by": "box", "of": of})

@@ -31,6 +31,10 @@ CLAIMS = {
         ALONE,
     ),
     "skip": ("diameter(X[L], 2) <= prod_l(abs(skip) + sum_h(norm(W[l, h], 2)))*diameter(X[0], 2)", ALONE[:3]),
+    "numbers": (
+        "diameter(X[1], 2) <= 0.77*diameter(X[0], 2) and exp(logit_range(P[0, 0])) <= 1.1 + 3.2*logit_range(P[0, 0])",
+        (*ONE, "norm(W[0, 0], 2) <= 1", "logit_range(P[0, 0]) <= 2"),
+    ),
     "power": ("diameter(X[L], 2) <= max_l(norm(W[l, 0], 2))**L*diameter(X[0], 2)", ONE),
 }
 

@@ -14,6 +14,7 @@ from rankmath.arithmetic.float64 import Float64
 from rankmath.checker.derivation import meant
 from rankmath.checker.lemmas import lemma_table, usable_statements
 from rankmath.checker.monomials import nodes, read_tree
+from rankmath.checker.network_claims import NETWORK_CLAIMS
 from rankmath.claims import statements
 from rankmath.decide.space import Room, starts
 from rankmath.decide.tally import looked_at
@@ -118,8 +119,9 @@ def test_a_lemma_about_networks_holds_from_one_token_on(name: str) -> None:
     assert applied > 0, "no instance meets its hypotheses"
 
 
-def test_only_statements_that_are_registered_as_proved_are_used() -> None:
+def test_the_statements_that_are_registered_as_proved_are_used_and_no_others() -> None:
     registered = statements()
+    assert set(usable_statements()) == {key for key in NETWORK_CLAIMS if registered[key].status == "proved"}
     for key, theorems in usable_statements().items():
         entry = registered[key]
         assert (entry.status, entry.quantifier, entry.arrays) == ("proved", "all", {})

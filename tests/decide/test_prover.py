@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import suppress
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,6 +25,7 @@ from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Outcome
 
 ONE = ("heads == 1",)
+RANGE = "logit_range(P[0,0]) <= 2"
 TRUE = {
     "a lemma as it stands": ("diameter(X[0], 1) <= 2*residual(X[0], inf)", ()),
     "by Dobrushin": ("diameter(X[1], 2) <= norm(W[0,0], 2)*diameter(X[0], 2)", ONE),
@@ -51,6 +54,15 @@ TRUE = {
     "ranks": ("stable_rank(X[1]) <= min(n, rank(X[0]))", (*ONE, "bias == none")),
     "an exponential that falls": ("second_modulus(P[0,0]) <= exp(-n*epsilon(P[0,0]))", ONE),
     "a sign that is unknown": ("definiteness(W[0,0]) <= sqrt(d)*norm(W[0,0], inf)", ONE),
+    "a difference as a factor": (
+        "diameter(X[1], 2) <= norm(W[0,0], 2)*(1 - exp(-logit_range(P[0,0])))*diameter(X[0], 2)",
+        ONE,
+    ),
+    "strict under a causal mask": ("second_modulus(P[0,0]) < 1", (*ONE, "mask == causal")),
+    "ranks of heads": ("rank(X[1]) <= sum_h(rank(P[0,h])) + 1", ()),
+    "ranks of all layers": ("rank(X[L]) <= rank(X[0]) + 1", ONE),
+    "a number": ("diameter(X[1], 2) <= 0.77*diameter(X[0], 2)", (*ONE, "norm(W[0,0], 2) <= 1", RANGE)),
+    "a function of one number": ("exp(logit_range(P[0,0])) <= 1.1 + 3.2*logit_range(P[0,0])", (*ONE, RANGE)),
     "two heads, other norms": ("diameter(X[1], inf) <= sum_h(norm(W[0,h], frobenius))*diameter(X[0], 2)", ("H == 2",)),
 }
 FALSE = {
@@ -75,6 +87,9 @@ FALSE = {
     "a root of a square": ("sqrt(skip**2) <= skip", ()),
     "a sum of cases": ("max_h(norm(W[0,h], 2)) <= norm(W[0,0], 2)", ()),
     "a ball that is too small": ("residual(X[0], inf) <= sqrt(d)*diameter(X[0], 2)/2", ()),
+    "a number that is too small": ("dobrushin(P[0,0]) <= 0.76", (*ONE, RANGE)),
+    "a function of one number": ("exp(logit_range(P[0,0])) <= 1 + 3.1*logit_range(P[0,0])", (*ONE, RANGE)),
+    "strict where rows may differ": ("dobrushin(P[0,0]) < 1", (*ONE, "mask == any")),
     "a rank that a bias raises": ("rank(X[1]) <= rank(X[0])", ONE),
     "a ratio of zeros": ("1 <= participation_ratio(X[0])", ()),
     "a ratio the other way": ("participation_ratio(X[0]) <= stable_rank(X[0])", ()),
@@ -103,10 +118,21 @@ def test_a_true_claim_is_proved_and_its_derivation_accepted(name: str) -> None:
                 assert judge(step, batch.select(int(place)), "balls").outcome != Outcome.VIOLATED, line["says"]
 
 
+def test_every_true_claim_of_the_gallery_is_proved_and_no_false_one() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "conjectures.md").read_text(encoding="utf-8")
+    shown = re.findall(r"```text\n--claim \"(.+?)\"((?: --given \".+?\")*)\n```\n\n\*\*(\w+)\*\*", page)
+    assert len(shown) == 10
+    for text, given, verdict in shown:
+        claim = Statement("mine:claim", text, re.findall(r'--given "(.+?)"', given))
+        proof = prove(claim.claim_text, claim.given_texts, seconds=8 if verdict == "Proved" else 1)
+        assert (proof is not None) == (verdict == "Proved"), text
+        assert proof is None or proof.certificate().check().accepted
+
+
 @pytest.mark.parametrize("name", FALSE)
 def test_a_false_claim_is_not_proved(name: str) -> None:
     claim = Statement("mine:claim", *FALSE[name])
-    assert prove(claim.claim_text, claim.given_texts, seconds=8) is None
+    assert prove(claim.claim_text, claim.given_texts, seconds=4) is None
 
 
 def test_a_registered_statement_is_not_derived_from_itself_or_a_later_one() -> None:

@@ -19,6 +19,7 @@ _RULES = {
     "power": "to the power {how}",
     "cases": "in every case of {name}",
     "layers": "layer by layer",
+    "box": "by intervals within the bounds of",
 }
 
 
@@ -56,6 +57,8 @@ def _reason(entry: Mapping[str, Any]) -> str:
         return f"by {entry['name']}" + (f" at {at}" if at else "")
     if entry["by"] == "hypothesis":
         return "which is given"
+    if entry["by"] == "box" and not entry.get("of"):
+        return "by intervals"
     of = " and ".join(_part(part, entry["by"]) for part in entry.get("of", ()))
     rule = _RULES[entry["by"]].format(how=entry.get("how", ""), name=entry.get("name", ""))
     return f"{rule} {of}".strip() if of else "term by term"

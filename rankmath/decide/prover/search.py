@@ -18,6 +18,7 @@ from functools import lru_cache
 from itertools import permutations, product
 from typing import Any, NamedTuple
 
+from rankmath.checker.boxes import MOST_VARIABLES, constant_bounds
 from rankmath.checker.derivation import (
     FIRST_LAYER,
     WHOLE_NETWORK,
@@ -28,7 +29,7 @@ from rankmath.checker.derivation import (
     oriented,
     single_relations,
 )
-from rankmath.checker.intervals import Rejected
+from rankmath.checker.intervals import Rejected, Undecided
 from rankmath.checker.lemmas import lemma_table, usable_statements
 from rankmath.checker.monomials import (
     INDEX_ENDS,
@@ -420,6 +421,8 @@ class Search:
                     work.power(line, step.of[0][0].line, normal(read_tree(step.how), work.fixed))
                 case "cases":
                     work.cases(line, normal(read_tree(step.name), work.fixed), [s.line for s, _ in step.of])
+                case "box":
+                    work.box(line, [s.line for s, _ in step.of])
                 case "layers":
                     work.layers_rule(line, step.of[0][0].line, step.how)
         except Rejected:
@@ -510,6 +513,7 @@ class Search:
             }[atom.name]
             for name in names:
                 yield from self.lemma(name, {"x": poly_text(u)})
+            yield from self._numbers(atom)
             if atom.name == "log":
                 yield from self.lemma("log-e", {"x": f"sqrt({poly_text(u)})"})
             if atom.name == "exp":
@@ -560,6 +564,42 @@ class Search:
                             made = FoundLine(Line({mono: c}, me), "sum", of=[(less, "1")])
                             if self._checked(made) is not None:
                                 yield made
+
+    def _numbers(self, atom: Atom) -> Iterator[FoundLine]:
+        """What a function is between at a number; and where its argument is at most a number, the function there."""
+        me, u = of_atom(atom), dict(atom.args[0])
+        if all(isinstance(base, int) for mono in u for base, _ in mono):
+            try:
+                ends = constant_bounds(me)
+            except (Rejected, Undecided):
+                return
+            low, high = (Fraction(f(x * 10**4), 10**4) for f, x in zip((math.floor, math.ceil), ends, strict=True))
+            for line in (Line(me, rational(high)), Line(rational(low), me)) if low > 0 else (Line(me, rational(high)),):
+                step = self._checked(FoundLine(line, "box"))
+                if step is not None:
+                    yield step
+        elif atom.name in growing() and self._assumed:
+            step = self.bound(u, rational(1), _DEEPEST, light=True)
+            if step is not None:
+                self.learn(step)
+                at = {"x": poly_text(u), "y": poly_text(step.line.right)}
+                yield from self.lemma(f"{atom.name}-grows", at, [step])
+
+    def _boxed(self, left: Poly, right: Poly, depth: int) -> FoundLine | None:
+        """A relation of few numbers that lie within bounds."""
+        atoms = {x for side in (left, right) for x in atoms_in(side)}
+        numbers = sorted((x for x in atoms if x.kind in ("letter", "quantity")), key=str)
+        if any(x.kind not in ("letter", "quantity", "function", "sum") for x in atoms) or len(numbers) > MOST_VARIABLES:
+            return None
+        if depth > 1 or not any(x.kind == "function" for x in atoms):
+            return None
+        of: list[tuple[FoundLine, Fraction | str]] = []
+        for me in map(of_atom, numbers):
+            above, below = (self.bound(a, b, 2, light=True) for a, b in ((me, rational(1)), (rational(1), me)))
+            if above is None:
+                return None
+            of += [(step, "") for step in (above, below) if step is not None]
+        return self._checked(FoundLine(Line(left, right), "box", of=of))
 
     def _plain_sum(self, left: Poly, right: Poly) -> Iterator[FoundLine]:
         step = FoundLine(Line(left, right), "sum")
@@ -684,11 +724,11 @@ class Search:
                     for q in [q for q in goal if q.kind == "quantity" and {kind for kind, _ in _items_of(q)} == {"X"}]:
                         now, new = (at_time(of_atom(q), normal(read_tree(f"{layer}{x}"), {})) for x in ("", " + 1"))
                         pairs.append((new, times(now, {mono: factor})))
-                for low, high in pairs:
-                    step = self._linear(*((low, high) if up == (e > 0) else (high, low)), 2)
+                for low, high in pairs if up == (e > 0) else [(high, low) for low, high in pairs]:
+                    step = self._linear(low, high, 2)
                     if step is not None and step.usable:  # as a product, as the goal has it
-                        sides_ = [product_of(table) for table in (step.left, step.right)]
-                        line = Line(*({mono: c * x} for c, (x, mono) in zip((step.lc, step.rc), sides_, strict=True)))
+                        (x, top), (y, bottom) = product_of(step.left), product_of(step.right)
+                        line = Line({top: step.lc * x}, {bottom: step.rc * y})
                         further.append(FoundLine(line, "sum", of=[(step, "1")]))
         if not further:
             return None
@@ -1018,6 +1058,7 @@ class Search:
         steps: tuple[Callable[[Poly, Poly, int], FoundLine | None], ...] = (
             self._plainly,
             self.best,
+            self._boxed,
             self._linear,
             self._cleared,
             self._by_cases,
@@ -1026,7 +1067,7 @@ class Search:
             self._through,
             self._differences,
         )
-        for attempt in steps[: 2 if depth >= _DEEPEST else None]:
+        for attempt in steps[: 3 if depth >= _DEEPEST else None]:
             try:
                 found = attempt(left, right, depth)
             except Rejected:
@@ -1242,6 +1283,7 @@ class Search:
             }.get(atom.name, ())
             for name in names:
                 out += self.lemma(name, {"x": poly_text(u)})
+            out += self._numbers(atom)
             if atom.name == "exp":
                 out += self.lemma("exp-line", {"x": f"-({poly_text(u)})"})
             for other in logs:
