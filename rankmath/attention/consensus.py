@@ -23,6 +23,8 @@ _SPLIT = 1e-7
 _NEAR = 1e-3
 # Two stretches of a run whose factors differ by less than this, relatively, agree.
 _AGREED = 1e-13
+#: Two stretches in balls must agree this far, of the factor; further apart the run is too short to tell.
+_TOLD = 1e-10
 
 
 def consensus_spectrum(net: Network, x: ArrayLike, *, tokens: int | None = None, layer: int = 0) -> Array:
@@ -86,7 +88,8 @@ def consensus_factor(
         that is defective, as under a causal window with relative positions, it knows to five digits or so. "balls"
         fits a recurrence to one coordinate of the residual over two stretches of the last layers, encloses the
         largest modulus of its roots over each, and returns the smallest ball around both, of any order of the
-        recurrence: an arb. A radius above 1e-10 or so says that the run is too short: it need not contain the limit.
+        recurrence: an arb, which holds two measurements and is no proof about the limit. Where they do not agree to
+        ten digits the run is too short and is refused.
     bits : of balls; 256 + 12 a layer unless given.
 
     >>> net = Network.from_arrays(np.zeros((40, 1, 2, 2)), np.tile(np.eye(2), (40, 1, 1, 1)), mask="causal")
@@ -158,6 +161,11 @@ def _leading_root(s: list[Number]) -> Number:
             break
     if best is None:
         raise InvalidArgument("X: the residuals at the end of the run obey no recurrence in balls; pass more bits")
+    if best.rad() > _TOLD * abs(best):
+        raise InvalidArgument(
+            f"X: two stretches at the end of the run give factors that differ by {float(best.rad()):.1e}, and "
+            f"less than {_TOLD:g} of the factor is needed: a deeper net, more bits, or another start"
+        )
     return best
 
 

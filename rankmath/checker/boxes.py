@@ -22,7 +22,7 @@ def enclosed(poly: Poly, box: Mapping[Atom, Interval]) -> Interval:
     for mono, c in poly.items():
         term = Interval.of(c, _BITS)
         for base, e in mono:
-            term = term * _power(_value(base, box), e)
+            term = term * _raised(_value(base, box), e)
         total = total + term
     return total
 
@@ -46,10 +46,10 @@ def _value(base: Base, box: Mapping[Atom, Interval]) -> Interval:
     return _log(inner)
 
 
-def _power(x: Interval, e: Fraction) -> Interval:
+def _raised(x: Interval, e: Fraction) -> Interval:
     demand(e.denominator in (1, 2) and abs(e) <= 64, "a power that is not taken")
     if e < 0:
-        return 1 / _power(x, -e)
+        return 1 / _raised(x, -e)
     out = x.sqrt() if e.denominator == 2 else Interval.of(1, _BITS)
     square = abs(x)
     for _ in range(int(e) // 2):
