@@ -273,7 +273,7 @@ def write_reference(folder: Path) -> None:
         for module in found:
             name = module.__name__
             heading = f"{name}\n{'-' * len(name)}\n\n" if len(found) > 1 else ""
-            entries.append(f"{heading}.. automodule:: {name}\n   :members:\n")
+            entries.append(f"{heading}.. automodule:: {name}\n   :members:\n   :ignore-module-all:\n")
         listed = "\n".join(entries)
         text = f"# rankmath.{room}\n\n```{{eval-rst}}\n{listed}```\n"
         (folder / f"{room}.md").write_text(text, encoding="utf-8")

@@ -743,8 +743,8 @@ class FarWriter(LayerWriter):
 
         for every row i:  found_i = max_j |x_j|² − 2 x_i·x_j over the rows j from its own tile on, in floats
         doubt = what the rounding of floats may change of that, for the longest row
-        for every row i with |x_i|² + found_i ≥ the largest of these − 2 doubt:
-            far = max(far, |x_i|² + |x_j|² − 2 x_i·x_j) over all rows j, in doubles
+        for every row i with |x_i|² + found_i ≥ the largest of these − 2 doubt, in doubles:
+        far = max(far, |x_i|² + |x_j|² − 2 x_i·x_j) over all rows j
         far = −1 if more than an eighth of the rows are such: then all pairs are compared in doubles
         """
         lanes, width = self.shape.lanes, 2 * self.shape.width

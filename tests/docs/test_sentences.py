@@ -1136,7 +1136,7 @@ def fields(shape: object) -> set[str]:
 def test_the_page_of_the_format_names_every_field_and_every_rule() -> None:
     text = (ROOT / "docs/certificates.md").read_text(encoding="utf-8").split("## Issuing")[0]
     rules = set(re.findall(r'by == "(\w+)"', (ROOT / "rankmath/checker/derivation.py").read_text(encoding="utf-8")))
-    assert len(rules) == 11
+    assert len(rules) == 12
     for name in (*FORMATS, *KINDS):
         assert f'`"{name}"`' in text, name
     known = fields(sublayer_data()) | fields(ONE_LINE_DATA)

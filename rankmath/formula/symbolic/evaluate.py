@@ -26,8 +26,8 @@ from rankmath.validation import InvalidArgument, Number, Undecided
 #: A flint.arb, as it comes out of the walk.
 Ball: TypeAlias = Number
 #: An exact number or a ball, given for a symbol.
-Value: TypeAlias = Number
-Values: TypeAlias = Mapping[Expr, Value]
+Given: TypeAlias = Number
+Values: TypeAlias = Mapping[Expr, Given]
 
 _MOST_BITS = 1 << 22
 # Where the values themselves are balls, more bits soon stop helping.
@@ -129,7 +129,7 @@ class Walk:
             return base**exponent.numerator if exponent.denominator == 1 else None
         return sum(known, start=Fraction(0)) if e.is_Add else math.prod(known, start=Fraction(1))
 
-    def _given(self, e: Expr) -> Value:
+    def _given(self, e: Expr) -> Given:
         if e not in self.values:
             raise InvalidArgument(f"bound: it has {e}, of one head at a time; values of its letters do not decide it")
         return self.values[e]

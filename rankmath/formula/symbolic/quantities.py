@@ -11,7 +11,7 @@ import numpy as np
 import sympy as sp
 from flint import arb
 
-from rankmath.formula.symbolic.evaluate import Value
+from rankmath.formula.symbolic.evaluate import Given
 from rankmath.formula.symbolic.proof import Expr
 from rankmath.validation import InvalidArgument, Number, as_count, short
 
@@ -30,7 +30,7 @@ class Domain:
     start: int
     open: bool = False
 
-    def contains(self, x: Value) -> bool:
+    def contains(self, x: Given) -> bool:
         """Whether `x` is certainly in it; a ball compares as true only where certain."""
         if isinstance(x, arb) and not x.is_finite():
             return False
@@ -74,7 +74,7 @@ class Quantity:
         """Whether one number for each head is asked for."""
         return isinstance(self.symbol, sp.IndexedBase)
 
-    def read(self, value: Number) -> dict[Expr, Value]:
+    def read(self, value: Number) -> dict[Expr, Given]:
         """`value` by symbol (one for each head, if `per_head`), as Fractions or balls; or a ValueError."""
         if self.integer:
             value = int(value) if isinstance(value, sp.Integer) else value
@@ -87,7 +87,7 @@ class Quantity:
         return {self.symbol[k]: read_number(f"{self.name}[{k}]", v, self.domain) for k, v in numbered}
 
 
-def read_number(name: str, value: Number, domain: Domain = POSITIVE) -> Value:
+def read_number(name: str, value: Number, domain: Domain = POSITIVE) -> Given:
     """A real number as the Fraction it is, a ball as it is; refused unless certainly in `domain`.
 
     >>> read_number("tolerance", 0.25)
