@@ -2,7 +2,7 @@
   >= s,
     y = x + s <= pi, e^((cos y - cos x)/s^2) (sin^2 y - s^2 cos y)/(s sin x) <= 33/25 [far]. *)
 Require Import Reals Lra Lia Psatz.
-From Interval Require Import Tactic.
+From Rankmath Require Import IntervalZ.
 Local Open Scope R_scope.
 
 Lemma pi_bounds : 3.1415 < PI < 3.1416.
