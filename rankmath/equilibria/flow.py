@@ -16,6 +16,7 @@ import numpy as np
 
 from rankmath.linalg.masks import Mask, MaskLike, as_mask
 from rankmath.linalg.rationals import exact_array
+from rankmath.model.sublayers import checked_mask
 from rankmath.printing import Sheet, Shows, digits
 from rankmath.validation import (
     Array,
@@ -85,6 +86,7 @@ class Flow(Shows):
         Q = exact_array("query", eye if self.query is None else self.query, (None, d))
         K = exact_array("key", eye if self.key is None else self.key, (len(Q), d))
         as_choice("normalised", self.normalised, (True, False))
+        checked_mask(self.mask)
         beta = exact_array("beta", self.beta, ())[()]
         for name, number in (("value", V), ("query", Q), ("key", K), ("beta", beta)):
             object.__setattr__(self, name, number)

@@ -159,6 +159,7 @@ def test_it_is_public_and_says_what_it_is() -> None:
         ({"value": np.eye(2), "query": [[1, 0]], "key": np.eye(2)}, "key"),
         ({"value": np.eye(2), "beta": math.nan}, "beta"),
         ({"value": np.eye(2), "normalised": 1}, "normalised"),
+        ({"value": np.eye(2), "mask": "diagonal"}, "mask"),
     ],
 )
 def test_bad_flows_are_refused_by_name(arguments: dict[str, object], named: str) -> None:
@@ -171,7 +172,7 @@ def test_bad_tokens_and_numbers_are_refused_by_name() -> None:
         with pytest.raises(rm.InvalidArgument, match=r"^X: "):
             RATIONAL.field(X)
     with pytest.raises(rm.InvalidArgument, match=r"^mask: "):
-        Flow(np.eye(2), mask="diagonal").field([[1, 0]])
+        Flow(np.eye(2), mask=np.eye(2)).field([[1, 0]])
     with pytest.raises(rm.InvalidArgument, match=r"^time: "):
         RATIONAL.trajectory(REST, -1.0)
     with pytest.raises(rm.InvalidArgument, match=r"^tokens: "):
