@@ -67,7 +67,11 @@ class Drawing:
             return None
         save_for_print(figure, self.folder)
         drawn = zip(figure.panels, panel_svgs(figure), strict=True)
-        return replace(figure, panels=tuple(Panel(lambda axes: None, panel.alt, svg) for panel, svg in drawn))
+        return replace(figure, panels=tuple(Panel(_drawn_already, panel.alt, svg) for panel, svg in drawn))
+
+
+def _drawn_already(axes: Axes) -> None:
+    """In place of what draws a panel: it cannot be sent from another process, as a lambda cannot."""
 
 
 def drawings(subject: Subject, folder: Path) -> list[Drawing]:
