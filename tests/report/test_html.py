@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import pickle
 import re
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -20,7 +21,7 @@ pytest.importorskip("jinja2", reason="the extra `report` is not installed")
 
 from rankmath.cli import main
 from rankmath.decide.campaigns.run import campaign
-from rankmath.report.figures import FIGURES, figures_of
+from rankmath.report.figures import FIGURES, drawings, figures_of
 from rankmath.report.html import anchor, page, write
 from rankmath.report.results import Report
 from rankmath.report.sources import committed_certificates
@@ -268,6 +269,15 @@ def test_every_picture_has_words_and_every_control_a_label(parsed: Page) -> None
     assert [element["tag"] for element in parsed.elements if element["tag"] in ("header", "nav", "main", "footer")]
     assert parsed.all("html")[0]["lang"] == "en"
     assert next(e for e in parsed.all("p") if e.get("id") == "shown")["aria-live"] == "polite"
+
+
+def test_a_figure_that_was_drawn_can_be_sent_from_another_process(run_folder: Path, tmp_path: Path) -> None:
+    """`rankmath verify` draws by several processes, and a process sends by pickle."""
+    piece = next(piece for piece in drawings(subject(run_folder), tmp_path) if piece.key == "ranked")
+    figure = piece.run(lambda *told: None)
+    sent = pickle.loads(pickle.dumps(figure))
+    assert figure is not None
+    assert [panel.alt for panel in sent.panels] == [panel.alt for panel in figure.panels]
 
 
 def test_every_figure_has_caption_data_and_command(run_folder: Path, parsed: Page) -> None:
