@@ -28,6 +28,7 @@ from rankmath.formula.terms import (
     replaced,
     walk,
 )
+from rankmath.report.sources import without_theorem
 from rankmath.validation import InvalidArgument
 from rankmath.verification.statement import Statement
 
@@ -102,6 +103,7 @@ DATA: Mapping[str, Data] = {
     "own:dispersion": _VECTOR,
     "own:entropy-order": Data("(T sigma : R)"),
     "own:flow-step": _FLOW,
+    "own:flow-step-odd": _FLOW,
     "own:flow-step-usa": _FLOW,
     "own:l2-lipschitz": _TOKENS,
     "own:layernorm": _ROWS,
@@ -137,6 +139,10 @@ DATA: Mapping[str, Data] = {
     "own:flow-one-cluster": Data(
         "(d : nat) (lam : vector d) (B : matrix d d) (x : vector d) (m : R)", (*_positive("d"), "0 < l2 d x")
     ),
+    "karagodin2024:subspace-two": Data(
+        "(m d : nat) (lam : R) (M : matrix m m) (B : matrix d d) (X : matrix 2 d)",
+        ("(forall i, (i < 2)%nat -> 0 < l2 (d - m) (X i))",),
+    ),
     "karagodin2024:two-clusters": _CAUSAL_FLOW,
     "karagodin2024:two-clusters-symmetric": _CAUSAL_FLOW,
     "own:l2-lower": Data("(m : R)"),
@@ -156,10 +162,11 @@ DATA: Mapping[str, Data] = {
     "own:merge-time": Data("(beta u v : R)"),
     "own:stable-causal-every-n": Data("(n : nat) (mu : vector n)"),
     "own:stable-complete-every-n": _CHAIN,
+    "own:stable-connected": _CHAIN,
     "own:stable-every-rank": _CHAIN,
     "own:stable-rank-two-every-n": Data("(n : nat) (tokens : shape n 2)"),
     "wu2024:3-whole": Data("(n d : nat) (sizes : shape n d)"),
-    "own:stable-causal": Data("(parameters : vector 3) (dim : nat)", ("0 < parameters 1%nat", "(2 <= dim)%nat")),
+    "own:stable-causal": Data("(parameters : vector 3) (dim : nat)", ("(2 <= dim)%nat",)),
     "own:stable-complete": Data(f"{_HEAD_ON_SPHERE}", ("(2 <= n)%nat",)),
     "unstated:mask-dichotomy": Data("(n : nat) (P : matrix n n)", _positive("n")),
     "unstated:ln-sphere": Data(f"{_RESTING} (allowed : matrix n n)", _MASKED),
@@ -201,6 +208,8 @@ _KINDS = {
     "normed": Data("(N : normed)", ("proper N", "normable N")),
     **{kind: Data(f"(N : {kind})", ("proper N",)) for kind in ("fed", "rotated", "placed", "scored")},
 }
+#: A claim about positions is refuted for rotary ones, by angles, and W_QK = W_Q W_Kᵀ: it says less of these alone.
+_ROTARY = Data("(N : rotated)", ("proper N", "turns_heads N"))
 #: With LayerNorm over columns, of which the network of Language.v has none, eps is that of its denominators.
 _COLUMN = Data("(N : network) (eps : R)", ("proper N", "0 <= eps"))
 #: Letters of a network: how each is written, and its type.
@@ -579,10 +588,10 @@ def parts(entry: Statement) -> tuple[Data, dict[str, str], list[str], list[str],
     if entry.arrays and entry.key not in DATA:
         raise Unprintable("its arrays")
     kind = _kind(entry)
-    if kind == "scored" and entry.status == "refuted":
-        raise Unprintable("a refuted claim about positions, of which Language.v has no single one")
+    turned = kind == "scored" and entry.status == "refuted"
+    kind = "rotated" if turned else kind
     column = any(str(part) == "layernorm == column" for part in entry.hypotheses)
-    data = DATA[entry.key] if entry.arrays else _COLUMN if column else _KINDS.get(kind, _NETWORK)
+    data = DATA[entry.key] if entry.arrays else _COLUMN if column else _ROTARY if turned else _KINDS.get(kind, _NETWORK)
     printer = _Printer(dict(data.types), not entry.arrays, kind=kind, column=column)
     lets: list[str] = []
     expanded: dict[str, Term] = {}
@@ -649,8 +658,8 @@ def propositions(known: Mapping[str, Statement]) -> tuple[dict[str, str], dict[s
 _HEAD = """(** Every registered statement that can be said in the words of Language.v, as a proposition.
 
     Printed by [python -m rankmath.report.coq] from the formulas of the registry: do not edit.  Above each is
-    its formula with what is given, as the gallery has it.  The last comment names the statements that have no
-    proposition yet. *)
+    its formula with what is given, as the gallery has it.  The last comment says of which of them Coq has no
+    theorem, and why. *)
 Require Import Reals.
 From Rankmath Require Import Definitions Language.
 Local Open Scope R_scope."""
@@ -670,8 +679,10 @@ def statements_file(known: Mapping[str, Statement]) -> str:
             + "\n".join(f"  {line}" for line in text.splitlines())
             + "."
         )
-    left = "\n".join(f"    {key}: {why}" for key, why in missing.items())
-    parts.append(f"(* Without a proposition, and the first word that stands in the way:\n{left} *)")
+    why = {key: f"no proposition, for {word} stands in the way" for key, word in missing.items()}
+    why |= {key: without_theorem(key) for key in known if key not in missing and without_theorem(key)}
+    left = "\n".join(f"    {line}" for key, reason in why.items() for line in _wrapped(f"{key}: {reason}"))
+    parts.append(f"(* Without a theorem:\n{left} *)" if left else "(* Of each there is a theorem. *)")
     return "\n\n".join(parts) + "\n"
 
 
