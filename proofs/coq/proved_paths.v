@@ -3,7 +3,7 @@
 Require Import Reals Lra Lia Psatz FunctionalExtensionality Binomial.
 From Coquelicot Require Import Coquelicot.
 From Rankmath Require dong2021_2_1 he2023 own_l2_lower chen2026 karagodin2024.
-From Rankmath Require Import Definitions Norms SphereLayer Language LanguageFacts Statements.
+From Rankmath Require Import Definitions Functions Norms SphereLayer Language LanguageFacts Statements.
 From Rankmath Require proved_rank.
 Local Open Scope R_scope.
 
