@@ -276,7 +276,6 @@ Definition statement_own_alibi_decay : Prop :=
 (** own:attention-shares (proved): jacobian_norm() <= norm(W[0, 0], 2)*(norm(P[0, 0], 2) + a*kappa*c*(c + norm(X[0],
       2)))
     given H == 1
-    given L == 1
     given query_bias == none
     given mask == none
     given layernorm == none
@@ -292,7 +291,6 @@ Definition statement_own_attention_shares : Prop :=
     let kappa := top_shares (P N 0%nat 0%nat) in
     let c := centred_norm (X N 0%nat) in
     ((heads N) = 1)%nat ->
-    ((layers N) = 1)%nat ->
     query_bias_none N ->
     mask_none N ->
     layernorm_none N ->
@@ -828,7 +826,6 @@ Definition statement_own_hemisphere : Prop :=
       2))*last_share(i) + is_last(i)*(abs(skip) + norm(W[0, 0], 2)*a*diameter(X[0], 2)**2/4))
     given mask == causal
     given H == 1
-    given L == 1
     given query_bias == none
     given layernorm == none
     given mlp == none
@@ -839,7 +836,6 @@ Definition statement_own_influence : Prop :=
     let a := norm_2 (W_QK N 0%nat 0%nat) / sqrt (d_qk N) in
     mask_causal N ->
     ((heads N) = 1)%nat ->
-    ((layers N) = 1)%nat ->
     query_bias_none N ->
     layernorm_none N ->
     mlp_none N ->
@@ -960,7 +956,6 @@ Definition statement_own_layernorm : Prop :=
 (** own:lipschitz (proved): jacobian_norm() <= norm(W[0, 0], 2)*(sqrt(c*(1 + (a*R*diameter(X[0], 2)/2)**2)) +
       a*diameter(X[0], 2)**2/4)
     given H == 1
-    given L == 1
     given query_bias == none
     given mask == none
     given layernorm == none
@@ -976,7 +971,6 @@ Definition statement_own_lipschitz : Prop :=
     let R := longest (X N 0%nat) in
     let c := norm_1 (P N 0%nat 0%nat) in
     ((heads N) = 1)%nat ->
-    ((layers N) = 1)%nat ->
     query_bias_none N ->
     mask_none N ->
     layernorm_none N ->
