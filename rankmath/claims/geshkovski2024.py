@@ -212,7 +212,7 @@ geshkovski2024_cluster = proved(
     draws=(draw_clusters,),
     share=0.1,
     notes="With it they show that for λ < 1 − α − O(1/β) squared distances within a cap are at most 2e^{−λβ} from a "
-    "time T₁ until T₂; α is the largest cosine of tokens of two caps. own:cluster shows more.",
+    "time T₁ until T₂; α is the largest cosine of two points of different caps. own:cluster shows more.",
 )
 
 own_cluster = proved(

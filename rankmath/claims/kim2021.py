@@ -148,8 +148,8 @@ own_received = ours(
     draws=(draw_tokens, draw_rays),
     share=0.4,
     notes="So too on the sphere where W_QK is a multiple β ≥ 0 of the identity: there logits are −β‖x_i − x_j‖²/2 "
-    "up to a constant. The order is right: a token in the middle of others in orthogonal directions, at a good "
-    "distance, receives about √n/2.",
+    "up to a constant. The order is right: a token in the middle of others in orthogonal directions, at the "
+    "best distance, receives about √n/2.",
 )
 
 own_l2_lower = ours(

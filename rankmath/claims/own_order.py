@@ -33,5 +33,5 @@ own_order = ours(
     notes="Where besides the values are invertible, the tokens are not all equal and the spectral norms of values "
     "and W_QK have a product below 4√d_qk/Δ² in every layer, Δ the diameter at the start, collapse is exactly "
     "cubic: for layers repeated for ever log‖R_{l+1}‖/log‖R_l‖ → 3 follows, R_l the tokens about their mean, "
-    "and the hypothesis that is an inequality holds from some layer on.",
+    "and the hypothesis with the square root holds from some layer on.",
 )

@@ -1,8 +1,8 @@
 """A sentence that claims something is followed by what shows it: in itself, or later in its paragraph or row.
 
-A claim is a sentence with a number, or with a word such as all, every, only, sharp, best, attained, never. What shows it: a key
-of the registry, a certificate, a file of proofs/, tests/, benchmarks/ or docs/, a command, or the block of code
-that follows, which the tests run or which says why not."""
+A claim is a sentence with a number, or with a word such as all, every, only, sharp, best, attained, never. What shows
+it: a key of the registry, a certificate, a file of proofs/, tests/, benchmarks/ or docs/, a command, or the block of
+code that follows, which the tests run or which says why not."""
 
 from __future__ import annotations
 

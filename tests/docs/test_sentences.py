@@ -810,7 +810,28 @@ def grows_no_more() -> bool:
     return math.sqrt(2 * c) + 1 < 5 < math.sqrt(n) / 100
 
 
+def slower_on_a_star() -> bool:
+    """A star of three tokens, ε = 1/5: three centers, that all are seen in two steps, against one seen in one."""
+    eps, n = 0.2, 3
+    return (1 - n * eps**4) ** (1 / 4) > (1 - eps**2) ** (1 / 2)
+
+
+def slow_where_close() -> bool:
+    """Two tokens of cosine 1 − 10⁻⁶ close up more slowly than two orthogonal ones: both pairs are alike."""
+    return rate(equal(2, 1 - 1e-6), 1.0, "own:flow-step-usa")[0] < rate(equal(2, 0.0), 1.0, "own:flow-step-usa")[0] / 10
+
+
+def farther_after_two_layers() -> bool:
+    """Two causal tokens, equal logits, W = 1, a skip of 10, two layers: the repeated token is farther away."""
+    net = rm.Network.from_arrays([[[[0.0]]]] * 2, [[[[1.0]]], [[[1.0]]]], skip=10.0, mask="causal")
+    made = rm.forward(net, [[0.0], [1.0], [1.0]])[:, 0]
+    return bool(abs(made[2] - made[1]) > 3 - 2 * math.sqrt(2))
+
+
 FALSE: list[tuple[str, str, Callable[[], bool]]] = [
+    ("rankmath/claims/wu2024_2.py", "faster by the number of centers", slower_on_a_star),
+    ("rankmath/claims/geshkovski2023.py", "more slowly than those with all cosines alike", slow_where_close),
+    ("rankmath/claims/barbero2024.py", '"A repeated last token differs', farther_after_two_layers),
     ("docs/findings.md", "up at the rate Θ(Var/scale); the hypothesis", faster_than_the_square),
     ("docs/positions.md", "LayerNorm after the map, with positions | open", collapses_with_positions),
     ("rankmath/claims/folk_spectrum.py", "or an undirected one with self-loops", has_zeros),
