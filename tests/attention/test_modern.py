@@ -240,6 +240,16 @@ def test_tokens_far_below_the_floor_of_a_norm_keep_their_digits(kind: Any, gaine
     assert (np.abs(rm.trace(net, X).log_residual - balls) <= 1e-12 * np.abs(balls)).all()
 
 
+def test_a_logarithm_of_ten_million_is_right_to_its_last_places() -> None:
+    """Two neighbouring doubles are 1.9e-9 apart there: what is lost is counted in these steps."""
+    parts = {"norm": "rms", "norm_at": "before", "mlp": "geglu", "window": 2}
+    net = rm.Network.random(3, 8, 4, 14, seed=2050, scale=0.1, **parts)
+    X = net.random_input(seed=2051)
+    balls = rm.trace(net, X, arithmetic="balls").log_residual
+    assert balls[-1] < -9e6
+    assert (np.abs(rm.trace(net, X).log_residual - balls) <= 4 * np.spacing(np.abs(balls))).all()
+
+
 @pytest.mark.parametrize("mlp", ["tanh", "relu", "gelu", "swiglu"])
 def test_hidden_units_beyond_the_range_of_doubles_keep_their_digits(mlp: str) -> None:
     """Values so small that all tokens leave the doubles' range: the MLP acts on e^−2000 as it does on e^−20."""
