@@ -879,7 +879,10 @@ Definition aligning {m d} (lam : R) (M : matrix m m) (B : matrix d d) (X : matri
   let c := dot k p q / (l2 k p * l2 k q) in (dot k p v / l2 k p - c * dot k q v / l2 k q) / l2 k q.
 (** lead: length of the part p_0 of the first token in L *)
 Definition lead {m d} (M : matrix m m) (X : matrix 2 d) : R := l2 (d - m) (first_part M X 0).
-(** sine_square: squared sine of the angle of the parts p_0 and p_1 of two tokens in L, neither of which is 0 *)
+(** parts_in_space: neither of the parts p_0 and p_1 of the two tokens in L is 0 *)
+Definition parts_in_space {m d} (M : matrix m m) (X : matrix 2 d) : Prop :=
+  forall i, (i < 2)%nat -> 0 < dot (d - m) (X i) (X i).
+(** sine_square: squared sine of the angle of the parts p_0 and p_1 of two tokens in L *)
 Definition sine_square {m d} (M : matrix m m) (X : matrix 2 d) : R := let k := (d - m)%nat in
   1 - dot k (X 0%nat) (X 1%nat) ^ 2 / (dot k (X 0%nat) (X 0%nat) * dot k (X 1%nat) (X 1%nat)).
 

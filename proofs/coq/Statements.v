@@ -2232,11 +2232,12 @@ Definition statement_joudaki2023_isometry : Prop :=
 
 (** karagodin2024:subspace-two (proved): aligning(lam, M, B, X) >= lam*lead(M, X)*sine_square(M, X)/(1 +
       exp(2*form_size(B)))
-    given lam > 0 *)
+    given lam > 0
+    given parts_in_space(M, X) *)
 Definition statement_karagodin2024_subspace_two : Prop :=
   forall (m d : nat) (lam : R) (M : matrix m m) (B : matrix d d) (X : matrix 2 d),
-    (forall i, (i < 2)%nat -> 0 < l2 (d - m) (X i)) ->
     lam > 0 ->
+    parts_in_space M X ->
     aligning lam M B X >= lam * lead M X * sine_square M X / (1 + exp (2 * form_size B)).
 
 (** karagodin2024:two-clusters (refuted): two_clusters(V, Q, K, beta, X)

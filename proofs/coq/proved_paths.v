@@ -216,7 +216,8 @@ Qed.
 
 Theorem proved_karagodin2024_subspace_two : statement_karagodin2024_subspace_two.
 Proof.
-  intros m d lam M B X P Hl. set (k := (d - m)%nat) in *. assert (kd : (k <= d)%nat) by (unfold k; lia).
+  intros m d lam M B X Hl Ps. assert (P : forall i, (i < 2)%nat -> 0 < l2 (d - m) (X i)) by (intros; now apply
+    sqrt_lt_R0, Ps). clear Ps. set (k := (d - m)%nat) in *. assert (kd : (k <= d)%nat) by (unfold k; lia).
   assert (P0 := P 0%nat ltac:(lia)). assert (P1 := P 1%nat ltac:(lia)).
   assert (L : forall i, (i < 2)%nat -> 0 < l2 d (X i)) by (intros i Hi; eapply Rlt_le_trans; [exact (P i Hi)|now apply l2_first]).
   assert (L0 := L 0%nat ltac:(lia)). assert (L1 := L 1%nat ltac:(lia)).

@@ -139,10 +139,7 @@ DATA: Mapping[str, Data] = {
     "own:flow-one-cluster": Data(
         "(d : nat) (lam : vector d) (B : matrix d d) (x : vector d) (m : R)", (*_positive("d"), "0 < l2 d x")
     ),
-    "karagodin2024:subspace-two": Data(
-        "(m d : nat) (lam : R) (M : matrix m m) (B : matrix d d) (X : matrix 2 d)",
-        ("(forall i, (i < 2)%nat -> 0 < l2 (d - m) (X i))",),
-    ),
+    "karagodin2024:subspace-two": Data("(m d : nat) (lam : R) (M : matrix m m) (B : matrix d d) (X : matrix 2 d)"),
     "karagodin2024:two-clusters": _CAUSAL_FLOW,
     "karagodin2024:two-clusters-symmetric": _CAUSAL_FLOW,
     "own:l2-lower": Data("(m : R)"),
