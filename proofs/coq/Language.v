@@ -810,7 +810,7 @@ Definition undirected_connected {n} (allowed : matrix n n) (ratio : R) : Prop :=
   (forall c, (c < n)%nat -> exists r, centre n allowed c r) /\ 0 < ratio < 1.
 (** identity_attracts: for some real W_QK and W_V the tokens X = I rest under X ↦ LN(A(X)XW_V), A(X) the softmax of
     X W_QK Xᵀ over the pairs of the mask, LN the division of every token by its norm, and the Jacobian there has a
-    spectral radius below √g; proved in balls for the weights of the construction *)
+    spectral radius below √g, g the ratio; proved in balls for the weights of the construction *)
 Definition identity_attracts {n} (allowed : matrix n n) (ratio : R) : Prop := exists W_QK W_V : matrix n n,
   let F := sphere_map n n W_QK W_V allowed in fixed n n F eye /\
   exists J, derivative n n F eye J /\ forall z : C, eigenvalue n n J z -> Cmod z < sqrt ratio.
