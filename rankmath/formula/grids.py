@@ -389,6 +389,9 @@ class Grid:
                 return Values(v.x.all(axis=axes), loops, v.top.any(axis=axes))
             return Values(v.x.any(axis=axes), loops, v.top.all(axis=axes))
         x: Array = v.x
+        if name in ("max", "min") and not all(x.shape[axis] for axis in axes):  # of no number there is no largest
+            shape = [length for axis, length in enumerate(x.shape) if axis not in axes]
+            return Values(np.full(shape, self._unknown()), loops)
         if self.A.unbounded and not v.is_whole:
             for axis in sorted(axes, reverse=True):
                 if name in ("max", "min"):
