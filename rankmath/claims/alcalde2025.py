@@ -56,7 +56,6 @@ alcalde2025_4_2 = refuted(
     "arrives_exponentially(a, q)",
     given=("a > 0", "a < 1", "q > 0", "q <= 1"),
     arrays={"a": ", > 0, < 1", "q": ", > 0, <= 1"},
-    exact=True,
     title="Hardmax attention brings tokens to vertices at least exponentially fast, whatever the steps",
     source=f"{ALCALDE}, Theorem 4.2, its last words, for all step sizes γ^t in (0, 1), read in a public "
     "reproduction that quotes them; that they fail for γ^t = 2^(−t−1) was noticed by a public formalisation, "

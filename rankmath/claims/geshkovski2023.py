@@ -191,7 +191,6 @@ geshkovski2023_orthogonal = proved(
     "equiangular_flow(gamma, rho, m)",
     given="rho > 0",
     arrays={"gamma": "", "rho": "", "m": ", whole, >= 2, <= 64"},
-    exact=True,
     title="From an orthogonal start all cosines follow one equation",
     source=f"{GESHKOVSKI}, the equation for orthogonal initial tokens, {_READ}",
     draws=(draw_orthogonal,),

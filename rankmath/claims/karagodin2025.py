@@ -101,7 +101,6 @@ karagodin2025_4_3 = refuted(
     "variance_falls(beta, X)",
     given=("beta > 0", "in_printed_cone(beta, X)"),
     arrays={"beta": ", > 0", "X": "n d, n >= 2"},
-    exact=True,
     title="Where all cosines are above 1 − 1/(100n²β²) the variance of a cluster falls",
     source=f"{KARAGODIN_NORMS}, Theorem 4.3 (ii), −d Var/dt of the order of Var, its case of LayerNorm after "
     "the map with Q = K = I, as a public formalisation, fxeqxmulfx/transformer, quotes the hypothesis; that "

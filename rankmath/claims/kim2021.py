@@ -118,7 +118,6 @@ own_l2_lower = ours(
     "crowd_gain(m) >= m/16 + 4/9",
     given="m >= 4",
     arrays={"m": ", even, >= 4"},
-    exact=True,
     title="Attention by distances, in enough dimensions, has a Lipschitz constant in ℓ₂ of order n^{1/4} at least",
     draws=(draw_crowds,),
     share=0.1,

@@ -65,7 +65,6 @@ noci2022_zero_grad = proved(
     "no_gradient(Z, V, G)",
     given="equal_tokens(Z)",
     arrays={"Z": "n d", "M": "d d", "V": "d m", "G": "d d"},
-    exact=True,
     title="Equal tokens: no gradient reaches queries and keys",
     source=f"{NOCI}, on vanishing gradients under rank collapse, as we read it: X = 1xᵀ makes the derivative of "
     "self-attention in W_Q and in W_K vanish (M = W_Q W_Kᵀ/√d_qk moves along G = dW_Q W_Kᵀ/√d_qk or "

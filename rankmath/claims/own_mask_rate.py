@@ -133,7 +133,6 @@ unstated_mask_dichotomy = refuted(
     "never_forgets(P)",
     given="incomplete_attention(P)",
     arrays={"P": "n n, stochastic"},
-    exact=True,
     title="Under an incomplete mask with self-loops no attention forgets in finite depth: nobody says so",
     source=f"{OWN}; nobody states it: own:mask-rate is about equal logits",
     draws=(draw_forgetful,),
