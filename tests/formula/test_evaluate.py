@@ -12,7 +12,7 @@ from flint import arb, ctx
 
 from rankmath.arithmetic.balls import precision
 from rankmath.formula.symbolic.evaluate import OutOfDomain, Walk, enclose
-from rankmath.formula.symbolic.letters import L
+from rankmath.formula.symbolic.quantities import L
 from rankmath.validation import Undecided
 
 x, y, a0, c = sp.symbols("x y a0 c", positive=True)

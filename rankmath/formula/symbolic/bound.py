@@ -14,9 +14,8 @@ from flint import arb
 
 from rankmath.arithmetic.balls import precision
 from rankmath.formula.symbolic.evaluate import Ball, OutOfDomain, Values, enclose
-from rankmath.formula.symbolic.letters import L, with_heads
 from rankmath.formula.symbolic.proof import Expr, Proof
-from rankmath.formula.symbolic.quantities import Quantity
+from rankmath.formula.symbolic.quantities import L, Quantity, with_heads
 from rankmath.printing import Sheet, Shows
 from rankmath.validation import InvalidArgument, Json, Number, as_choice, as_count
 
