@@ -80,3 +80,5 @@ def test_a_range_may_differ_from_instance_to_instance() -> None:
 def test_a_place_that_is_not_there_is_no_number() -> None:
     found = Grid(Float64(np.zeros(1))).read("v[len(v) - 5] + v[4]", {"v": Values(V)})
     assert all(map(math.isnan, found.x))
+    partly = Grid(Float64(np.zeros(1))).read("sum(v[i + 1] for i in range(len(v)))", {"v": Values(V)})
+    assert all(map(math.isnan, partly.x))
