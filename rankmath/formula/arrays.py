@@ -15,11 +15,11 @@ from rankmath.formula.grids import Grid, OneByOne, Values
 from rankmath.formula.language import FUNCTIONS, defined, predicate, quantity
 from rankmath.formula.numbers import Signed
 from rankmath.formula.rational import Own, fraction, function, is_rational, rational
-from rankmath.formula.run import threshold, unbox
+from rankmath.formula.run import threshold
 from rankmath.formula.text import Text, joined, rounded
 from rankmath.validation import Array, Undecided
 
-__all__ = ["ArrayRun", "Scalar", "Truth", "column", "defined", "farthest", "predicate", "quantity", "unbox"]
+__all__ = ["ArrayRun", "Scalar", "Truth", "defined", "predicate", "quantity"]
 
 
 class Arrays(Protocol):
@@ -47,19 +47,9 @@ class ArrayRun:
         """The array as it was given."""
         return self.instance.arrays[name]
 
-    def array(self, name: str | tuple[str, int]) -> Array:
-        """The array, or its row with an index, in the arithmetic."""
-        if isinstance(name, tuple):
-            raw, index = np.asarray(self[name[0]]), name[1:]
-            return self.A.asarray(raw[:, *index] if self.instance.is_batch else raw[index])
-        return self.A.asarray(np.asarray(self[name]))
-
     def number(self, x: Array) -> Scalar:
         """A value (over the batch, in float64) as a number."""
         return x if self.A.unbounded else Signed.of(x)
-
-    def from_log(self, log: Array) -> Scalar:
-        return self.numbers.from_log(log)
 
     def letter(self, name: str) -> Fraction | Scalar:
         if name == "x_star":
@@ -179,20 +169,6 @@ class ArrayRun:
 
 def _fractions(value: Any) -> Any:
     return [_fractions(part) for part in value] if isinstance(value, list) else Fraction(value)
-
-
-def column(run: ArrayRun, name: str) -> Array:
-    """A vector as a column, (..., m, 1)."""
-    return run.A.asarray(np.asarray(run[name])[..., :, None])
-
-
-def farthest(A: System, rows: Array) -> Array:
-    """The largest ℓ₂ distance of two rows, a number (or one for each of a batch)."""
-    first, second = np.triu_indices(rows.shape[-2], 1)
-    if first.size == 0:
-        return unbox(A.sum(A.sum(0 * rows, axis=-1), axis=-2))
-    gaps = rows[..., first, :] - rows[..., second, :]
-    return unbox(A.sqrt(A.max(A.sum(gaps * gaps, axis=-1), axis=-2)))
 
 
 defined(
