@@ -13,7 +13,6 @@ from rankmath.formula.arrays import ArrayRun
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.verdict import Outcome
 
-
 #: Each predicate with its kernel, as NumPy has it.
 KERNELS = {
     "carries_uniform": lambda n, rho: np.eye(n) + rho * (1 - np.eye(n)),
@@ -24,6 +23,7 @@ KERNELS = {
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize(("a", "b"), [(Fraction(2, 5), Fraction(3, 5)), (Fraction(3, 5), Fraction(2, 5))])
 def test_factors_and_signs(name: str, a: Fraction, b: Fraction) -> None:
+    rm.statements()  # the claims' own words are known once they are loaded
     first, second = (np.linalg.cholesky(KERNELS[name](5, float(x))) for x in (a, b))
     carried = second @ np.linalg.inv(first)
     with precision(128):
