@@ -164,7 +164,7 @@ def model(
         if plot is None and not as_json and find_spec("matplotlib"):
             plot = "model.png"
     if plot is not None:
-        from rankmath.report.panels import plot_curves
+        from rankmath.report.plots import plot_curves
 
         plot_curves(curves, {c.panel: ("layer", c.panel, "linear", "linear") for c in curves}, plot)
     if as_json:

@@ -13,10 +13,9 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.checker import checker
 from rankmath.claims import statement, statements
 from rankmath.printing import did_you_mean
-from rankmath.report.fragments import LOOSE, notation, told_once, written_out
+from rankmath.report.fragments import LOOSE, in_words, notation, of_its_own, stated, told_once, written_out
 from rankmath.report.latex import code, escape, formulas, identifier
 from rankmath.report.sources import bibliography, cited_by, committed_certificates, field, machine_checked, publication
-from rankmath.report.stated import in_words, of_its_own, stated
 from rankmath.report.theorems import CONTRACTION, EQUILIBRIUM, equilibrium_statement
 from rankmath.validation import InvalidArgument, as_choice
 from rankmath.verification.statement import Statement
