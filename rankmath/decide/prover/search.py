@@ -89,6 +89,8 @@ _VARIABLES = frozenset("xyzfg")
 _DEEPEST = 3
 #: What a strict fact is taken to be better by where the goal is strict, in logarithms.
 _MARGIN = 1e-4
+#: A side times this is too small, so that the least constant is found, also one below 1.
+SMALL = Fraction(1, 10**6)
 #: How long a line by a registered statement counts, where one by a lemma counts 1.
 _LONG = 40.0
 #: Sizes of tokens that are carried through all layers.
@@ -1167,7 +1169,7 @@ class Search:
         table: dict[tuple[Mono, Mono], tuple[FoundLine, Fraction]] = {}
         for m, c in left.items():
             for q, e in right.items():
-                step = self.bound({m: c}, {q: e}, depth, light=light)
+                step = self.bound({m: c}, {q: e * SMALL}, depth, light=light)
                 if step is not None:
                     ratio = _above(times(step.line.right, raised({q: e}, -1)))
                     if ratio is not None:
@@ -1234,7 +1236,7 @@ class Search:
         for chosen in ([], pairs[:60]) if compare else ([],):
             for m, q in [pair for pair in chosen if pair[0] != pair[1]]:
                 a, b = {m: abs(difference.get(m, Fraction(1)))}, {q: abs(difference.get(q, Fraction(1)))}
-                pair = self.bound(a, b, depth + 1)
+                pair = self.bound(a, times(rational(SMALL), b), depth + 1)
                 ratio = _above(times(pair.line.right, raised(b, -1))) if pair is not None else None
                 if pair is not None and ratio is not None:
                     columns.append({q: ratio * b[q], m: -a[m]})
