@@ -276,7 +276,10 @@ class Search:
                 continue
             if arrays is not None and not spoken <= arrays:
                 continue
-            ranges = [(x, {"t": times_, "l": layers, "h": heads}[x]) for x in ("t", "l", "h") if x in free]
+            places = {"t": times_, "l": layers, "h": heads}
+            if "k" in free and self.work.window is not None:
+                places["k"] = (poly_text(self.work.window),)
+            ranges = [(x, places[x]) for x in places if x in free]
             for values in product(*(r for _, r in ranges)):
                 found += self.lemma(name, {str(x): v for (x, _), v in zip(ranges, values, strict=True)})
         later: list[tuple[str, dict[str, str]]] = []
@@ -484,11 +487,13 @@ class Search:
     def _settle_positive(self, atom: Atom) -> None:
         """Learn the lemma that says that a quantity is positive, if there is one."""
         me = of_atom(atom)
-        _, layers, heads, _ = self.places([me])
+        times_, layers, heads, _ = self.places([me])
         for name, entry in lemma_table().items():
             if entry.text.startswith("0 < ") and entry.text[4:].partition("(")[0] == atom.name:
-                for layer, head in product(layers, heads):
-                    for step in self.lemma(name, {"l": layer, "h": head}):
+                free = _letters_and_arrays(entry.text)[0]
+                places = {x: values for x, values in (("t", times_), ("l", layers), ("h", heads)) if x in free}
+                for values in product(*places.values()):
+                    for step in self.lemma(name, dict(zip(places, values, strict=True))):
                         if step.line.right == me:
                             self.learn(step)
                             return
