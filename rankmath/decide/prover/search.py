@@ -1577,6 +1577,26 @@ class Search:
                 return self._checked(FoundLine(Line(left, right), "layers", of=[(step, "")], how=f"power {k}"))
         return None
 
+    def _summed(self, left: Poly, right: Poly) -> FoundLine | None:
+        """q(X[L]) <= q(X[0]) + sum_l(G), from one layer."""
+        c, table = as_product(left)
+        if c != 1 or list(table.values()) != [1] or "L" in self.work.fixed or len(right) < 2:
+            return None
+        (atom,) = table
+        if not isinstance(atom, Atom) or atom.kind != "quantity" or "L" not in atom.letters:
+            return None
+        end, gain = Atom("letter", "L"), {}
+        for mono, c in plus(right, at_time(left, {}), -1).items():
+            folds = [(x, e) for x, e in mono if isinstance(x, Atom) and (x == end or x.name == "sum_l")]
+            if len(folds) != 1 or folds[0][1] != 1:
+                return None
+            x = folds[0][0]
+            body = rational(1) if x == end else dict(x.args[0])
+            gain = plus(gain, times({tuple(part for part in mono if part[0] != x): c}, body))
+        new, now = (at_time(left, normal(read_tree(x), {})) for x in ("l + 1", "l"))
+        step = self.le(new, plus(now, gain), 0)
+        return step and self._checked(FoundLine(Line(left, right), "layers", of=[(step, "")], how="sum"))
+
     def _said(self, left: Poly, right: Poly) -> FoundLine | None:
         """A fact that says this as it stands."""
         wanted = line_key(left, right)
@@ -1606,7 +1626,7 @@ class Search:
     def goal(self, line: Line) -> FoundLine | None:
         """A proof of one relation of the claim."""
         found: FoundLine | None = None
-        for attempt in (self._said, self.through_layers, self.le):
+        for attempt in (self._said, self.through_layers, self._summed, self.le):
             try:
                 found = found or attempt(line.left, line.right)
             except Rejected:
