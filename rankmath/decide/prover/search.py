@@ -455,6 +455,10 @@ class Search:
         for atom in atoms:
             if not isinstance(atom, Atom):
                 continue
+            if atom.kind not in ("letter", "quantity") and not self.work.nonnegative(atom):
+                inner: set[Atom] = set()
+                _inside(atom, inner)
+                self.settle_signs(x for x in inner if x.kind == "sum")
             if atom.kind == "sum" and not self.work.nonnegative(atom):
                 pos, neg = _splitted(dict(atom.args[0]))
                 key = freeze(neg), freeze(pos)
@@ -464,10 +468,6 @@ class Search:
                         self.learn(step)
                     else:
                         self.unsettled[key] = len(self.signs)
-            elif atom.kind not in ("letter", "quantity"):
-                inner: set[Atom] = set()
-                _inside(atom, inner)
-                self.settle_signs(x for x in inner if x.kind == "sum")
 
     def settle_meaning(self) -> None:
         """Prove that what the claim divides by is positive, and what it takes roots of not negative."""
