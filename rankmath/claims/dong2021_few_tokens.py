@@ -149,6 +149,9 @@ def _guarded(n: int, B: Number, q: Number) -> bool:
         return False
     if not all(_resource(n, B, q, x0, arb(0), nu)[0] > _spent(B, q, nu) for nu in (_SPOILT, B)):
         return False
+    slope = _resource(n, B, q, x0, arb(_NEAR), 0)[1]
+    if not (slope / B.expm1()).sqrt() * (B / 2).exp() < slope * (1 - _SPOILT):  # `rest` of _two_rows is convex in s
+        return False
     for nu in (0.0, _SPOILT):
 
         def gap(B: Number, q: Number, nu: float = nu) -> Number:
