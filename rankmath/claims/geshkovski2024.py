@@ -94,14 +94,42 @@ def draw_clusters(rng: Rng, size: int) -> ArrayInstance:
     m = int(rng.integers(2, n))
     X = rng.standard_normal((size, n, d)) - 0.5 * np.eye(d)[0]
     X[:, :m] = np.eye(d)[0] + 10.0 ** rng.uniform(-2, -0.2, (size, 1, 1)) * rng.standard_normal((size, m, d))
+    _farthest_first(X, m)
+    return ArrayInstance(
+        {"X": X, "beta": 10.0 ** rng.uniform(-1, 1, size), "m": np.full(size, float(m))}, "a cluster", is_batch=True
+    )
+
+
+def _farthest_first(X: Array, m: int) -> None:
+    """Put the two of the first m tokens that are farthest apart in front."""
     u = X[:, :m] / np.linalg.norm(X[:, :m], axis=-1, keepdims=True)
     for one, C in zip(X, u @ np.swapaxes(u, -1, -2), strict=True):
         i, j = sorted(np.unravel_index(C.argmin(), C.shape))
         one[[0, i]] = one[[i, 0]]
         one[[1, j]] = one[[j, 1]]
-    return ArrayInstance(
-        {"X": X, "beta": 10.0 ** rng.uniform(-1, 1, size), "m": np.full(size, float(m))}, "a cluster", is_batch=True
-    )
+
+
+def draw_wide(rng: Rng, size: int) -> ArrayInstance:
+    """A cluster as wide as an orthant, of any number of tokens, others anywhere or none; lengths and β of any size."""
+    n, d = int(rng.integers(3, 9)), int(rng.integers(2, 9))
+    m = int(rng.integers(2, n + 1))
+    X = rng.standard_normal((size, n, d))
+    X[:, :m] = np.abs(X[:, :m])
+    X *= 10.0 ** rng.uniform(-3, 3, (size, n, 1))
+    _farthest_first(X, m)
+    beta = 10.0 ** rng.uniform(-2, 2, size) * (rng.random(size) > 0.1)
+    return ArrayInstance({"X": X, "beta": beta, "m": np.full(size, float(m))}, "an orthant", is_batch=True)
+
+
+def draw_crowded(rng: Rng, size: int) -> ArrayInstance:
+    """Several tokens in a cap about any w, the lowest first, and others anywhere."""
+    drawn = draw_wide(rng, size)
+    X, m = drawn["X"], int(drawn["m"][0])
+    w = np.abs(rng.standard_normal((size, X.shape[-1]))) * 10.0 ** rng.uniform(-2, 2, (size, 1))
+    heights = (X[:, :m] / np.linalg.norm(X[:, :m], axis=-1, keepdims=True) @ w[..., None])[..., 0]
+    for one, lowest in zip(X, heights.argmin(axis=-1), strict=True):
+        one[[0, lowest]] = one[[lowest, 0]]
+    return ArrayInstance(drawn.arrays | {"w": w}, "a crowded cap", is_batch=True)
 
 
 def draw_caps(rng: Rng, size: int) -> ArrayInstance:
@@ -146,7 +174,7 @@ geshkovski2024_cluster = proved(
     arrays=_CLUSTER,
     title="In a cluster of the first m tokens the least cosine grows, but for what the others pull",
     source=f"{GESHKOVSKI_SLOW}, section 2, the differential inequality for the least cosine of a cap; {_READ}",
-    draws=(draw_clusters,),
+    draws=(draw_clusters, draw_wide),
     share=0.1,
     notes="With it they show that for λ < 1 − α − O(1/β) squared distances within a cap are at most 2e^{−λβ} from a "
     "time T₁ until T₂; α is the largest cosine of two points of different caps. own:cluster shows more.",
@@ -162,7 +190,7 @@ own_cluster = proved(
     title="In a cluster of the first m tokens the least cosine goes to 1 exponentially while others are far",
     source=f"{OWN}, beside {GESHKOVSKI_SLOW}",
     truth="proofs/geshkovski2024.tex",
-    draws=(draw_clusters,),
+    draws=(draw_clusters, draw_wide),
     extremal=pair_alone,
     sharp=True,
     share=0.1,
@@ -177,7 +205,7 @@ geshkovski2024_escape = proved(
     arrays=_CAP,
     title="The lowest of the first m tokens, in a cap about w, falls slowly",
     source=f"{GESHKOVSKI_SLOW}, section 2, the step that keeps tokens in their caps; {_READ}",
-    draws=(draw_caps,),
+    draws=(draw_caps, draw_crowded),
     share=0.1,
     notes="So tokens that start in caps ⟨x, w⟩ ≥ 1 − ε, ε ≤ 1/2, are in ⟨x, w⟩ ≥ 1 − 2ε until T₂ ≥ (ε/n)e^{(1−α)β}, "
     "α the largest cosine of two points of different ones of these larger caps. Sharper: own:escape.",
@@ -192,7 +220,7 @@ own_escape = proved(
     title="The lowest of the first m tokens, in a cap about w, turns away from w at a speed of at most κ/(1 + κ)",
     source=f"{OWN}, beside {GESHKOVSKI_SLOW}",
     truth="proofs/geshkovski2024.tex",
-    draws=(draw_caps,),
+    draws=(draw_caps, draw_crowded),
     extremal=pulled_down,
     sharp=True,
     share=0.1,

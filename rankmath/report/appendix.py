@@ -47,7 +47,7 @@ def values(certificates: Mapping[str, Sequence[Certificate]], report: Report | N
 
     >>> found = values(committed_certificates())
     >>> found["dong2021v1:2.2:tokens"], found["dong2021v1:2.3:width"]
-    ('3568', '65\\\\,536')
+    ('3563', '65\\\\,536')
     """
     found: dict[str, str] = {}
     for key, family in FAMILIES.items():
