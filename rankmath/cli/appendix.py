@@ -49,12 +49,14 @@ def appendix(
     """
     from rankmath.certificates.certificate import Certificate
     from rankmath.claims import statements
+    from rankmath.files import folder
     from rankmath.printing import did_you_mean
     from rankmath.report.appendix import appendix as assemble
     from rankmath.report.appendix import relied_on
     from rankmath.report.results import Report
     from rankmath.validation import InvalidArgument
 
+    folder(output, "--output")  # before any work
     report = None if report_path is None else Report.load(report_path)
     plots = None if report_path is None else Path(report_path).parent / "figures"
     keys, certificates = [], []
