@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rankmath.formula.arrays import defined
+from rankmath.validation import Array
 from rankmath.verification.claim import ArrayInstance, Rng, proved
 from rankmath.verification.papers import GESHKOVSKI_SLOW, OWN
 
