@@ -137,9 +137,9 @@ ASKED = {
 
 
 def test_conditions_on_arrays_are_those_that_the_registry_declares() -> None:
-    for key, data in coq.DATA.items():
-        declared = " ".join(f"{text}," for text in rm.statements()[key].arrays.values())
-        for condition in data.conditions:
+    for key, entry in rm.statements().items():
+        declared = " ".join(f"{text}," for text in entry.arrays.values())
+        for condition in coq.declared(entry).conditions if entry.arrays else ():
             if re.fullmatch(r"\(0 < \w+\)%nat", condition) or key in ASKED:
                 continue
             words = [word for sign, word in DECLARED.items() if re.search(sign, condition)]
