@@ -37,6 +37,7 @@ STAY = {
     "chen2026:2.4: d >= m": _EQUIANGULAR,
     "chen2026:2.4: (m - 1)*gamma > -1": _EQUIANGULAR,
     "chen2026:2.4: gamma <= 1": _EQUIANGULAR,
+    "yudin2025:attention: L == 1": "the setting of the paper; own:attention-shares is without",
     "castin2024:3.3: layernorm == none": "the derivative of a layer is defined for attention alone",
 }
 MEANT = "meant where a claim says nothing else: attention alone"
