@@ -21,6 +21,7 @@ from rankmath.arithmetic.balls import Balls, ball, lower_float, precision, upper
 from rankmath.certificates.certificate import Certificate, Data
 from rankmath.certificates.issue import NotIssued, issue
 from rankmath.equilibria.flow import kind_of, tangents
+from rankmath.equilibria.proofs import closes
 from rankmath.linalg.norms import symmetric_extremes
 from rankmath.printing import Sheet, Shows
 from rankmath.validation import Array, ArrayLike, Floats, NumpyArray, as_count, as_real
@@ -62,7 +63,7 @@ class FlowProof(Shows):
     def turned(self) -> list[bool]:
         """For each token whether V x is shown not to be a multiple of x: then x is no eigenvector of V."""
         with precision(_BITS):
-            X = _balls(self.tokens, self.radius)
+            X = _boxed(self.tokens, float(self.radius))
             Y = X @ np.vectorize(ball, otypes=[object])(self.flow.value).T
             pairs = [(a, b) for a in range(self.flow.dim) for b in range(a)]
             return [any(0 not in x[a] * y[b] - x[b] * y[a] for a, b in pairs) for x, y in zip(X, Y, strict=True)]
@@ -118,17 +119,10 @@ def prove(flow: Flow, X: Floats) -> FlowProof:
     inverse = np.linalg.pinv(flow.derivative(X, inward=inward))
     with precision(_BITS):
         for radius in _RADII:
-            boxed = _balls(X, radius)
-            exact = _balls(X, Fraction(0))
-            Y = arb_mat(inverse.tolist())
-            step = Y * _column(flow.velocity(exact, ball, inward))
-            J = _matrix(flow.derivative(boxed, ball, inward))
-            wrong = arb_mat(X.size, X.size, [arb(int(i == j)) for i in range(X.size) for j in range(X.size)]) - Y * J
-            size = ball(radius)
-            inside = all(
-                abs(step[i, 0]) + size * sum((abs(wrong[i, j]) for j in range(X.size)), arb(0)) < size
-                for i in range(X.size)
-            )
+            boxed = _boxed(X, float(radius))
+            exact = _boxed(X, 0.0)
+            J, at_rest = _matrix(flow.derivative(boxed, ball, inward)), flow.velocity(exact, ball, inward)
+            inside = closes(arb_mat(inverse.tolist()), _matrix(at_rest.reshape(-1, 1)), J, ball(radius))
             pulls = (boxed * flow.sent(boxed, ball) + inward * boxed * boxed).sum(axis=1)
             if inside and all(y > 0 for y in pulls):
                 return FlowProof(flow, X, radius, *_spectrum(boxed, J), inverse, inward)
@@ -180,18 +174,15 @@ def polished(flow: Flow, X: Floats) -> Floats:
     return np.round(best * 2.0**50) / 2.0**50  # a box is far wider, and exact data stay short
 
 
-def _balls(X: Floats, radius: Fraction) -> Array:
-    width = float(radius)
-    return np.vectorize(lambda x: arb(float(x), width), otypes=[object])(X)
+def _boxed(X: Floats, widths: Floats | float) -> NumpyArray:
+    """Balls around floats, of one radius or of one for every row."""
+    radii = np.broadcast_to(np.reshape(widths, (-1, 1)), X.shape)
+    return np.vectorize(lambda x, w: arb(float(x), float(w)), otypes=[object])(X, radii)
 
 
 def _matrix(M: Array) -> arb_mat:
     rows, columns = M.shape
     return arb_mat(int(rows), int(columns), list(M.flat))
-
-
-def _column(M: Array) -> arb_mat:
-    return arb_mat(M.size, 1, list(M.flat))
 
 
 def _short(M: Floats) -> list[list[Fraction]]:
@@ -292,10 +283,6 @@ def _growth(block: NumpyArray, *, own: bool) -> arb:
 def _length(entries: Iterable[arb]) -> arb:
     """An upper bound of the ℓ₂ norm."""
     return arb(upper_float(sum((arb(upper_float(abs(x))) ** 2 for x in entries), arb(0)).sqrt()))
-
-
-def _boxed(X: Floats, widths: Floats) -> NumpyArray:
-    return np.array([[arb(float(x), float(w)) for x in row] for row, w in zip(X, widths, strict=True)], dtype=object)
 
 
 def basin(proof: FlowProof) -> Floats:

@@ -220,7 +220,7 @@ def _krawczyk(
     residual = column(F.layer(centre) - centre, unknowns)
     for length in (_SHORT, bits):
         preconditioner = shortened(Y, length)
-        if _closes(preconditioner, residual, slope, radius):
+        if closes(preconditioner, residual, slope, radius):
             return Existence(
                 bits=bits,
                 clusters=labels,
@@ -233,7 +233,7 @@ def _krawczyk(
     raise Inconclusive("Krawczyk's test does not close around the nearest approximate equilibrium")
 
 
-def _closes(Y: arb_mat, residual: arb_mat, slope: arb_mat, radius: arb) -> bool:
+def closes(Y: arb_mat, residual: arb_mat, slope: arb_mat, radius: arb) -> bool:
     """Krawczyk's test |Y g(x₀)| + |I − Y Dg| r < r, entry by entry: exactly one zero of g in the box x₀ ± r."""
     size = Y.nrows()
     correction, rest = Y * residual, identity(size) - Y * slope
@@ -352,7 +352,7 @@ def _lies_in_invariant_subspace(problem: Problem, existence: Existence, pivots: 
         return False
     residual = column(F.layer(at) - at, places)
     inside = zip(existence.enclosure().entries(), wide.entries(), strict=True)
-    return _closes(Y, residual, slope, radius) and all(outer.contains(inner) for outer, inner in inside)
+    return closes(Y, residual, slope, radius) and all(outer.contains(inner) for outer, inner in inside)
 
 
 def _invariant_graph(W: arb_mat, guess: Floats, bits: int) -> arb_mat | None:
@@ -390,7 +390,7 @@ def _invariant_graph(W: arb_mat, guess: Floats, bits: int) -> arb_mat | None:
         Y = _inverse(middle(slope))
     except (Inconclusive, ZeroDivisionError):
         return None
-    return wide if _closes(Y, defect(C), slope, radius) else None
+    return wide if closes(Y, defect(C), slope, radius) else None
 
 
 # -- instability ----------------------------------------------------------------------------------------------
