@@ -39,7 +39,7 @@ LIMITS = {
     "log_zero": LOG_ZERO,
     "safe_log": SAFE_LOG,
     "linear_log": LINEAR_LOG,
-    "hardly": SMALL_LOSS,
+    "small_loss": SMALL_LOSS,
     "suspicious": SUSPICIOUS,
     "uneven_log": UNEVEN_LOG,
 }

@@ -23,7 +23,6 @@ from rankmath.equilibria.balls import (
     identity,
     is_positive_definite,
     maximum,
-    middle,
     middle_floats,
     submatrix,
 )
@@ -216,7 +215,7 @@ def _krawczyk(
     radius = arb(2) ** -(bits // 2)
     neighbourhood = box(centre, [radius if inside else arb(0) for inside in support.ravel()])
     slope = submatrix(F.jacobian(neighbourhood), unknowns, unknowns) - identity(len(unknowns))
-    Y = _inverse(middle(slope))
+    Y = _inverse(slope.mid())
     residual = column(F.layer(centre) - centre, unknowns)
     for length in (_SHORT, bits):
         preconditioner = shortened(Y, length)
@@ -247,10 +246,10 @@ def _newton(F: BallMap, X: arb_mat, unknowns: Sequence[int], bits: int) -> arb_m
     """An approximate equilibrium to nearly full precision, with dyadic entries; the zeros stay."""
     small = arb(2) ** -(7 * bits // 10)
     for _ in range(_NEWTON_STEPS):
-        slope = middle(submatrix(F.jacobian(X), unknowns, unknowns)) - identity(len(unknowns))
-        residual = middle(column(F.layer(X) - X, unknowns))
+        slope = submatrix(F.jacobian(X), unknowns, unknowns).mid() - identity(len(unknowns))
+        residual = column(F.layer(X) - X, unknowns).mid()
         try:
-            move = middle(slope.solve(residual))
+            move = slope.solve(residual).mid()
         except ZeroDivisionError:
             raise Inconclusive("DF − I is singular to working precision: the equilibrium is not isolated") from None
         entries = X.entries()
@@ -347,7 +346,7 @@ def _lies_in_invariant_subspace(problem: Problem, existence: Existence, pivots: 
         lift[i * d + j, i * r + b] = B[b, j]
     slope = submatrix(F.jacobian(wide) * lift, places, range(k * r)) - identity(k * r)
     try:
-        Y = _inverse(middle(slope))
+        Y = _inverse(slope.mid())
     except Inconclusive:
         return False
     residual = column(F.layer(at) - at, places)
@@ -381,13 +380,13 @@ def _invariant_graph(W: arb_mat, guess: Floats, bits: int) -> arb_mat | None:
 
     try:
         for _ in range(_NEWTON_STEPS):
-            move = middle(slope_at(C)).solve(middle(defect(C)))
-            C = middle(C - arb_mat(r, rest, move.entries()))
+            move = slope_at(C).mid().solve(defect(C).mid())
+            C = (C - arb_mat(r, rest, move.entries())).mid()
             if maximum(move.entries()) < radius / 16:
                 break
         wide = box(C, [radius] * size)
         slope = slope_at(wide)
-        Y = _inverse(middle(slope))
+        Y = _inverse(slope.mid())
     except (Inconclusive, ZeroDivisionError):
         return None
     return wide if closes(Y, defect(C), slope, radius) else None
