@@ -177,7 +177,7 @@ def polished(flow: Flow, X: Floats) -> Floats:
 def _boxed(X: Floats, widths: Floats | float) -> NumpyArray:
     """Balls around floats, of one radius or of one for every row."""
     radii = np.broadcast_to(np.reshape(widths, (-1, 1)), X.shape)
-    return np.vectorize(lambda x, w: arb(float(x), float(w)), otypes=[object])(X, radii)
+    return np.asarray(np.vectorize(lambda x, w: arb(float(x), float(w)), otypes=[object])(X, radii))
 
 
 def _matrix(M: Array) -> arb_mat:
