@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rankmath.formula.arrays import defined
+from rankmath.validation import Array
 from rankmath.verification.claim import ArrayInstance, Rng, proved
 from rankmath.verification.papers import GESHKOVSKI_SLOW, OWN
 
@@ -26,8 +27,8 @@ defined(
 defined(
     "inner_gap(X: array, m: array)",
     f"{_GAPS}; max(1 - C[i][j] for i in range(m) for j in range(2, m)) if m > 2 else 0",
-    "the largest 1 − ⟨x_i, x_j⟩ of two of the first m rows other than the first two, 0 if there is none; rows are "
-    "divided by their lengths",
+    "the largest 1 − ⟨x_i, x_j⟩ of a pair of the first m rows, the pair of the first two left out, 0 if there is none; "
+    "rows are divided by their lengths",
     example="inner_gap(X, m) <= 2",
     by_name=True,
 )
@@ -94,14 +95,42 @@ def draw_clusters(rng: Rng, size: int) -> ArrayInstance:
     m = int(rng.integers(2, n))
     X = rng.standard_normal((size, n, d)) - 0.5 * np.eye(d)[0]
     X[:, :m] = np.eye(d)[0] + 10.0 ** rng.uniform(-2, -0.2, (size, 1, 1)) * rng.standard_normal((size, m, d))
+    _farthest_first(X, m)
+    return ArrayInstance(
+        {"X": X, "beta": 10.0 ** rng.uniform(-1, 1, size), "m": np.full(size, float(m))}, "a cluster", is_batch=True
+    )
+
+
+def _farthest_first(X: Array, m: int) -> None:
+    """Put the two of the first m tokens that are farthest apart in front."""
     u = X[:, :m] / np.linalg.norm(X[:, :m], axis=-1, keepdims=True)
     for one, C in zip(X, u @ np.swapaxes(u, -1, -2), strict=True):
         i, j = sorted(np.unravel_index(C.argmin(), C.shape))
         one[[0, i]] = one[[i, 0]]
         one[[1, j]] = one[[j, 1]]
-    return ArrayInstance(
-        {"X": X, "beta": 10.0 ** rng.uniform(-1, 1, size), "m": np.full(size, float(m))}, "a cluster", is_batch=True
-    )
+
+
+def draw_wide(rng: Rng, size: int) -> ArrayInstance:
+    """A cluster as wide as an orthant, of any number of tokens, others anywhere or none; lengths and β of any size."""
+    n, d = int(rng.integers(3, 9)), int(rng.integers(2, 9))
+    m = int(rng.integers(2, n + 1))
+    X = rng.standard_normal((size, n, d))
+    X[:, :m] = np.abs(X[:, :m])
+    X *= 10.0 ** rng.uniform(-3, 3, (size, n, 1))
+    _farthest_first(X, m)
+    beta = 10.0 ** rng.uniform(-2, 2, size) * (rng.random(size) > 0.1)
+    return ArrayInstance({"X": X, "beta": beta, "m": np.full(size, float(m))}, "an orthant", is_batch=True)
+
+
+def draw_crowded(rng: Rng, size: int) -> ArrayInstance:
+    """Several tokens in a cap about any w, the lowest first, and others anywhere."""
+    drawn = draw_wide(rng, size)
+    X, m = drawn["X"], int(drawn["m"][0])
+    w = np.abs(rng.standard_normal((size, X.shape[-1]))) * 10.0 ** rng.uniform(-2, 2, (size, 1))
+    heights = (X[:, :m] / np.linalg.norm(X[:, :m], axis=-1, keepdims=True) @ w[..., None])[..., 0]
+    for one, lowest in zip(X, heights.argmin(axis=-1), strict=True):
+        one[[0, lowest]] = one[[lowest, 0]]
+    return ArrayInstance(drawn.arrays | {"w": w}, "a crowded cap", is_batch=True)
 
 
 def draw_caps(rng: Rng, size: int) -> ArrayInstance:
@@ -146,10 +175,10 @@ geshkovski2024_cluster = proved(
     arrays=_CLUSTER,
     title="In a cluster of the first m tokens the least cosine grows, but for what the others pull",
     source=f"{GESHKOVSKI_SLOW}, section 2, the differential inequality for the least cosine of a cap; {_READ}",
-    draws=(draw_clusters,),
+    draws=(draw_clusters, draw_wide),
     share=0.1,
     notes="With it they show that for λ < 1 − α − O(1/β) squared distances within a cap are at most 2e^{−λβ} from a "
-    "time T₁ until T₂; α is the largest cosine of tokens of two caps. own:cluster shows more.",
+    "time T₁ until T₂; α is the largest cosine of two points of different caps. own:cluster shows more.",
 )
 
 own_cluster = proved(
@@ -162,12 +191,12 @@ own_cluster = proved(
     title="In a cluster of the first m tokens the least cosine goes to 1 exponentially while others are far",
     source=f"{OWN}, beside {GESHKOVSKI_SLOW}",
     truth="proofs/geshkovski2024.tex",
-    draws=(draw_clusters,),
+    draws=(draw_clusters, draw_wide),
     extremal=pair_alone,
     sharp=True,
     share=0.1,
     notes="It implies geshkovski2024:cluster. Both sides vanish with g = 1 − ⟨x_0, x_1⟩, so distances within a "
-    "cluster do not stop at e^{−λβ/2}: they fall exponentially in time until others come near, which takes e^{(1−α)β}.",
+    "cluster do not stop at e^{−λβ/2}: they go on falling while n(1 + β)κ < ρ.",
 )
 
 geshkovski2024_escape = proved(
@@ -175,12 +204,12 @@ geshkovski2024_escape = proved(
     "cap_fall(X, w, beta) <= n*exp(-beta*outer_gap(X, m))",
     given=_LOWEST,
     arrays=_CAP,
-    title="The lowest of the first m tokens, which lie in a cap about w, falls slowly",
+    title="The lowest of the first m tokens, in a cap about w, falls slowly",
     source=f"{GESHKOVSKI_SLOW}, section 2, the step that keeps tokens in their caps; {_READ}",
-    draws=(draw_caps,),
+    draws=(draw_caps, draw_crowded),
     share=0.1,
-    notes="So tokens that start in caps ⟨x, w⟩ ≥ 1 − ε are in ⟨x, w⟩ ≥ 1 − 2ε until T₂ ≥ (ε/n)e^{(1−α)β}, α the "
-    "largest cosine of two of these larger caps. Sharper: own:escape.",
+    notes="So tokens that start in caps ⟨x, w⟩ ≥ 1 − ε, ε ≤ 1/2, are in ⟨x, w⟩ ≥ 1 − 2ε until T₂ ≥ (ε/n)e^{(1−α)β}, "
+    "α the largest cosine of two points of different ones of these larger caps. Sharper: own:escape.",
 )
 
 own_escape = proved(
@@ -189,13 +218,14 @@ own_escape = proved(
     where={"kappa": _LEFT},
     given=_LOWEST,
     arrays=_CAP,
-    title="The lowest of the first m tokens, which lie in a cap about w, turns away from w by κ/(1 + κ) at most",
+    title="The lowest of the first m tokens, in a cap about w, turns away from w at a speed of at most κ/(1 + κ)",
     source=f"{OWN}, beside {GESHKOVSKI_SLOW}",
     truth="proofs/geshkovski2024.tex",
-    draws=(draw_caps,),
+    draws=(draw_caps, draw_crowded),
     extremal=pulled_down,
     sharp=True,
     share=0.1,
-    notes="κ = (n − m)e^{−(1−α)β}. The angle to w grows by κ at most: a cap of m tokens is left after "
-    "(arccos(1 − 2ε) − arccos(1 − ε))e^{(1−α)β}/(n − m) at the earliest, at least ε/n of the same and of order √ε.",
+    notes="So where ε ≤ 1/2 and m < n, tokens that start in caps ⟨x, w⟩ ≥ 1 − ε, m or more in each, are in ⟨x, w⟩ ≥ "
+    "1 − 2ε until T₂ = (arccos(1 − 2ε) − arccos(1 − ε))e^{(1−α)β}/(n − m), α the largest cosine of two points of "
+    "different ones of these larger caps. The difference of the angles is at least ε, and of order √ε.",
 )

@@ -177,7 +177,7 @@ _NORMED = {
 #: The environments of proofs/, each with the counter it shares.
 _ENVIRONMENTS = ("lemma", "proposition", "corollary", "definition", "example", "remark")
 
-#: Handed over beside an appendix that is part of somebody's paper: packages and environments, no commands.
+#: Handed over beside an appendix in somebody's paper: packages, environments, and the change to one column.
 STYLE = "\n".join(
     (
         r"\ProvidesPackage{rankmath}[2026/11/18 what a fragment of rankmath's appendix needs]",
@@ -191,6 +191,8 @@ STYLE = "\n".join(
         r"\setlength{\LTcapwidth}{\textwidth}",
         r"\setcounter{MaxMatrixCols}{40}",
         r"\allowdisplaybreaks",
+        # Its tables run over pages, which LaTeX has in one column alone.
+        r"\newcommand{\rankmathcolumn}{\if@twocolumn\onecolumn\fi}",
         "",
     )
 )
