@@ -216,7 +216,10 @@ def test_layers_windows_first_rows_and_effective_ranks(claim: str, given: list[s
         ("epsilon(P0[0,0]) == 1/n", ["mask == causal_window(2)"]),
         ("epsilon(P0[0,0]) == 1/n", ["mask == causal", "positions == rotary"]),
         ("effective_rank(X[1], singular) <= effective_rank(X[1], eigen)", []),
-        ("diameter(X[L], 2) <= recursion(b, diameter(X[0], 2), norm(W[l,0], max)*b)", ["H == 1", "skip == 0", *NO_MAPS]),
+        (
+            "diameter(X[L], 2) <= recursion(b, diameter(X[0], 2), norm(W[l,0], max)*b)",
+            ["H == 1", "skip == 0", *NO_MAPS],
+        ),
     ],
 )
 def test_their_false_neighbours_are_not_proved(claim: str, given: list[str]) -> None:
