@@ -6,10 +6,10 @@ from functools import partial
 import numpy as np
 
 from rankmath.attention.softmax import softmax
-from rankmath.formula.arrays import Scalar, unbox
+from rankmath.formula.arrays import Scalar
 from rankmath.formula.language import fast
 from rankmath.formula.numbers import Signed
-from rankmath.formula.run import Run
+from rankmath.formula.run import Run, unbox
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import Network
 from rankmath.validation import Array
@@ -138,7 +138,7 @@ own_repeat = proved(
     " and repeat_gap(X[1]) <= (3 - 2*sqrt(2))*norm(W[0,0], 2)*diameter(X[0], 2)",
     given=_ONE,
     where={"p": "last_share(n - 1)"},
-    title="A repeated last token differs from the last by at most 3 − 2√2 of the diameter, times the norm of values",
+    title="After one layer a repeated last token is within 3 − 2√2 of the diameter, times ‖W‖₂, of the last one",
     source=f"{OWN}, after Theorem 4.2 of {BARBERO}",
     draws=tuple(partial(draw_causal, tokens) for tokens in (moderate_tokens, clustered_tokens)),
     extremal=two_places,

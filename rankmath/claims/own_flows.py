@@ -1,7 +1,7 @@
 """own_flows: what papers of 2024 to 2026 on tokens that flow leave to say: how long until tokens meet, how fast in
 the mean field, on which circles, beside which frozen tokens, and between which steps."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -156,60 +156,29 @@ own_circle_three = proved(
     extremal=written("nearly equilateral", {"beta": -2 / 3 + 2.0**-20, "u": 1 - 2.0**-8}),
     sharp=True,
     share=0.3,
-    notes="Attention is not normalised, V = I, logits β⟨x_i, x_j⟩. With −u/2 the cosine of two equal gaps the "
-    "claim says that no isosceles triangle rests before it is equilateral; for β < −2/3 the equilateral one "
-    "attracts. Whether more than three tokens meet for −2/3 < β < −0.16 we have not decided.",
+    notes="Attention is not normalised, V = I, logits β⟨x_i, x_j⟩. The claim is strict for u < 1: no triangle with two "
+    "gaps of cosine −u/2 rests before it is equilateral; for β < −2/3 the equilateral one attracts. Whether more than "
+    "three tokens meet for −2/3 < β < −0.16 we have not decided.",
 )
 
 # -- frozen tokens -----------------------------------------------------------------------------------------
 
 
-_Curve = Callable[[Array], Array]
-
-
-def _angles(run: ArrayRun, w: str, letter: str) -> tuple[_Curve, _Curve, Array, Array]:
-    """sine and cosine, π w, and the other letter, in the arithmetic."""
-    values = [np.asarray(run[name], dtype=object) for name in (w, letter)]
-    if not run.A.unbounded:
-        share, other = (value.astype(float) for value in values)
-        return np.sin, np.cos, np.pi * share, other
-    if run.A.name == "mpmath":
-        import mpmath
-
-        share, other = (mpmath.mpf(value[()]) for value in values)
-        return mpmath.sin, mpmath.cos, mpmath.pi * share, other
-    from flint import arb
-
-    from rankmath.arithmetic.balls import ball
-
-    balls = [ball(value[()]) for value in values]
-    return arb.sin, arb.cos, arb.pi() * balls[0], balls[1]
-
-
-@quantity(
+defined(
     "near_slope(w: array, eps: array)",
-    text="s = pi*w; s*cos(eps*s)/sin(eps*s) - sin(eps*s)/s",
+    "s = pi*w; s*cos(eps*s)/sin(eps*s) - sin(eps*s)/s",
+    "s g(εs)/h(εs), with h(x) = e^{β(cos x − 1)} sin x, g its derivative, β = 1/s², s = πw",
     by_name=True,
-    example="near_slope(w, eps) >= 0",
 )
-def near_slope(run: ArrayRun, w: str, eps: str) -> Scalar:
-    """s g(εs)/h(εs), with h(x) = e^{β(cos x − 1)} sin x, g its derivative, β = 1/s², s = πw"""
-    sin, cos, s, e = _angles(run, w, eps)
-    return run.number(s * cos(e * s) / sin(e * s) - sin(e * s) / s)
 
 
-@quantity(
+defined(
     "far_slope(w: array, b: array)",
-    text="s = pi*w; x = b*s; y = (b + 1)*s; exp((cos(y) - cos(x))/s**2)*(sin(y)**2 - s**2*cos(y))/(s*sin(x))",
-    by_name=True,
+    "s = pi*w; x = b*s; y = (b + 1)*s; exp((cos(y) - cos(x))/s**2)*(sin(y)**2 - s**2*cos(y))/(s*sin(x))",
+    "−s g((b + 1)s)/h(bs), with h(x) = e^{β(cos x − 1)} sin x, g its derivative, β = 1/s², s = πw",
     example="far_slope(w, b) <= 2",
+    by_name=True,
 )
-def far_slope(run: ArrayRun, w: str, b: str) -> Scalar:
-    """−s g((b + 1)s)/h(bs), with h(x) = e^{β(cos x − 1)} sin x, g its derivative, β = 1/s², s = πw"""
-    sin, cos, s, k = _angles(run, w, b)
-    x, y = k * s, (k + 1) * s
-    fall: _Curve = run.A.exp if run.A.unbounded else np.exp
-    return run.number(fall((cos(y) - cos(x)) / (s * s)) * (sin(y) * sin(y) - s * s * cos(y)) / (s * sin(x)))
 
 
 def draw_separations(rng: Rng, size: int) -> ArrayInstance:
@@ -227,10 +196,10 @@ own_frozen_sign = proved(
     "that a minus sign is missing in the second condition",
     draws=(draw_separations,),
     share=0.1,
-    notes="With s = β^{−1/2} = πw and c = b + 1 + 2ε the theorem asks for Nh((c − 1 − 2ε)s) < h(εs) and prints "
-    "Ng((c − 2ε)s) < g(εs), g = h′, where the proof needs −N. As 33/25 < 8/5, the first condition "
-    "implies the second with the minus sign, for c ≥ 2 + 2ε, ε ≤ 2/5 and frozen tokens that fit on the circle, "
-    "(c − 2ε)s ≤ π: there the sign does not matter.",
+    notes="With s = β^{−1/2} = πw, frozen tokens more than cs apart, c = b + 1 + 2ε, and N the sum of all weights, "
+    "the theorem asks for Nh((c − 1 − 2ε)s) < h(εs) and prints Ng((c − 2ε)s) < g(εs), g = h′, where the proof needs "
+    "−N. As 33/25 < 8/5, the first condition implies the second with the minus sign, for c ≥ 2 + 2ε, ε ≤ 2/5 and (c − "
+    "2ε)s ≤ π, which is so where there are two frozen tokens: there the sign does not matter.",
 )
 
 # -- between two steps -------------------------------------------------------------------------------------

@@ -81,7 +81,6 @@ own_stable_causal_every_n = ours(
     "causal_identity_attracts(mu)",
     given="decreasing(mu)",
     arrays={"mu": "n"},
-    exact=True,
     title="An attracting causal equilibrium of full rank for every number of tokens, its spectrum known exactly",
     draws=(draw_causal,),
     exhibit=partial(_shown, "own:stable-causal-every-n", causal_design, 4),
@@ -114,9 +113,9 @@ _PATH = r"\text{{some integer }}W_{{QK}}\text{{ and }}e_iW_V=\textstyle\sum_{{j\
 def path_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
     """for some whole number L these weights have near X = I an equilibrium of rank n of X ↦ LN(A(X)XW_V) that
     attracts a ball of starts, A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, LN the division of every
-    token by its norm, with every eigenvalue of the Jacobian within 2⁻²⁴ of g^{k−i}, i < k, or 0; row i of W_V is
-    Σ_{j≤i} (−1)^{i−j} g^j e_j, that of W_QK has s_i at i and i − 1, 1 before and s_i − L − 2⌊(j−i)/2⌋ at j > i,
-    where s_0 = 2L + 2n and s_i = L + 1 else; proved in balls, where the powers of g have 24 bits"""
+    token by its norm, with every eigenvalue of the Jacobian within 2⁻²⁴ of g^{k−i}, i < k, g the ratio, or 0; row i
+    of W_V is Σ_{j≤i} (−1)^{i−j} g^j e_j, that of W_QK has s_i at i and i − 1, 1 before and s_i − L − 2⌊(j−i)/2⌋ at
+    j > i, where s_0 = 2L + 2n and s_i = L + 1 else; proved in balls, where the powers of g have 24 bits"""
     return _path(run, allowed, ratio, full=True)
 
 
@@ -128,9 +127,9 @@ def path_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
 def every_rank_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
     """for some whole number L this one weight pair has for every k = 1, …, n an equilibrium of rank k of X ↦
     LN(A(X)XW_V) that attracts a ball of starts, A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, LN the
-    division of every token by its norm: near e_0, …, e_{k−1} and n − k times −e_0; row i of W_V is Σ_{j≤i}
-    (−1)^{i−j} g^j e_j, that of W_QK has s_i at i and i − 1, 1 before and s_i − L − 2⌊(j−i)/2⌋ at j > i, where s_0 =
-    2L + 2n and s_i = L + 1 else; proved in balls, where the powers of g have 24 bits"""
+    division of every token by its norm: near e_0, …, e_{k−1} and n − k times −e_0; with g the ratio row i of W_V is
+    Σ_{j≤i} (−1)^{i−j} g^j e_j, that of W_QK has s_i at i and i − 1, 1 before and s_i − L − 2⌊(j−i)/2⌋ at j > i, where
+    s_0 = 2L + 2n and s_i = L + 1 else; proved in balls, where the powers of g have 24 bits"""
     return _path(run, allowed, ratio, full=False)
 
 
@@ -192,7 +191,6 @@ own_stable_complete_every_n = ours(
     "path_attracts(allowed, ratio)",
     given="sees_predecessor(allowed, ratio)",
     arrays={"allowed": "mask n", "ratio": ", > 0, < 1"},
-    exact=True,
     title="An attracting equilibrium of full rank for every number of tokens: self-loops and a Hamiltonian path",
     draws=(draw_paths,),
     exhibit=partial(_shown, "own:stable-complete-every-n", path_design, 8),
@@ -207,7 +205,6 @@ own_stable_every_rank = ours(
     "every_rank_attracts(allowed, ratio)",
     given="sees_predecessor(allowed, ratio)",
     arrays={"allowed": "mask n", "ratio": ", > 0, < 1"},
-    exact=True,
     title="One weight pair with attracting equilibria of every rank",
     draws=(draw_paths,),
     exhibit=exhibit_every_rank,
@@ -245,7 +242,6 @@ own_stable_rank_two_every_n = ours(
     "rank_two_attracts(tokens)",
     given="token_count(tokens) >= 2",
     arrays={"tokens": ", whole, >= 2, <= 64"},
-    exact=True,
     title="An attracting equilibrium of rank two in two dimensions for every number of tokens, no mask",
     draws=(draw_counts,),
     exhibit=partial(_shown, "own:stable-rank-two-every-n", rank_two_design, 5),
@@ -274,7 +270,6 @@ wu2024_3_measure = proved(
     "spares_an_open_set(tokens)",
     given="token_count(tokens) >= 2",
     arrays={"tokens": ", whole, >= 2, <= 64"},
-    exact=True,
     title="Under the causal mask a set of positive measure does not collapse",
     source=f"{WU}, Theorem 3, item 2, read as: for every number of tokens there are such weights",
     draws=(draw_counts,),
@@ -322,7 +317,6 @@ wu2024_3_whole = proved(
     "causal_ranks_attract(sizes)",
     given="tokens_and_dimensions(sizes)",
     arrays={"sizes": "2, whole, >= 2, <= 32"},
-    exact=True,
     title="Under the causal mask one weight pair has equilibria of every rank, and starts that do not collapse",
     source=f"{WU}, Theorem 3, items 1 and 2 together, read as: there is one pair of weights for both; that these "
     "equilibria attract is ours",
@@ -355,7 +349,7 @@ defined(
     because="a limit, for starts as near as one likes",
 )
 def collapsing_neighbours(run: ArrayRun, X: str) -> Truth:
-    """arbitrarily near X there are tokens of full row rank, which collapse (own:hemisphere) with LN the division of
+    """arbitrarily near X there are tokens of full row rank, which collapse (own:full-rank), LN the division of
     every token by its norm and A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, whatever W_QK: det of the
     Gram matrix of X + t(B − X), B the first n unit vectors, is a polynomial in t that is not zero at t = 1, so not
     zero for small t but at finitely many"""
@@ -402,7 +396,6 @@ own_no_stable_orthogonal = ours(
     "collapsing_neighbours(X)",
     given="orthogonal_rest(X, W_V, allowed)",
     arrays={"X": "n d", "W_V": "d d", "allowed": "mask n = complete"},
-    exact=True,
     title="With orthogonal values and no more tokens than dimensions only equal tokens attract",
     draws=(draw_orthogonal,),
     share=0.01,

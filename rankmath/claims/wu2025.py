@@ -62,7 +62,7 @@ defined(
 defined(
     "least_prefixed(P: array, k: number)",
     "min(P[s][i][j] for s in range(len(P)) for i in range(n) for j in range(n) if j <= i or j < k)",
-    "least attention that the mask with this prefix allows, over all layers",
+    "least attention of a token to one that it sees under the mask with this prefix, over all layers",
     example="least_prefixed(P, 2) > 0",
 )
 defined(
@@ -105,7 +105,6 @@ wu2025_4_1 = proved(
     given=("n >= 2", "windowed(P, n)"),
     where={"eps": "least_within(P, n)"},
     arrays={"P": "t n n, stochastic"},
-    exact=True,
     title="Under the causal mask attention goes to the first token, as we read it",
     source=f"{WU_BIAS}, Theorem 4.1, {_READ}: C(1 - (j - 1)ε)^t; that C = 1 will do is ours",
     draws=_DRAWS["causal"][::-1],
@@ -118,7 +117,6 @@ wu2025_4_2 = proved(
     given=("n >= 2", "w >= 2", "windowed(P, w)"),
     where=_REACH,
     arrays={"P": "t n n, stochastic", "w": ", whole, >= 2"},
-    exact=True,
     title="Under a sliding window attention goes to the first token, as we read it",
     source=f"{WU_BIAS}, Theorem 4.2, {_READ}: C(1 - (j - 1)ε^r)^(t/2r); that C = (1 - (j - 1)ε^r)^(-1/2) will do "
     "is ours",
@@ -133,7 +131,6 @@ own_position_bias = proved(
     given=("n >= 2", "w >= 2", "windowed(P, w)"),
     where=_REACH,
     arrays={"P": "t n n, stochastic", "w": ", whole, >= 2"},
-    exact=True,
     title="How fast attention goes to the first token, under a window of any width",
     source=f"{OWN}, after Theorems 4.1 and 4.2 of {WU_BIAS}",
     draws=_DRAWS["window"],
@@ -149,7 +146,6 @@ wu2025_4_3 = proved(
     given=("prefix >= 1", "prefix <= n", "prefixed(P, prefix)"),
     where={"eps": "least_prefixed(P, prefix)"},
     arrays={"P": "t n n, stochastic", "prefix": ", whole, >= 1"},
-    exact=True,
     title="Under a prefix mask attention goes to the prefix, as we read it",
     source=f"{WU_BIAS}, Theorem 4.3, {_READ}: C(1 - (j - K)ε)^t beyond the prefix, a positive limit inferior on it",
     draws=_DRAWS["prefix"][::-1],
@@ -162,14 +158,13 @@ own_position_bias_prefix = proved(
     given=("prefix >= 1", "prefix <= n", "prefixed(P, prefix)"),
     where={"eps": "least_prefixed(P, prefix)"},
     arrays={"P": "t n n, stochastic", "prefix": ", whole, >= 1"},
-    exact=True,
     title="How fast attention goes to the prefix, and how much every token of it keeps",
     source=f"{OWN}, after Theorem 4.3 of {WU_BIAS}",
     draws=_DRAWS["prefix"],
     sharp=True,
     share=0.6,
-    notes="All tokens before j count, not only those after the prefix; and every token of the prefix keeps ε at "
-    "every depth.",
+    notes="The factor counts all tokens before number prefix + i, not only those after the prefix; and every token of "
+    "the prefix keeps ε at every depth.",
 )
 
 # -- decay with distance (ALiBi) ---------------------------------------------------------------------------
@@ -220,7 +215,6 @@ wu2025_4_4 = proved(
     "decay_constant(E, a) <= spread(E)/(1 + a)",
     given="n >= 2",
     arrays={"E": "n n, > 0, n >= 2", "a": ", > 0, < 1"},
-    exact=True,
     title="Attention with a decay mask decays with distance, as we read it",
     source=f"{WU_BIAS}, Lemma 4.4 on ALiBi, {_READ}; for all tokens but the first, which sees itself alone",
     draws=(draw_decay,),
@@ -233,7 +227,6 @@ own_decay = proved(
     "decay_tightness(E, a) <= 1",
     given="n >= 2",
     arrays={"E": "n n, > 0, n >= 2", "a": ", > 0, < 1"},
-    exact=True,
     title="Attention with a decay mask: the largest weight for a range of logits",
     source=f"{OWN}, after Lemma 4.4 of {WU_BIAS}",
     draws=(draw_decay,),
@@ -271,7 +264,6 @@ folk_alibi_theta = refuted(
     "kept(a, c)",
     given=("a > 0", "a < 1", "c > 0", "(1 + a)*c <= 1"),
     arrays={"a": "", "c": ""},
-    exact=True,
     title="Rollouts under a decay mask are of the order of a binomial times an exponential, uniformly in depth",
     source="often read, with no one source; where constants may depend on depth nothing is said here",
     draws=(draw_constants,),

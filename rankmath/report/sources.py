@@ -169,7 +169,7 @@ def added(path: str | os.PathLike[str], new: Mapping[str, str]) -> Path:
     before = read_text(target).rstrip() if target.exists() else ""
     there = entries(before)
     more = (entry for key, entry in new.items() if key not in there)
-    return write(target, "\n\n".join(filter(None, (before, *more))) + "\n")
+    return write(target, "\n\n".join(filter(None, (before, *more))) + "\n", name="sources")
 
 
 def field(entry: str, name: str) -> str | None:
