@@ -165,9 +165,9 @@ def test_every_part_of_a_network_has_its_letter_and_its_formula() -> None:
         r"W_{\mathrm{in}}=\begin{pmatrix}3&0\\0&3\end{pmatrix}",
         r"b_{\mathrm{in}}=\begin{pmatrix}7&0\end{pmatrix}",
         r"\text{logits capped with }c=2",
-        r"\text{LayerNorm rms before sublayer 1 of layer 0}\text{, }\varepsilon=10^{-5}\text{ (as a double)}",
+        r"\text{RMSNorm before the map of layer 0}\text{, }\varepsilon=10^{-5}\text{ (as a double)}",
         r"\text{its gain}=\begin{pmatrix}11&1\end{pmatrix}",
-        r"\text{factor of the skip connection of sublayer 0 of layer 0}=1",
+        r"\text{factor of the skip connection around the attention of layer 0}=1",
         r"\text{token }i\text{ sees token }j\text{ where entry }(i,j)\text{ is 1 in }",
     ):
         assert said in text, text
