@@ -47,10 +47,10 @@ _OF_TOKENS = [
     "first_gap",
     "participation_ratio",
 ]
-_OF_ATTENTION = ["dobrushin", "entropy", "top_shares", "second_modulus"]
+_OF_ATTENTION = ["dobrushin", "entropy", "top_shares", "second_modulus", "other_share"]
 _OF_ARRAY = frozenset([*_OF_TOKENS, *_OF_ATTENTION, "least_singular", "definiteness", "rank"])
 _WITH_EXPONENT = frozenset(["diameter", "operator_norm", "form_norm"])
-_WITH_NAME = frozenset(["norm", "residual"])
+_WITH_NAME = frozenset(["norm", "residual", "effective_rank"])
 _OF_PLACE = frozenset(["epsilon", "logit_range"])
 _ABOUT = frozenset(["delta", "q_max", "q_min"])
 _SIGNS = {ast.LtE: "<=", ast.Lt: "<", ast.Eq: "=", ast.GtE: ">=", ast.Gt: ">"}
@@ -169,6 +169,8 @@ class Printer:
             return f"{name} {self.array(args[0])} p_{word}"
         if name in _WITH_NAME:
             return f"{name}_{word} {self.array(args[0])}"
+        if name == "diagonal":
+            return f"diagonal {self.array(args[0])} {self.place(args[1])}"
         if name in _OF_PLACE:
             consensus = "0" if ast.unparse(args[0]).startswith("P0") else ""
             return f"{name}{consensus} N {self.places(args[0])}"
@@ -193,8 +195,9 @@ class Printer:
                 if name in UNPRINTED:  # said once, by `hypotheses_meant`
                     return ""
                 return "" if word in _ANY_OF else f"{name}_{word} N"
-            case ast.Compare(left=ast.Name(id="mask"), comparators=[ast.Call()]):
-                return ""  # a mask with a number: what is proved is proved for any mask
+            case ast.Compare(left=ast.Name(id="mask"), comparators=[ast.Call(func=ast.Name(id=word), args=[number])]):
+                # Of other masks with a number nothing is needed: what is proved is proved for any mask.
+                return f"mask_{word}_of N {self.term(number)}" if word in ("window", "causal_window") else ""
             case ast.Compare(left=left, ops=ops, comparators=rights):
                 sides = [self.term(part) for part in (left, *rights)]
                 signs = [_SIGNS[type(op)] for op in ops]
@@ -274,12 +277,16 @@ _PROOFS = {
     "dobrushin-tanh": "by_form dobrushin_form_N.",
     "gamma": "by_gamma.",
     **{
-        name: "intros N Hp l _ h _ C. in_words. "
+        name: "intros N Hp l Hl h Hh C. in_words. "
         "match goal with |- context [P N l h] => destruct (as_head N Hp l h) as [d [dq [hd [Y [_ [M [-> _]]]]]]] "
         "| _ => destruct (as_head0 N Hp l h) as [d [dq [hd [Y [M ->]]]]] end. "
-        f"apply lemma_{name.replace('-', '_')}; [now apply Pn|rewrite M; exact C]."
-        for name in ("entropy-causal", "attention-max-causal")
+        f"apply lemma_{name.replace('-', '_')}; rewrite ?M; first [now apply first_alone|needed]."
+        for name in ("entropy-causal", "attention-max-causal", "diagonal-first")
     },
+    "degree-causal-window": "intros N Hp k C. in_words. now apply degree_causal_window.",
+    "degree-window": "intros N Hp k C. in_words. now apply degree_window.",
+    "consensus-degree": "intros N Hp l _ h _ S. in_words. rewrite P0_plain by assumption. "
+    "apply (lemma_consensus_degree (tokens N) (dim N) (dim N) (plain_head N l h)); needed.",
     "contraction-blocks": "by_blocks.",
     "rank-depth": "intros N Hp t Bt H1 S A M. in_words. apply (lemma_rank_depth (tokens N) (dim N) (block_of N) (X N) "
     "(layers N)); [intros; now apply X_next|reflexivity|intros; exact S|intros; apply INR_eq; exact H1|intros; "
@@ -288,8 +295,8 @@ _PROOFS = {
     "apply lemma_dobrushin_causal; needed.",
     **{
         name: "intros N Hp l _ h _ S K. in_words. rewrite P0_plain by assumption. "
-        f"apply lemma_{name.replace('-', '_')}; first [exact K|now apply Pn]."
-        for name in ("consensus-max", "consensus-dobrushin")
+        f"apply lemma_{name.replace('-', '_')}; first [exact K|needed]."
+        for name in ("consensus-max", "consensus-dobrushin", "consensus-entropy")
     },
     "degree-causal": "intros N Hp C. in_words. unfold mask_causal in C. rewrite C. apply lemma_degree_causal.",
 }
@@ -313,13 +320,17 @@ def header(row: Row) -> list[str]:
     lines += [_BINDERS["r"]] * bool(used & {"r", "contraction"}) + [_BINDERS["x_star"]] * ("x_star" in used)
     lines += [_BINDERS["center"]] * bool(about)
     numbers, functions = sorted(used & set("xyz")), sorted(used & set("fg"))
+    numbers += ["k"] * ("k" in letters([row["claim"]]))
     lines += [f"forall {' '.join(numbers)} : R,"] * bool(numbers)
     lines += [f"forall {' '.join(functions)} : nat -> R,"] * bool(functions)
     texts = [*meant([row["claim"], *row["given"]]).values(), *row["given"]]
     words = dict(text.split(" == ") for text in texts if text.partition(" == ")[0] in UNPRINTED)
     lines += [f"{text} ->" for text in hypotheses_meant(words)]
     printer = Printer(frozenset(functions))
-    return lines + [f"{text} ->" for text in (printer.formula(parsed(part)) for part in row["given"]) if text]
+    given = [printer.formula(parsed(part)) for part in row["given"]]
+    if "k" not in numbers:  # a window of any size
+        given = [re.sub(r"^(mask_\w+)_of N k$", r"\1 N", text) for text in given]
+    return lines + [f"{text} ->" for text in given if text]
 
 
 def lemma_theorem(row: Row) -> str:
@@ -336,7 +347,7 @@ def lemma_theorem(row: Row) -> str:
 def lemmas_file() -> str:
     """The text of Lemmas.v."""
     printed = [lemma_theorem(row) for row in lemma_rows()]
-    files = sorted({row["file"].removesuffix(".v") for row in lemma_rows()})
+    files = sorted({row["file"].removesuffix(".v") for row in lemma_rows()} - {"Network"})
     first = (
         "(** Every lemma of the prover about networks, from its text; printed by\n"
         "    [python -m rankmath.certificates.coq_words]: do not edit.  The words are those of Network.v,\n"

@@ -6,10 +6,10 @@ from functools import partial
 import numpy as np
 
 from rankmath.attention.softmax import softmax
-from rankmath.formula.arrays import Scalar, unbox
+from rankmath.formula.arrays import Scalar
 from rankmath.formula.language import fast
 from rankmath.formula.numbers import Signed
-from rankmath.formula.run import Run
+from rankmath.formula.run import Run, unbox
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import Network
 from rankmath.validation import Array

@@ -79,7 +79,9 @@ def appendix(
     chosen = None if everything else keys
     path = assemble(report, plots=plots, keys=chosen, theorems=certificates, fragment=fragment).save(output, sources)
     if as_json:
-        click.echo(json.dumps({"appendix": str(path), "bibliography": sources or str(path.with_name("references.bib"))}))
+        click.echo(
+            json.dumps({"appendix": str(path), "bibliography": sources or str(path.with_name("references.bib"))})
+        )
         return
     click.echo(f"appendix: {path}")
     if report is None:

@@ -36,7 +36,9 @@ _BOUNDS = ("own:diameter", "wu2024:1")
 @click.option("--text", type=click.Path(exists=True, dir_okay=False), help="A file with the text to read.")
 @click.option("--ids", help="Token ids, separated by commas, instead of a text.")
 @click.option(
-    "--tokens", type=int, help="How many; random ones without a text.  [default: 64, or all that the model has places for]"
+    "--tokens",
+    type=int,
+    help="How many; random ones without a text.  [default: 64, or all that the model has places for]",
 )
 @click.option("--seed", type=int, default=0, help="Of random tokens, and of weights drawn anew.")
 @click.option(
@@ -168,7 +170,7 @@ def model(
         if plot is None and not as_json and find_spec("matplotlib"):
             plot = "model.png"
     if plot is not None:
-        from rankmath.report.panels import plot_curves
+        from rankmath.report.plots import plot_curves
 
         plot_curves(curves, {c.panel: ("layer", c.panel, "linear", "linear") for c in curves}, plot)
     if as_json:

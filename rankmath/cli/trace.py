@@ -111,7 +111,9 @@ def _say_how_long(sampled: Callable[[int], None], tokens: int) -> None:
     sampled(_SAMPLE)
     seconds = (time.perf_counter() - began) * (tokens / _SAMPLE) ** 2
     if seconds > 10:
-        told = next((f"{seconds / unit:.0f} {name}" for unit, name in _UNITS if seconds >= 2 * unit), f"{seconds:.0f} s")
+        told = next(
+            (f"{seconds / unit:.0f} {name}" for unit, name in _UNITS if seconds >= 2 * unit), f"{seconds:.0f} s"
+        )
         click.echo(f"{tokens} tokens take about {told}, as {_SAMPLE} tokens were; Ctrl-C ends it", err=True)
 
 

@@ -171,7 +171,9 @@ class Answer:
                 guess = constant(1 / self.constant, up=False) or guess
             named = f"the best {letter} seen is {seen}{f' ({guess}?)' if guess else ''}: "
             if self.constant > _UNBOUNDED:
-                said.append(f"no {letter} is in sight: with {letter} = {seen} the claim fails at this instance, by balls:")
+                said.append(
+                    f"no {letter} is in sight: with {letter} = {seen} the claim fails at this instance, by balls:"
+                )
             else:
                 said.append(f"{named}with it the claim fails at this instance, by balls:")
             said += [f"  {line}" for line in in_words(self.near)]
@@ -316,7 +318,8 @@ def sharpen(
     """The best constant seen in the place of a letter: the claim fails for smaller ones at an instance found.
 
     The letter is one of the statement's `where`, whose value there is where the search starts. Where it is a factor of
-    the smaller side the claim fails for larger ones, and 1 over it is what is looked for. `evaluations`: eight searches of so many each, and one at every size, in at most `seconds`.
+    the smaller side the claim fails for larger ones, and 1 over it is what is looked for. `evaluations`: eight
+    searches of so many each, and one at every size, in at most `seconds`.
 
     >>> claim = Statement("mine:c", "diameter(X[1], 1) <= c*norm(W[0,0], inf)*diameter(X[0], 1)", "heads == 1",
     ...                   where={"c": "1/2"})
@@ -384,6 +387,7 @@ def sharpen(
                 best, near = threshold, small
         except KeyboardInterrupt:
             interrupted.append(True)
+
     # What is said of it is decided in balls.
     def shown_at(constant: float) -> Statement:
         return at(1 / float(_above(1 / constant)) if reverse else float(_below(constant)))

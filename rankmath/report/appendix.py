@@ -21,7 +21,7 @@ from rankmath.files import folder as make_folder
 from rankmath.files import proofs_folder, write
 from rankmath.report.cite import software_entry
 from rankmath.report.figures import FIGURES
-from rankmath.report.fragments import LOOSE, STYLE, written_out
+from rankmath.report.fragments import LOOSE, STYLE, stated, written_out
 from rankmath.report.latex import at_least, code, escape, exact, grouped, identifier, measured
 from rankmath.report.results import Report
 from rankmath.report.sources import (
@@ -34,7 +34,6 @@ from rankmath.report.sources import (
     proof_texts,
     publication,
 )
-from rankmath.report.stated import stated
 from rankmath.report.theorems import FAMILIES, findings, theorem
 from rankmath.validation import InvalidArgument, Number
 from rankmath.verification.statement import Statement
@@ -48,7 +47,7 @@ def values(certificates: Mapping[str, Sequence[Certificate]], report: Report | N
 
     >>> found = values(committed_certificates())
     >>> found["dong2021v1:2.2:tokens"], found["dong2021v1:2.3:width"]
-    ('3568', '65\\\\,536')
+    ('3563', '65\\\\,536')
     """
     found: dict[str, str] = {}
     for key, family in FAMILIES.items():

@@ -14,10 +14,9 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.checker import checker
 from rankmath.claims import statement, statements
 from rankmath.printing import did_you_mean
-from rankmath.report.fragments import LOOSE, notation, told_once, written_out
+from rankmath.report.fragments import LOOSE, in_words, notation, of_its_own, stated, told_once, written_out
 from rankmath.report.latex import code, escape, formulas, identifier
 from rankmath.report.sources import bibliography, cited_by, committed_certificates, field, machine_checked, publication
-from rankmath.report.stated import in_words, of_its_own, stated
 from rankmath.report.theorems import CONTRACTION, EQUILIBRIUM, equilibrium_statement
 from rankmath.validation import InvalidArgument, as_choice
 from rankmath.verification.statement import Statement
@@ -202,7 +201,12 @@ def _as_markdown(tex: str) -> str:
     """A text with formulas: displays between dollar signs, our own commands written out."""
     display = r"\n\n$$\n\\begin{aligned}\1\\end{aligned}\n$$\n\n"
     lined = re.sub(r"\\begin\{align\*\}(.*?)\\end\{align\*\}", display, written_out(tex), flags=re.S)
-    lined = re.sub(r"\{(?:\\allowdisplaybreaks)?\\renewcommand\{\\arraystretch\}\{[\d.]+\}%?\n?(.*?\$\$\s*)\}", r"\1", lined, flags=re.S)
+    lined = re.sub(
+        r"\{(?:\\allowdisplaybreaks)?\\renewcommand\{\\arraystretch\}\{[\d.]+\}%?\n?(.*?\$\$\s*)\}",
+        r"\1",
+        lined,
+        flags=re.S,
+    )
     # Behind a second backslash the bracket is that of a line break.
     return re.sub(r"\s*(?<!\\)\\\[(.*?)\\\]\s*", lambda found: f"\n$$\n{found[1]}\n$$\n", lined, flags=re.S)
 
@@ -219,7 +223,9 @@ def _in_words(entry: str) -> str:
 
 #: An accent of LaTeX and its letter; the combining characters that these accents are.
 _ACCENT = re.compile(r"\{?\\([\"'`^~=.]|[cvuHkr](?=[ {]))\s*\{?\\?([A-Za-z])\}?\}?")
-_COMBINING = dict(zip("\"'`^~=.cvuHkr", "\u0308\u0301\u0300\u0302\u0303\u0304\u0307\u0327\u030c\u0306\u030b\u0328\u030a", strict=True))
+_COMBINING = dict(
+    zip("\"'`^~=.cvuHkr", "\u0308\u0301\u0300\u0302\u0303\u0304\u0307\u0327\u030c\u0306\u030b\u0328\u030a", strict=True)
+)
 
 
 def _accented(found: re.Match[str]) -> str:

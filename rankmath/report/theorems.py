@@ -19,7 +19,17 @@ from rankmath.formula.language import LETTERS
 from rankmath.formula.printed import latex_letter
 from rankmath.formula.printing import latex, text, words
 from rankmath.report.derivations import derived
-from rankmath.report.fragments import ENVIRONMENT, LOOSE, label, notation, told_once, written_out
+from rankmath.report.fragments import (
+    ENVIRONMENT,
+    LOOSE,
+    in_words,
+    label,
+    notation,
+    of_its_own,
+    stated,
+    told_once,
+    written_out,
+)
 from rankmath.report.latex import (
     breakable,
     code,
@@ -35,7 +45,6 @@ from rankmath.report.latex import (
     shown_value,
 )
 from rankmath.report.sources import cited_by
-from rankmath.report.stated import in_words, of_its_own, stated
 from rankmath.validation import InvalidArgument
 
 #: Certificates of equilibria of self-attention with LayerNorm.

@@ -73,7 +73,9 @@ def test_markdown_has_no_command_of_latex_outside_its_formulas(tmp_path: Path) -
 @pytest.mark.needs("pdflatex")
 def test_a_fragment_compiles_in_a_paper_of_two_columns(tmp_path: Path) -> None:
     _said("appendix", "own:tv", "--fragment", "--output", tmp_path)
-    paper = r"\documentclass[twocolumn]{article}\usepackage{rankmath}\begin{document}A text.\input{appendix}\end{document}"
+    paper = (
+        r"\documentclass[twocolumn]{article}\usepackage{rankmath}\begin{document}A text.\input{appendix}\end{document}"
+    )
     (tmp_path / "paper.tex").write_text(paper)
     subprocess.run(
         ["pdflatex", "-halt-on-error", "-interaction=batchmode", "paper"], cwd=tmp_path, check=True, timeout=120
