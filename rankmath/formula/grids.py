@@ -80,6 +80,11 @@ def _gap(v: Values) -> Array:
     return 1.0 if v.top is None else v.top / np.abs(v.x)
 
 
+def _is_one_more(node: ast.expr) -> bool:
+    """Whether this is 1 + x."""
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and ast.unparse(node.left) == "1"
+
+
 def _lambert(x: Array) -> Array:
     from scipy.special import lambertw
 
@@ -96,6 +101,7 @@ _SIZES: dict[str, Callable[[Values, Values, Array], Array]] = {
 _FUNCTIONS: dict[str, tuple[Callable[[Array], Array], Callable[[Values, Array], Array]]] = {
     "exp": (np.exp, lambda a, x: x * np.maximum(1.0, a.size)),
     "log": (np.log, lambda a, x: np.maximum(np.abs(x), _gap(a))),
+    "log1p": (np.log1p, lambda a, x: np.maximum(np.abs(x), a.size / (1 + a.x))),
     "tanh": (np.tanh, lambda a, x: np.maximum(np.abs(x), a.size * (1 - x * x))),
     "sin": (np.sin, lambda a, x: np.maximum(np.abs(x), a.size)),
     "cos": (np.cos, lambda a, x: np.maximum(np.abs(x), a.size)),
@@ -155,6 +161,8 @@ class Grid:
         name, arguments = node.func.id, node.args
         if type(arguments[0]) is ast.GeneratorExp:
             return self._reduced(name, arguments[0].elt, arguments[0].generators, env)
+        if name == "log" and not self.A.unbounded and _is_one_more(arguments[0]):  # 1 + x would lose a small x
+            return self._apply("log1p", self.value(arguments[0].right, env))
         return self._call(name, [self.value(argument, env) for argument in arguments])
 
     def between(self, node: Any, env: Env) -> Values:
