@@ -187,3 +187,9 @@ def test_a_constant_without_bound_is_not_told_as_one() -> None:
     big = dataclasses.replace(answer, constant=6.4e12)
     assert not any("?" in line for line in big.lines()[1:2])
     assert any(line.startswith("no c is in sight") for line in big.lines())
+
+
+def test_the_constant_of_a_claim_of_existence_is_refused() -> None:
+    claim = rm.Statement("mine:c", "exists mu(X[1]) >= c*mu(X[0])", ["heads == 1"], where={"c": "1"})
+    with pytest.raises(rm.InvalidArgument, match="claim of existence"):
+        conjecture.sharpen(claim, "c", evaluations=10)

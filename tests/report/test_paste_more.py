@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 import rankmath as rm
 from rankmath.cli import main
+from rankmath.model.network import Attention, Sublayer
+from rankmath.model.positions import Rotary
 from rankmath.report.cite import _in_words, citation
 from rankmath.report.sources import bibliography, committed_certificates
+from rankmath.report.theorems import fragment
 
 
 def _said(*words: object, code: int = 0, typed: str | None = None) -> str:
@@ -80,3 +86,49 @@ def test_a_fragment_compiles_in_a_paper_of_two_columns(tmp_path: Path) -> None:
     subprocess.run(
         ["pdflatex", "-halt-on-error", "-interaction=batchmode", "paper"], cwd=tmp_path, check=True, timeout=120
     )
+
+
+def test_a_long_trace_says_before_it_starts_how_long_it_takes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = importlib.import_module("rankmath.cli.trace")
+    clock = iter([0.0, 1.0, 0.0, 0.001])
+    monkeypatch.setattr(trace, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    counts: list[int] = []
+    trace._say_how_long(counts.append, 2048 * 1000)
+    assert counts == [256, 2048]
+    assert "take about 12 days" in capsys.readouterr().err
+    trace._say_how_long(counts.append, 2048 * 10)
+    assert capsys.readouterr().err == ""
+
+
+def test_the_folder_that_cannot_be_written_is_named_by_its_option(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for command in (("appendix", "own:tv"), ("counterexample", "dong2021v1:2.2")):
+        assert _said(*command, "--output", tmp_path / "file" / "paper", code=2).startswith("--output: ")
+
+
+def test_the_address_of_every_entry_is_that_of_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None is printed while CITATION.cff has none."""
+    cite = importlib.import_module("rankmath.report.cite")
+    said = cite.publication()
+    assert not {"url", "doi"} & set(said)
+    assert "url" not in cite.software_entry()
+    monkeypatch.setattr(cite, "publication", lambda: {**said, "url": "https://example.org/rankmath"})
+    for text in (cite.software("bibtex"), citation("own:tv").text("bibtex"), cite.software("markdown")):
+        assert "https://example.org/rankmath" in text
+
+
+def test_positions_of_a_counterexample_are_defined_where_they_are_used() -> None:
+    rotary = Rotary(np.array([[1.0], [0.0]]), np.array([[0.0], [1.0]]))
+    one = np.eye(2)[None]
+    turned = rm.Network.from_layers([[Sublayer(Attention(one, one, 1.0, rotary=rotary), 0.0)]])
+    claim = rm.Statement("mine:x", "mu(X[1]) <= 1000", ["heads == 1", "positions == rotary", "bias == any"])
+    text = fragment([rm.certify(claim, turned, [[1.0, 0.0], [2.0, 3.0]])])
+    assert text.index("cu-sv") < text.index("cos of the rotations")
+
+
+def test_a_statement_is_shown_in_the_columns_of_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = _said("show", "own:diameter").splitlines()
+    assert 50 < max(len(line) for line in lines if max(map(len, line.split()), default=0) < 40) <= 60
