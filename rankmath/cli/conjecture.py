@@ -169,7 +169,7 @@ def plain(answer: Answer, output: str, *, coq: bool = False) -> dict[str, Json]:
     return {
         **battery.to_dict(),
         "outcome": answer.outcome,
-        "claim": text(answer.statement.formula) if answer.letter else answer.statement.claim_text,
+        "claim": text(answer.statement.claimed) if answer.letter else answer.statement.claim_text,
         "given": list(answer.statement.given_texts),
         "answer": answer.lines(),
         "lemmas": sorted(battery.proof.lemmas) if battery.proof is not None else [],

@@ -331,7 +331,7 @@ def sharpen(
             f"letter: {letter!r} given; the claim's own letters are {', '.join(statement.where) or 'none'}"
         )
     if statement.quantifier == "some":
-        raise InvalidArgument(f"--sharpen: {letter!r} given with a claim of existence; a claim of all networks is needed")
+        raise InvalidArgument(f"--sharpen: {letter!r} given with a claim of existence; one of all networks is needed")
     if not any(isinstance(term, Letter) and term.name == letter for term in walk(statement.claimed)):
         raise InvalidArgument(f"letter: {letter!r} given; it is not in the claim {text(statement.claimed)}")
 
