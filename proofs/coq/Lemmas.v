@@ -3017,6 +3017,20 @@ Theorem L_layer_first :
     h)))) * (first_gap (X N l)))).
 Proof. by_theorem Lemmas_reads.lemma_layer_first. Qed.
 
+(** reach: reach(X[t]) <= diameter(X[t], 2) *)
+Theorem L_reach :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (reach (X N t)) <= (diameter (X N t) p_2).
+Proof. by_theorem Lemmas_shares.lemma_reach. Qed.
+
+(** diameter-reach: diameter(X[t], 2) <= 2*reach(X[t]) *)
+Theorem L_diameter_reach :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (diameter (X N t) p_2) <= (2 * (reach (X N t))).
+Proof. by_theorem Lemmas_shares.lemma_diameter_reach. Qed.
+
 (** diagonal-first: diagonal(P[l, h], 0) == 1 *)
 Theorem L_diagonal_first :
   forall N, proper N ->

@@ -25,6 +25,22 @@ Proof.
   unfold nomask. lra.
 Qed.
 
+(* ---------- distances from the first token ---------- *)
+Definition reach (n d : nat) (X : mat) : R := maxf n (fun i => l2 d (vsub (X i) (X 0%nat))).
+Theorem lemma_reach n d X : (0 < n)%nat -> reach n d X <= diam n (l2 d) X.
+Proof. intros Hn. apply maxf_lub; [apply diam_nonneg|]. intros i Hi. now apply (diam_ub n (l2 d)). Qed.
+Theorem lemma_diameter_reach n d X : diam n (l2 d) X <= 2 * reach n d X.
+Proof.
+  assert (U : forall i, (i < n)%nat -> l2 d (vsub (X i) (X 0%nat)) <= reach n d X) by (intros i Hi;
+    apply (maxf_ub n (fun i => l2 d (vsub (X i) (X 0%nat))) i Hi)).
+  apply diam_lub; [assert (A := maxf_pos n (fun i => l2 d (vsub (X i) (X 0%nat)))); unfold reach; lra|].
+  intros i j Hi Hj. assert (A := U i Hi). assert (B := U j Hj).
+  rewrite (l2_ext d _ (fun b => vsub (X i) (X 0%nat) b + -1 * vsub (X j) (X 0%nat) b)) by (intros; unfold vsub; ring).
+  eapply Rle_trans; [apply (sn_add (L2 d) (vsub (X i) (X 0%nat)))|]. change (sn (L2 d)) with (l2 d).
+  assert (C := sn_scal (L2 d) (-1) (vsub (X j) (X 0%nat))). replace (Rabs (-1)) with 1 in C by (rewrite Rabs_left; lra).
+  rewrite Rmult_1_l in C. change (sn (L2 d)) with (l2 d) in C. rewrite C. lra.
+Qed.
+
 (* ---------- how many keys a window shows ---------- *)
 Lemma count_between n a b : sum n (fun j => if (Nat.leb a j && Nat.ltb j b)%bool then 1 else 0) <= INR (Nat.min n b - a).
 Proof.

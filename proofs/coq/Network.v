@@ -132,6 +132,7 @@ Definition lipschitz (N : network) (l : nat) : R := match mlp_of N l with None =
     b) end.
 Definition effective_rank_singular {n d} (Y : matrix n d) : R := Lemmas_shares.effective_rank_singular n d Y.
 Definition effective_rank_eigen {n d} (Y : matrix n d) : R := Lemmas_shares.effective_rank_eigen n d Y.
+Definition reach {n d} (Y : matrix n d) : R := Lemmas_shares.reach n d Y.
 Definition diagonal {n} (A : matrix n n) (k : nat) : R := Lemmas_shares.diagonal n A k.
 Definition other_share {n} (A : matrix n n) : R := Lemmas_shares.other_share n A.
 Definition dobrushin {n} (A : matrix n n) : R := Quantities.dobrushin n A.
@@ -405,7 +406,7 @@ Proof. rewrite <- form_norm_2. apply (form_attained d (L2 d)). exists (frob d d 
 Ltac in_words := cbv beta iota delta [diameter vector_norm mu longest stable_rank cosine centred_norm about_mean
   first_gap participation_ratio top_shares second_modulus definiteness rank residual_one residual_inf
     residual_composite residual_frobenius norm_1 norm_2 norm_inf norm_max
-  norm_frobenius norm_composite operator_norm form_norm least_singular product_norm effective_rank_singular effective_rank_eigen diagonal
+  norm_frobenius norm_composite operator_norm form_norm least_singular product_norm effective_rank_singular effective_rank_eigen reach diagonal
     other_share dobrushin entropy epsilon epsilon0
     in_degree logit_range contraction
   delta_mean delta_composite q_max_mean q_max_composite q_min_mean q_min_composite gamma] in *.

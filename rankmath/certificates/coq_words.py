@@ -40,6 +40,7 @@ _FOLDS = {"sum": "sum {end}", "prod": "prodf {end}", "max": "maxi ({end} - 1)", 
 _OF_TOKENS = [
     "mu",
     "longest",
+    "reach",
     "stable_rank",
     "cosine",
     "centred_norm",

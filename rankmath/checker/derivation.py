@@ -348,7 +348,8 @@ class Derivation:
         entry = lemma_table()[name]
         self.demand_meant(name, [entry.text, *entry.given])
         sized = tree_with(read_tree(entry.text), {"k": read_tree("0")}) != read_tree(entry.text)
-        demand(not sized or "k" in at, "k: the number of the mask is needed")
+        own = self.window is not None and normal(read_tree(at.get("k", "0")), {}) == self.window
+        demand(own or not (sized or "k" in at), "k: the number of the mask is needed")
         for text in entry.given:
             self._demand_met(self.instance(text, at), name)
         self._demand_says(self.instance(entry.text, at), line, name, self.fixed)

@@ -399,8 +399,8 @@ def _recursion(letter: str, start: Poly, step_tree: Tree, fixed: Mapping[str, Fr
     b, step = Atom("letter", letter), normal(step_tree, fixed)
     if "L" in fixed:
         demand(fixed["L"] <= 12, "a recursion of more than twelve steps")
-        for k in range(int(fixed["L"])):
-            now, one = start, placed(step, "l", rational(k))
+        for layer in range(int(fixed["L"])):
+            now, one = start, placed(step, "l", rational(layer))
             start = rebuilt(one, lambda x, now=now: now if x == b else None)  # type: ignore[misc]
         return start
     with_b = {mono: c for mono, c in step.items() if any(x == b for x, _ in mono)}
@@ -416,7 +416,7 @@ def _recursion(letter: str, start: Poly, step_tree: Tree, fixed: Mapping[str, Fr
     free = all("l" not in x.letters for x in bases_of(gain))
     demand(k > 1 and k.denominator == 1 and not rest and free, "a recursion without a closed form")
     last = power_of(rational(k), of_atom(Atom("letter", "L")))
-    exponent = times(plus(last, rational(1), -1), rational(1 / (k - 1)))
+    exponent = times(plus(last, rational(1), -1), rational(Fraction(1) / (k - 1)))
     return times(power_of(gain, exponent), power_of(start, last))
 
 

@@ -476,10 +476,10 @@ def _all(*truths: Values) -> Values:
 
 
 def _whole(v: Values) -> Array:
-    """Places and counts."""
+    """Places and counts; a range up to a number ends with the last place below it."""
     if v.is_whole:
         return v.x
     x = np.asarray(v.x, dtype=float)
     if not np.isfinite(x).all():
         raise OneByOne("a place that is no number")
-    return np.rint(x).astype(int)
+    return np.ceil(x).astype(int)

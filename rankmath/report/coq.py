@@ -30,6 +30,7 @@ from rankmath.formula.terms import (
     replaced,
     walk,
 )
+from rankmath.report.sources import without_theorem
 from rankmath.validation import InvalidArgument
 from rankmath.verification.statement import Statement
 
@@ -76,8 +77,11 @@ _CONDITIONS: Mapping[str, tuple[str, ...]] = {
         (*_SIZES, "(0 < e)%nat", "0 <= beta", "unit_rows X"),
     ),
     **dict.fromkeys(("own:mask-rate", "own:mask-rate-symmetric", "own:stable-causal-every-n"), ()),
-    **dict.fromkeys(("own:stable-complete-every-n", "own:stable-every-rank"), ("is_mask allowed",)),
-    "own:stable-causal": ("0 < parameters 1%nat", "(2 <= dim)%nat"),
+    **dict.fromkeys(
+        ("own:stable-complete-every-n", "own:stable-connected", "own:stable-every-rank"), ("is_mask allowed",)
+    ),
+    "own:stable-causal": ("(2 <= dim)%nat",),
+    "karagodin2024:subspace-two": (),
     "own:stable-complete": ("(2 <= n)%nat",),
     "wu2024:3": _SIZES,
     "wu2024:anisotropy": ("(2 <= k)%nat", "(k <= n)%nat", "(forall j, sgn j = 1 \\/ sgn j = -1)"),
@@ -90,6 +94,7 @@ _BINDERS: Mapping[str, str] = {
     **dict.fromkeys(("dong2021:2.1", "dong2021:2.1-skip"), _PATHS),
     "dong2021:norm": "(n d : nat) (A B : matrix n d)",
     "own:tv": "(m : nat) (c g : vector m)",
+    "karagodin2024:subspace-two": "(m d : nat) (lam : R) (M : matrix m m) (B : matrix d d) (X : matrix 2 d)",
     "karagodin2025:4.3": "(beta : R) (n d : nat) (X : matrix n d)",
     "own:flow-one-cluster": "(d : nat) (lam : vector d) (B : matrix d d) (x : vector d) (m : R)",
     **dict.fromkeys(("own:late", "geshkovski2023:late", "geshkovski2023:late-printed"), "(gamma beta m : R)"),
@@ -100,8 +105,6 @@ _BINDERS: Mapping[str, str] = {
     "wu2024:anisotropy": "(n k : nat) (sgn : nat -> R) (w : shift n k sgn)",
     **dict.fromkeys(("own:stable-complete", "wu2024:conjecture"), _HEAD_ON_SPHERE),
 }
-#: Statements whose words about arrays Language.v does not have.
-_UNSAID = ("own:flow-step-odd", "own:stable-connected", "karagodin2024:subspace-two")
 _TYPES = ("R", "vector", "matrix", "sequence", "stack")
 
 
@@ -141,6 +144,8 @@ _KINDS = {
     "normed": Data("(N : normed)", ("proper N", "normable N")),
     **{kind: Data(f"(N : {kind})", ("proper N",)) for kind in ("fed", "rotated", "placed", "scored")},
 }
+#: A claim about positions is refuted for rotary ones, by angles, and W_QK = W_Q W_Kᵀ: it says less of these alone.
+_ROTARY = Data("(N : rotated)", ("proper N", "turns_heads N"))
 #: With LayerNorm over columns, of which the network of Language.v has none, eps is that of its denominators.
 _COLUMN = Data("(N : network) (eps : R)", ("proper N", "0 <= eps"))
 #: Letters of a network: how each is written, and its type.
@@ -516,13 +521,14 @@ def proposition(entry: Statement) -> str:
 
 def parts(entry: Statement) -> tuple[Data, dict[str, str], list[str], list[str], str]:
     """The data, letters and what defines each, local definitions, hypotheses ("" where the types say it), the claim."""
-    if entry.arrays and (entry.key in _UNSAID or entry.key not in statements()):
+    if entry.arrays and entry.key not in statements():
         raise Unprintable("its arrays")
     kind = _kind(entry)
-    if kind == "scored" and entry.status == "refuted":
-        raise Unprintable("a refuted claim about positions, of which Language.v has no single one")
+    turned = kind == "scored" and entry.status == "refuted"
+    kind = "rotated" if turned else kind
     column = any(str(part) == "layernorm == column" for part in entry.hypotheses)
-    data = declared(entry) if entry.arrays else _COLUMN if column else _KINDS.get(kind, _NETWORK)
+    of_networks = _COLUMN if column else _ROTARY if turned else _KINDS.get(kind, _NETWORK)
+    data = declared(entry) if entry.arrays else of_networks
     printer = _Printer(dict(data.types), not entry.arrays, kind=kind, column=column)
     lets: list[str] = []
     expanded: dict[str, Term] = {}
@@ -589,8 +595,8 @@ def propositions(known: Mapping[str, Statement]) -> tuple[dict[str, str], dict[s
 _HEAD = """(** Every registered statement that can be said in the words of Language.v, as a proposition.
 
     Printed by [python -m rankmath.report.coq] from the formulas of the registry: do not edit.  Above each is
-    its formula with what is given, as the gallery has it.  The last comment names the statements that have no
-    proposition yet. *)
+    its formula with what is given, as the gallery has it.  The last comment says of which of them Coq has no
+    theorem, and why. *)
 Require Import Reals.
 From Rankmath Require Import Definitions Language.
 Local Open Scope R_scope."""
@@ -610,8 +616,10 @@ def statements_file(known: Mapping[str, Statement]) -> str:
             + "\n".join(f"  {line}" for line in text.splitlines())
             + "."
         )
-    left = "\n".join(f"    {key}: {why}" for key, why in missing.items())
-    parts.append(f"(* Without a proposition, and the first word that stands in the way:\n{left} *)")
+    why = {key: f"no proposition, for {word} stands in the way" for key, word in missing.items()}
+    why |= {key: without_theorem(key) for key in known if key not in missing and without_theorem(key)}
+    left = "\n".join(f"    {line}" for key, reason in why.items() for line in _wrapped(f"{key}: {reason}"))
+    parts.append(f"(* Without a theorem:\n{left} *)" if left else "(* Of each there is a theorem. *)")
     return "\n\n".join(parts) + "\n"
 
 

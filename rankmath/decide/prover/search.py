@@ -1433,11 +1433,11 @@ class Search:
         (c1, a), (c2, b) = as_product(left), as_product(right)
         if depth or c1 <= 0 or c2 <= 0:
             return None
-        sizes = {}
+        sizes: dict[Atom, Fraction] = {}
         for sign, table in ((1, a), (-1, b)):
             for x, e in table.items():
                 if isinstance(x, Atom) and x.kind == "quantity" and {kind for kind, _ in _items_of(x)} == {"X"}:
-                    sizes[x] = sizes.get(x, 0) + sign * e
+                    sizes[x] = sizes.get(x, Fraction(0)) + sign * e
         times_ = {int(place): x for x in sizes for _, place in _items_of(x) if place.isdigit()}
         if len(times_) != 2 or len(sizes) != 2 or max(times_) - min(times_) < 2:
             return None
@@ -1585,7 +1585,8 @@ class Search:
         (atom,) = table
         if not isinstance(atom, Atom) or atom.kind != "quantity" or "L" not in atom.letters:
             return None
-        end, gain = Atom("letter", "L"), {}
+        end = Atom("letter", "L")
+        gain: Poly = {}
         for mono, c in plus(right, at_time(left, {}), -1).items():
             folds = [(x, e) for x, e in mono if isinstance(x, Atom) and (x == end or x.name == "sum_l")]
             if len(folds) != 1 or folds[0][1] != 1:
