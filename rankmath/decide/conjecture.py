@@ -592,7 +592,7 @@ claim = rm.Statement(
 verdict = rm.verify(claim, net, X, arithmetic="balls")
 print(verdict)
 left, right = (f"{{np.exp(log):.12g}}" for log in (verdict.log_lhs, verdict.log_rhs))
-print(f"the claim: {{left}} is at most {{right}}")
+print(f"the claim says that {{left}} is no more than {{right}}")
 """
 
 
