@@ -331,9 +331,7 @@ def sharpen(
             f"letter: {letter!r} given; the claim's own letters are {', '.join(statement.where) or 'none'}"
         )
     if statement.quantifier == "some":
-        raise InvalidArgument(
-            f"--sharpen: {letter!r} given with a claim of existence; a claim of all networks is needed"
-        )
+        raise InvalidArgument(f"--sharpen: {letter!r} given with a claim of existence; one of all networks is needed")
     if not any(isinstance(term, Letter) and term.name == letter for term in walk(statement.claimed)):
         raise InvalidArgument(f"letter: {letter!r} given; it is not in the claim {text(statement.claimed)}")
 
@@ -594,7 +592,7 @@ claim = rm.Statement(
 verdict = rm.verify(claim, net, X, arithmetic="balls")
 print(verdict)
 left, right = (f"{{np.exp(log):.12g}}" for log in (verdict.log_lhs, verdict.log_rhs))
-print(f"the claim: {{left}} is at most {{right}}")
+print(f"the claim says that {{left}} is no more than {{right}}")
 """
 
 

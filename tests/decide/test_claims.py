@@ -67,7 +67,7 @@ def test_a_witness_is_handed_over_and_its_certificate_holds(tmp_path: Path, caps
         exec(path.with_suffix(".py").read_text(), {})
         printed = capsys.readouterr().out
         assert {"holds": "HOLDS", "violates": "VIOLATED"}[kind] in printed
-        assert "smaller side" in printed
+        assert "the claim says that" in printed
 
 
 def test_what_no_network_has_is_refuted_or_not_found() -> None:

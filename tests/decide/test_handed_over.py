@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import rankmath as rm
+from rankmath.cli.conjecture import plain
 from rankmath.decide import conjecture
 from rankmath.decide.adversary import search
 from rankmath.decide.battery import Battery
@@ -193,3 +195,9 @@ def test_the_constant_of_a_claim_of_existence_is_refused() -> None:
     claim = rm.Statement("mine:c", "exists mu(X[1]) >= c*mu(X[0])", ["heads == 1"], where={"c": "1"})
     with pytest.raises(rm.InvalidArgument, match="claim of existence"):
         conjecture.sharpen(claim, "c", evaluations=10)
+
+
+def test_the_claim_keeps_its_letter_in_json(tmp_path: Path) -> None:
+    claim = rm.Statement("mine:c", "mu(X[1]) <= C*mu(X[0])", ["heads == 1", "n == 2"], where={"C": "1"})
+    answer = conjecture.sharpen(claim, "C", evaluations=30, seconds=5)
+    assert plain(answer, str(tmp_path))["claim"] == "mu(X[1]) <= C*mu(X[0])"
