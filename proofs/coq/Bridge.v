@@ -103,6 +103,41 @@ Proof.
 Qed.
 Lemma at_plain : plain N -> plain (at_layer N l).
 Proof. unfold plain. cbn [at_layer scores_of]. now intros ->. Qed.
+Lemma at_W : W (at_layer N l) 0 = W N l. Proof. reflexivity. Qed.
+Lemma at_W_QK : W_QK (at_layer N l) 0 = W_QK N l. Proof. reflexivity. Qed.
+Lemma at_epsilon : epsilon (at_layer N l) 0 = epsilon N l.
+Proof. unfold epsilon. now rewrite at_P. Qed.
+Lemma at_epsilon0 : epsilon0 (at_layer N l) 0 = epsilon0 N l.
+Proof. unfold epsilon0. now rewrite at_P0. Qed.
+Lemma at_logit_range : logit_range (at_layer N l) 0 = logit_range N l.
+Proof. apply functional_extensionality; intro h. unfold logit_range, logits. now rewrite at_logits, at_reads0. Qed.
+Lemma at_swings x : swings (at_layer N l) x 0 = swings N x l.
+Proof. apply functional_extensionality; intro h. unfold swings, tilts. now rewrite at_X0. Qed.
+Lemma at_shares x : shares_about (at_layer N l) x 0 = shares_about N x l.
+Proof. apply functional_extensionality; intro h. unfold shares_about. now rewrite at_X0. Qed.
+Lemma at_delta_mean : delta_mean (at_layer N l) 0 = delta_mean N l.
+Proof. apply functional_extensionality; intro h. unfold delta_mean. now rewrite at_X0, at_swings. Qed.
+Lemma at_q_max_mean : q_max_mean (at_layer N l) 0 = q_max_mean N l.
+Proof. apply functional_extensionality; intro h. unfold q_max_mean. now rewrite at_X0, at_shares. Qed.
+Lemma at_q_min_mean : q_min_mean (at_layer N l) 0 = q_min_mean N l.
+Proof. apply functional_extensionality; intro h. unfold q_min_mean. now rewrite at_X0, at_shares. Qed.
+(** The centres of the tokens from layer l on. *)
+Definition from_layer (center : nat -> vec) : nat -> vec := fun k => center (l + k)%nat.
+Lemma at_delta_composite c : delta_composite (at_layer N l) (from_layer c) 0 = delta_composite N c l.
+Proof. apply functional_extensionality; intro h. unfold delta_composite, from_layer. now rewrite at_swings, Nat.add_0_r.
+Qed.
+Lemma at_q_max_composite c : q_max_composite (at_layer N l) (from_layer c) 0 = q_max_composite N c l.
+Proof. apply functional_extensionality; intro h. unfold q_max_composite, from_layer. now rewrite at_shares,
+  Nat.add_0_r. Qed.
+Lemma at_gamma c : gamma (at_layer N l) (from_layer c) 0 = gamma N c l.
+Proof. apply functional_extensionality; intro h. unfold gamma. rewrite at_q_max_composite, at_delta_composite.
+  unfold from_layer at 1. now rewrite at_swings, Nat.add_0_r. Qed.
+Lemma at_centers c : (l < layers N)%nat -> are_centers N c -> are_centers (at_layer N l) (from_layer c).
+Proof.
+  intros L C k Hk. cbn [at_layer layers] in Hk. unfold from_layer. destruct k as [|[|k]]; [| |lia].
+  - rewrite at_X0, Nat.add_0_r. apply C. lia.
+  - rewrite at_X1, Nat.add_1_r. apply C. lia.
+Qed.
 End At.
 
 (* ---------- tokens and attention ---------- *)
@@ -301,6 +336,25 @@ Proof.
     assert (P := LanguageFacts.largest_ub n f j Hj). assert (Q := LanguageFacts.least_lb n f k Hk). lra.
 Qed.
 
+(** The first layer by itself. *)
+Lemma at_first N : alone N -> plain N -> Language.X (plain_of (at_layer N 0)) 0 = Language.X (plain_of N) 0.
+Proof.
+  intros A B. assert (A' : alone (at_layer N 0)) by (destruct A as [M E]; split; [intro; apply M|exact E]).
+  rewrite (X_is N A B), (X_is _ A' (at_plain N 0 B)). apply at_X0.
+Qed.
+Lemma at_jacobian_norm N : alone N -> plain N -> jacobian_norm (at_layer N 0) = jacobian_norm N.
+Proof. intros A B. unfold jacobian_norm, Language.jacobian_norm. rewrite (at_first N A B). reflexivity. Qed.
+Lemma at_influence N i : alone N -> plain N -> influence (at_layer N 0) i = influence N i.
+Proof. intros A B. unfold influence, Language.influence. rewrite (at_first N A B). reflexivity. Qed.
+Lemma at_last_share N i : alone N -> plain N -> last_share (at_layer N 0) i = last_share N i.
+Proof. intros A B. unfold last_share, Language.last_share, Language.P. rewrite (at_first N A B). reflexivity. Qed.
+Lemma at_consensus_shift N l : alone N -> consensus_shift (at_layer N l) 0 = consensus_shift N l.
+Proof.
+  intros A. assert (A' : alone (at_layer N l)) by (destruct A as [M E]; split; [intro; apply M|exact E]).
+  apply functional_extensionality; intro h. unfold consensus_shift, Language.consensus_shift, Language.consensus.
+  rewrite (scored_X_is N A), (scored_X_is _ A'), at_X0. cbn [scored_of Language.score]. now rewrite !at_logits.
+Qed.
+
 Section Words.
 Variable N : network.
 Hypotheses (A : alone N) (B : plain N) (Hp : proper N).
@@ -427,6 +481,27 @@ Lemma size_two (n : nat) : INR n >= 2 -> (n >= 2)%nat.
 Proof. intros H. apply INR_le. simpl. lra. Qed.
 
 (* ---------- statements in the words of Network.v ---------- *)
+(** What is said of [at_layer N l], said of layer l of N; a hypothesis of a statement holds there. *)
+Ltac at_words Q := repeat match type of Q with context [at_layer ?N ?l] => progress (rewrite ?(at_X0 N l), ?(at_X1 N l),
+  ?(at_P N l), ?(at_P0 N l), ?(at_W N l), ?(at_W_QK N l), ?(at_epsilon N l), ?(at_epsilon0 N l), ?(at_logit_range N l),
+  ?(at_delta_mean N l), ?(at_q_max_mean N l), ?(at_q_min_mean N l), ?(at_delta_composite N l), ?(at_q_max_composite N
+  l), ?(at_gamma N l) in Q; try (rewrite (at_jacobian_norm N) in Q by alone_plain); try (rewrite (at_consensus_shift N
+  l) in Q by alone_plain); repeat rewrite (at_influence N) in Q by alone_plain; repeat rewrite (at_last_share N) in Q
+  by alone_plain; change (is_last (at_layer N l)) with (is_last N) in Q) end;
+  cbn [at_layer layers heads tokens dim d_qk skip_of Nat.sub sum maxi minf prodf] in Q
+with alone_plain := first [assumption | apply alone_none; assumption | apply alone_sphere; assumption].
+Ltac met_at := first [ met | reflexivity | apply at_plain; assumption
+  | match goal with M : mlp_none ?N |- mlp_none (at_layer ?N _) => intro; apply M
+    | B : bias_none ?N |- bias_none (at_layer ?N _) => intro; apply B
+    | B : query_bias_none ?N |- query_bias_none (at_layer ?N _) => intro; apply B
+    | |- forall l, (l < layers (at_layer _ _))%nat -> _ => let k := fresh "k" in let K := fresh "K" in intros k K;
+        replace k with 0%nat by (cbn in K; lia); clear k K; at_goal; first [met | match goal with F : forall l, (l < _)%nat
+        -> _, L : (_ < layers _)%nat |- _ => solve [apply (F _ L)] end]
+    | |- _ => at_goal; met end ]
+with at_goal := match goal with |- context [at_layer ?N ?l] => rewrite ?(at_X0 N l), ?(at_X1 N l),
+  ?(at_P N l), ?(at_P0 N l), ?(at_W N l), ?(at_W_QK N l), ?(at_epsilon N l), ?(at_logit_range N l),
+  ?(at_delta_mean N l), ?(at_q_max_mean N l), ?(at_q_min_mean N l), ?(at_delta_composite N l) end;
+  cbn [at_layer layers heads tokens dim d_qk skip_of Nat.sub sum maxi minf prodf].
 (** [by_statement th]: the goal is what th says of [plain_of N] or [scored_of N]. *)
 Ltac sizes_in Q := cbn [plain_of scored_of Language.plain_network Language.tokens Language.dim Language.heads
   Language.layers Language.d_qk Language.skip_of Language.W Language.W_QK Language.bias Language.key_bias] in Q.
@@ -457,7 +532,7 @@ Ltac statement_in Q N A Hp := cbv zeta in Q; sizes_in Q; words_in Q N A Hp; repe
   | forall c : nat -> vec, Language.are_centers _ c -> _ => match goal with C : are_centers N ?c |- _ =>
       specialize (Q c); specialize (Q ltac:(hypothesis_of N A Hp)) end
   | forall x : R, Language.is_x_star x -> _ => match goal with C : dong2021_A_3.x_star_is ?x |- _ => specialize (Q x C) end
-  | ?H -> _ => specialize (Q ltac:(hypothesis_of N A Hp)) end.
+  | ?H -> _ => specialize (Q ltac:(hypothesis_of N A Hp)) end; words_in Q N A Hp.
 Ltac concluded Q := lazymatch type of Q with
   | forall p : Language.exponent, _ => repeat split; first [exact (Q Language.p_1) | exact (Q Language.p_2) | exact (Q
       Language.p_inf)]
@@ -469,5 +544,5 @@ Ltac network_of N A := match goal with
   | E : layernorm_none N, M : mlp_none N |- _ => pose proof (alone_none N E M) as A; pose proof (E : norm_of N = no_norm)
   | E : layernorm_sphere N, F : norm_after N, M : mlp_none N |- _ => pose proof (alone_sphere N E F M) as A end.
 Ltac by_statement th := intros; match goal with Hp : proper ?N |- _ => let A := fresh "A" in let Q := fresh "Q" in
-  network_of N A; pose proof th as Q; red in Q; first [specialize (Q (plain_of N)) | specialize (Q (scored_of N))];
+  network_of N A; pose proof (Pq N Hp); pose proof th as Q; red in Q; first [specialize (Q (plain_of N)) | specialize (Q (scored_of N))];
   statement_in Q N A Hp; concluded Q end.

@@ -324,6 +324,12 @@ Ltac within := first [ lra | nonneg | solve [by_product] | nra ].
 Ltac into_sums := unfold Rdiv; repeat first
   [ rewrite <- sum_scal | rewrite <- sum_scal_r | match goal with |- context [INR (heads ?N) * ?c] => rewrite <-
     (sum_const (heads N) c) end ].
+(** What stands outside of sums, outside of them. *)
+Ltac out_of_sums C := unfold Rdiv in C; repeat first [ rewrite sum_const in C | rewrite sum_plus in C | rewrite
+  sum_minus in C | rewrite sum_scal in C | rewrite sum_scal_r in C ].
+(** A difference is not negative because a line says so. *)
+Lemma minus_nonneg a b : a <= b -> 0 <= b - a. Proof. lra. Qed.
+Ltac not_negative F := apply minus_nonneg; let Q := fresh "Q" in pose proof F as Q; first [same Q | left; same Q].
 (** A cited line with its common factors taken out; sizes are positive. *)
 Ltac cite F := unfold fact; pose proof F; lra.
 Ltac begin N Hp := pose proof (Pn N Hp); pose proof (Pd N Hp); pose proof (PH N Hp); pose proof (PL N Hp);

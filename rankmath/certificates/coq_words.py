@@ -320,7 +320,7 @@ def letters(texts: Iterable[str]) -> set[str]:
                     found.add(name)
             case ast.Call(func=ast.Name(id=name), args=args):
                 kind, _, index = name.partition("_")
-                inner = bound | {index} if kind in _FOLDS and index in _ENDS else bound
+                inner = bound | {index} if kind in (*_FOLDS, "all") and index in _ENDS else bound
                 for part in args:
                     visit(part, inner)
                 found.update({name} & {"gamma", "contraction"})
@@ -370,7 +370,7 @@ def demand_words(texts: Iterable[str], words: Mapping[str, str]) -> bool:
 
 
 #: Letters that a theorem quantifies over, and what each of them must be.
-_BINDERS = {
+BINDERS = {
     "t": "forall t, (t <= layers N)%nat ->",
     "l": "forall l, (l < layers N)%nat ->",
     "h": "forall h, (h < heads N)%nat ->",
@@ -417,14 +417,20 @@ def hypotheses_meant(words: Mapping[str, str]) -> list[str]:
     return ["plain N"] * logits + [f"norm_{at} N"] * (at is not None)
 
 
+def spoken_of(texts: Iterable[str]) -> list[str]:
+    """What formulas speak of beside the network: the radius of its mask, the number x*, and centres of its tokens."""
+    told = list(texts)
+    used = letters(told)
+    about = any(re.search(r"gamma\(|(delta|q_max|q_min)\([^()]*composite", text) for text in told)
+    return ["r"] * bool(used & {"r", "contraction"}) + ["x_star"] * ("x_star" in used) + ["center"] * about
+
+
 def header(row: Row) -> list[str]:
     """The lines `forall …` of a theorem about any network, and its hypotheses."""
     used = letters([row["claim"], *row["given"]])
-    about = re.search(r"gamma\(|(delta|q_max|q_min)\([^()]*composite", row["claim"])
     lines = ["forall N, proper N ->"]
-    lines += [_BINDERS[name] for name in ("t", "l", "h") if name in used]
-    lines += [_BINDERS["r"]] * bool(used & {"r", "contraction"}) + [_BINDERS["x_star"]] * ("x_star" in used)
-    lines += [_BINDERS["center"]] * bool(about)
+    lines += [BINDERS[name] for name in ("t", "l", "h") if name in used]
+    lines += [BINDERS[word] for word in spoken_of([row["claim"], *row["given"]])]
     numbers, functions = sorted(used & set("xyz")), sorted(used & set("fg"))
     lines += [f"forall {' '.join(numbers)} : R,"] * bool(numbers)
     lines += [f"forall {' '.join(functions)} : nat -> R,"] * bool(functions)
