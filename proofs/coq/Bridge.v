@@ -1,6 +1,6 @@
 (** A network of Network.v as one of Language.v: what is proved of Statements.v holds of the networks that derivations
     are about, in their words.  [at_layer N l] is layer l of N by itself. *)
-Require Import Reals Lra Lia Psatz FunctionalExtensionality.
+Require Import Reals Lra Lia Psatz ZArith FunctionalExtensionality.
 From Coquelicot Require Import Lub Rbar.
 From Rankmath Require Import Definitions Functions Norms Softmax Masks centred_form Quantities Lemmas_norms
   Lemmas_tokens Lemmas_attention Lemmas_layer Lemmas_entropy Lemmas_spread Lemmas_reads Lemmas_ranks Network
@@ -279,6 +279,21 @@ Proof.
   replace ((2 * INR (tower 3 L) + 1 - 1) / 2) with (INR (tower 3 L)) by field.
   rewrite rpow_nat; [reflexivity|exact X|]. destruct L; [lia|cbn [tower]; lia].
 Qed.
+Lemma w_double x r : 0 <= x -> (0 < r)%nat -> x ^ (2 * r)%nat = rpow x (2 * INR r).
+Proof.
+  intros X R. replace (2 * INR r) with (INR (2 * r)) by (rewrite mult_INR; simpl; ring). symmetry. apply rpow_nat;
+    [exact X|lia].
+Qed.
+Lemma w_floor a b : (0 < b)%nat -> INR (a / b)%nat = IZR (Int_part (INR a / INR b)).
+Proof.
+  intros Hb. assert (B : 0 < INR b) by now apply lt_0_INR. rewrite INR_IZR_INZ. f_equal. symmetry.
+  assert (E := Nat.div_mod_eq a b). assert (M := Nat.mod_upper_bound a b ltac:(lia)).
+  assert (F : INR a = INR b * INR (a / b) + INR (a mod b)) by (rewrite <- mult_INR, <- plus_INR; now f_equal).
+  apply lt_INR in M. assert (P := pos_INR (a mod b)).
+  assert (G : INR b * (INR a / INR b) = INR a) by (field; lra). set (q := INR a / INR b) in *.
+  unfold Int_part. rewrite <- (tech_up q (Z.of_nat (a / b) + 1)); [lia| |]; rewrite plus_IZR, <- INR_IZR_INZ;
+    (apply Rmult_lt_reg_l with (INR b) || apply Rmult_le_reg_l with (INR b)); try exact B; lra.
+Qed.
 Lemma w_definiteness d : @Language.definiteness d d = @definiteness d.
 Proof.
   apply functional_extensionality; intro B. unfold Language.definiteness, definiteness, Lemmas_spread.definiteness.
@@ -511,6 +526,8 @@ Ltac words_in Q N A Hp := repeat first
   | rewrite w_least in Q by first [apply (PL N Hp) | apply (PH N Hp) | apply (Pn N Hp)]
   | rewrite w_norm_2 in Q | rewrite w_operator_norm in Q | rewrite w_definiteness in Q | rewrite w_centred_norm in Q
   | rewrite w_product_norm in Q | rewrite w_tower in Q by first [apply (PL N Hp) | unfold gamma; nonneg]
+  | match goal with R : is_radius N ?r |- _ => first [rewrite w_double in Q by first [nonneg | apply R] | rewrite
+      w_floor in Q by apply R] end
   | rewrite w_dobrushin in Q by apply (Pn N Hp) | rewrite w_first_gap in Q by (apply size_two; assumption)
   | match goal with B : plain N |- _ => first
     [ rewrite (X_is N A B) in Q | rewrite (P_is N A B) in Q | rewrite (w_epsilon N A B Hp) in Q
@@ -526,7 +543,7 @@ Ltac hypothesis_of N A Hp := first
   | apply proper_scored; assumption
   | now apply h_layernorm_none | now apply h_layernorm_sphere | now apply h_self_loops
   | now apply h_mask_none | now apply h_mask_padding | now apply h_mask_causal
-  | apply size_two; assumption | lia | lra ].
+  | apply size_two; assumption | apply INR_le; lra | lia | lra ].
 Ltac statement_in Q N A Hp := cbv zeta in Q; sizes_in Q; words_in Q N A Hp; repeat match type of Q with
   | forall r : nat, Language.is_radius _ r -> _ => match goal with R : is_radius N ?r |- _ => specialize (Q r R) end
   | forall c : nat -> vec, Language.are_centers _ c -> _ => match goal with C : are_centers N ?c |- _ =>
@@ -539,7 +556,7 @@ Ltac concluded Q := lazymatch type of Q with
   | _ /\ _ => let L := fresh "L" in let R := fresh "R" in destruct Q as [L R]; split; [concluded L|concluded R]
   | forall l, (l < ?m)%nat -> _ => let l := fresh "l" in let B := fresh "B" in intros l B; specialize (Q l B);
       rewrite ?Nat.add_1_r in Q; concluded Q
-  | _ => exact Q end.
+  | _ => rewrite ?Nat.add_1_r in Q; exact Q end.
 Ltac network_of N A := match goal with
   | E : layernorm_none N, M : mlp_none N |- _ => pose proof (alone_none N E M) as A; pose proof (E : norm_of N = no_norm)
   | E : layernorm_sphere N, F : norm_after N, M : mlp_none N |- _ => pose proof (alone_sphere N E F M) as A end.

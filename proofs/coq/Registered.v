@@ -555,27 +555,6 @@ Theorem S_own_transport_skip :
     (dobrushin (P N l h)))))))) * (diameter (X N 0%nat) p_2))).
 Proof. by_statement proved_positions.proved_own_transport_skip. Qed.
 
-(** wu2024:pre-ln *)
-Theorem S_wu2024_pre_ln :
-  forall N, proper N ->
-  forall r, is_radius N r ->
-  plain N ->
-  norm_after N ->
-  heads N = 1%nat ->
-  layernorm_sphere N ->
-  bias_none N ->
-  orthogonal_values N ->
-  self_loops N ->
-  (INR (tokens N)) >= 2 ->
-  quasi_strongly_connected N ->
-  ((diameter (X N 0%nat) p_2) ^ 2) <= 2 ->
-  mlp_none N ->
-  (skip_of N) = 0 ->
-  (mu_before N ((layers N) - 1)%nat) <= ((sqrt (((INR (tokens N)) - 1) * (1 - (1 - (((diameter (X N 0%nat) p_2) ^ 2) /
-    2))))) * (rpow (1 - (rpow (minf ((layers N) - 1) (fun l => (epsilon N l 0%nat))) (2 * (INR r)))) ((IZR (Int_part
-    (((INR (layers N)) - 1) / (INR r)))) / 2))).
-Proof. by_statement proved_sphere.proved_wu2024_pre_ln. Qed.
-
 (** alman2025:one-layer *)
 Theorem S_alman2025_one_layer :
   forall N, proper N ->

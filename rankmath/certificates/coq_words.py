@@ -89,6 +89,7 @@ NOT_IN_COQ = {
     "own:relative-shares": _PARTS,
     "own:shrinking-values": _PARTS,
     "wu2024:cor1-centers": _PARTS,
+    "wu2024:pre-ln": _PARTS,
 }
 
 
