@@ -5,7 +5,8 @@ From Coquelicot Require Import Lub Rbar.
 From Rankmath Require Import Definitions Functions Norms Softmax Masks centred_form Quantities Lemmas_norms
   Lemmas_tokens Lemmas_attention Lemmas_layer Lemmas_entropy Lemmas_spread Lemmas_reads Lemmas_ranks Network
   Derivation.
-From Rankmath Require Language LanguageFacts NetworkFacts dong2021_A_3.
+From Rankmath Require Language LanguageFacts NetworkFacts dong2021_A_3
+  proved_positions.
 Local Open Scope R_scope.
 
 Definition plain_of (N : network) : Language.network := {| Language.tokens := tokens N; Language.dim := dim N;
@@ -229,6 +230,67 @@ Proof.
 Qed.
 
 (* ---------- words ---------- *)
+(** What is never negative. *)
+Lemma sup_nonneg (S : R -> Prop) : (forall x, S x -> 0 <= x) -> 0 <= Language.sup_of S.
+Proof.
+  intros H. unfold Language.sup_of. destruct (Lub_Rbar_correct S) as [U L]. destruct (Lub_Rbar S) as [b| |]; cbn;
+    try lra. destruct (Rle_or_lt 0 b) as [B|B]; [exact B|]. exfalso. destruct (Classical_Prop.classic (exists x, S x))
+    as [[x Sx]|X].
+  - assert (V := U x Sx). cbn in V. assert (W := H x Sx). lra.
+  - assert (V := L (Finite (b - 1)) ltac:(intros x Sx; exfalso; apply X; now exists x)). cbn in V. lra.
+Qed.
+Lemma largest_nonneg n f : (forall i, (i < n)%nat -> 0 <= f i) -> 0 <= Language.largest n f.
+Proof. intros H. rewrite LanguageFacts.largest_maxf by exact H. apply maxf_pos. Qed.
+Lemma jacobian_norm_nonneg N : 0 <= jacobian_norm N.
+Proof. apply sup_nonneg. intros x [H [_ ->]]. apply sqrt_pos. Qed.
+Lemma influence_nonneg N i : 0 <= influence N i.
+Proof. apply sup_nonneg. intros x [v [_ ->]]. apply sqrt_pos. Qed.
+Lemma repeat_gap_nonneg N l : 0 <= repeat_gap N l.
+Proof. apply sqrt_pos. Qed.
+Lemma reach_nonneg n d (Y : matrix n d) : 0 <= reach Y.
+Proof. apply largest_nonneg. intros. apply sqrt_pos. Qed.
+Lemma moved_nonneg N l : 0 <= moved N l.
+Proof. apply maxf_pos. Qed.
+Lemma linear_gap_nonneg N l : 0 <= linear_gap N l.
+Proof. apply largest_nonneg. intros. apply sqrt_pos. Qed.
+Lemma second_norm_nonneg N l : 0 <= second_norm N l.
+Proof. apply LanguageFacts.spectral_nonneg. Qed.
+Lemma second_least_nonneg N l : proper N -> 0 <= second_least N l.
+Proof. intros Hp. apply proved_positions.least_singular_nonneg. apply (Pd N Hp). Qed.
+(** A shift of all keys that a token sees is none: with one key in two roles the supremum is at least 0. *)
+Lemma consensus_shift_nonneg N l h : proper N -> 0 <= consensus_shift N l h.
+Proof.
+  intros Hp. unfold consensus_shift, Language.consensus_shift. set (S := fun x => _).
+  destruct (proj2 (Pm N Hp) 0%nat (Pn N Hp)) as [j [Hj L]]. assert (Z : S 0).
+  { exists 0%nat, j, j. assert (E : edges N 0%nat j = 1) by (destruct (Pz N Hp 0%nat j (Pn N Hp) Hj); lra).
+    repeat split; try assumption; [apply (Pn N Hp)|]. cbn. ring. }
+  unfold Language.sup_of. destruct (Lub_Rbar_correct S) as [U _]. assert (V := U 0 Z). destruct (Lub_Rbar S); cbn in V;
+    cbn; lra.
+Qed.
+Lemma diagonal_nonneg n (B : matrix n n) i : row_stochastic n n B -> (i < n)%nat -> 0 <= diagonal B i.
+Proof. intros S Hi. now apply S. Qed.
+Lemma other_share_nonneg n (B : matrix n n) : row_stochastic n n B -> 0 <= other_share B.
+Proof. intros S. apply largest_nonneg. intros i Hi. apply S; lia. Qed.
+Ltac stochastic := first [apply P_stochastic | apply P0_stochastic]; assumption.
+Ltac word_nonneg ::= first
+  [ apply diam_nonneg | apply sqrt_pos | apply maxf_pos | apply spectral_nonneg | apply Rabs_pos | apply pos_INR
+  | apply resid_nonneg; intros; first [apply maxf_pos | apply sqrt_pos]
+  | apply entropy_nonneg; assumption | left; apply epsilon_pos; assumption
+  | left; apply epsilon0_pos; assumption | left; apply in_degree_pos; assumption
+  | apply entropy0_nonneg; assumption
+  | unfold stable_rank, Quantities.stable_rank; apply pow2_ge_0
+  | apply first_gap_nonneg | apply participation_nonneg | apply rank_nonneg | apply second_nonneg; [apply Pn;
+    assumption|stochastic]
+  | apply jacobian_norm_nonneg | apply influence_nonneg | apply repeat_gap_nonneg | apply reach_nonneg
+  | apply moved_nonneg | apply linear_gap_nonneg | apply second_norm_nonneg | apply second_least_nonneg; assumption
+  | apply consensus_shift_nonneg; assumption | apply other_share_nonneg; stochastic
+  | apply diagonal_nonneg; [stochastic|lia]
+  | unfold least_singular, Quantities.least_singular; match goal with Hp : proper ?N |- _ => apply inf_nonneg;
+      [exists (l2 (dim N) (vmat (dim N) (eye 0%nat) _)), (eye 0%nat); split;
+        [apply l2_eye, (Pd N Hp)|reflexivity]|intros y [v [_ ->]]; apply l2_nonneg] end
+  | unfold gamma, delta_composite, delta_mean, q_max_composite, q_max_mean; first [apply sqrt_pos | apply maxf_pos]
+  | unfold operator_norm, form_norm; first [apply maxf_pos | apply spectral_nonneg | unfold form_inf; eapply Rle_trans;
+    [|apply lemma_form_inf_low_max]; apply maxf_pos] ].
 (** Equal as functions, so that they can be put for one another below sums and maxima. *)
 Lemma w_largest n : (0 < n)%nat -> Language.largest n = maxi (n - 1).
 Proof.

@@ -29,6 +29,8 @@ Lemma prodf_ext n f g : (forall i, (i < n)%nat -> f i = g i) -> prodf n f = prod
 Proof. induction n; intros H; simpl; [reflexivity|]. rewrite IHn, H; auto. Qed.
 Lemma prodf_mult n f g : prodf n (fun i => f i * g i) = prodf n f * prodf n g.
 Proof. induction n; simpl; [ring|]. rewrite IHn. ring. Qed.
+Lemma prodf_exp_opp n f : prodf n (fun i => exp (- f i)) = / prodf n (fun i => exp (f i)).
+Proof. induction n; simpl; [now rewrite Rinv_1|]. now rewrite IHn, exp_Ropp, Rinv_mult. Qed.
 Lemma prodf_const n c : prodf n (fun _ => c) = c ^ n.
 Proof. induction n; simpl; [reflexivity|]. rewrite IHn. ring. Qed.
 Lemma maxi_le n f g : (forall i, (i <= n)%nat -> f i <= g i) -> maxi n f <= maxi n g.
@@ -256,11 +258,12 @@ Ltac take_all := repeat match goal with
   | C : fact (?a <= ?b) |- _ => taken C (take_le a b)
   | C : fact (?a < ?b) |- _ => taken C (take_lt a b) end.
 (** The goal is a product of powers of the facts, times a number. *)
-Ltac by_product := lazymatch goal with
+Ltac by_product_then ending := lazymatch goal with
   | |- ?a <= ?b => let Z := fresh "Z" in let A := fresh "A" in assert (A : 0 <= a) by nonneg; destruct A as [Z|Z];
-      [ spread Z; take_all; apply ln_back; [posi|posi|]; logs; lra | rewrite <- Z; nonneg ]
+      [ spread Z; take_all; apply ln_back; [posi|posi|]; logs; ending | rewrite <- Z; nonneg ]
   | |- ?a < ?b => let Z := fresh "Z" in let A := fresh "A" in assert (A : 0 <= a) by nonneg; destruct A as [Z|Z];
-      [ spread Z; take_all; apply ln_back_lt; [posi|posi|]; logs; lra | rewrite <- Z; posi ] end.
+      [ spread Z; take_all; apply ln_back_lt; [posi|posi|]; logs; ending | rewrite <- Z; posi ] end.
+Ltac by_product := by_product_then ltac:(lra).
 (** The mean minimises the Frobenius norm. *)
 Lemma residual_frobenius_mu N t : proper N -> residual_frobenius (X N t) = mu (X N t).
 Proof.
@@ -276,6 +279,14 @@ Ltac eqn := first [ solve [fractions]
         with (tanh y) by (f_equal; eqn); eqn) end
       | context [exp ?x] => match B with context [exp ?y] => tryif constr_eq x y then fail else (replace (exp x) with
         (exp y) by (f_equal; eqn); eqn) end
+      | context [sqrt ?x] => match B with context [sqrt ?y] => tryif constr_eq x y then fail else (replace (sqrt x) with
+        (sqrt y) by (f_equal; eqn); eqn) end
+      | context [rpow ?x ?e] => match B with context [rpow ?y ?f] => tryif constr_eq x y then fail else (replace (rpow x
+        e) with (rpow y f) by (f_equal; eqn); eqn) end
+      | context [expc ?x] => match B with context [expc ?y] => tryif constr_eq x y then fail else (replace (expc x) with
+        (expc y) by (f_equal; eqn); eqn) end
+      | context [tanhc ?x] => match B with context [tanhc ?y] => tryif constr_eq x y then fail else (replace (tanhc x)
+        with (tanhc y) by (f_equal; eqn); eqn) end
       | context [ln ?x] => match B with context [ln ?y] => tryif constr_eq x y then fail else (replace (ln x) with (ln
         y) by (f_equal; eqn); eqn) end
       | context [sum ?n ?f] => match B with context [sum n ?g] => tryif constr_eq f g then fail else (replace (sum n f)
@@ -291,21 +302,34 @@ Ltac eqn := first [ solve [fractions]
 Ltac align Q := repeat match type of Q with
   | context [tanh ?x] => match goal with |- context [tanh ?y] => tryif constr_eq x y then fail else replace (tanh x)
     with (tanh y) in Q by (f_equal; eqn) end
+  | context [sqrt ?x] => match goal with |- context [sqrt ?y] => tryif constr_eq x y then fail else replace (sqrt x)
+    with (sqrt y) in Q by (f_equal; eqn) end
+  | context [expc ?x] => match goal with |- context [expc ?y] => tryif constr_eq x y then fail else replace (expc x)
+    with (expc y) in Q by (f_equal; eqn) end
+  | context [tanhc ?x] => match goal with |- context [tanhc ?y] => tryif constr_eq x y then fail else replace (tanhc x)
+    with (tanhc y) in Q by (f_equal; eqn) end
   | context [sum ?n ?f] => match goal with |- context [sum n ?g] => tryif constr_eq f g then fail else replace (sum n
     f) with (sum n g) in Q by (apply sum_ext; intros; cbv beta; eqn) end
   | context [maxi ?n ?f] => match goal with |- context [maxi n ?g] => tryif constr_eq f g then fail else replace (maxi
     n f) with (maxi n g) in Q by (apply maxi_ext; intros; cbv beta; eqn) end end.
+Ltac align_logs := repeat match goal with
+  | H : context [ln ?x] |- context [ln ?y] => tryif constr_eq x y then fail else replace (ln x) with (ln y) in H by
+      (f_equal; eqn) end.
 Lemma same_le a b a' b' : a <= b -> a' = a -> b' = b -> a' <= b'. Proof. now intros H -> ->. Qed.
 Lemma same_lt a b a' b' : a < b -> a' = a -> b' = b -> a' < b'. Proof. now intros H -> ->. Qed.
 (** The goal says what Q says, in another form. *)
-Ltac same Q := try apply Rle_ge; try apply Rlt_gt; rewrite ?residual_frobenius_mu by assumption; first [ exact Q | lra
+Ltac same Q := try apply Rle_ge; try apply Rlt_gt; rewrite ?residual_frobenius_mu by assumption; rewrite
+  ?residual_frobenius_mu in Q by assumption; first [ exact Q | lra
   | solve [rewrite Rmax_comm in Q; lra] | solve [rewrite Rmin_comm in Q;
     lra] | solve [let C := fresh "C" in pose proof (Q : fact _) as C; by_product] | in_words; first
   [ exact Q | lra | solve [let C := fresh "C" in pose proof (Q : fact _) as C; by_product]
   | solve [apply (same_le _ _ _ _ Q); eqn] | solve [apply (same_lt _ _ _ _ Q); eqn]
   | solve [unfold comp in *; let C := fresh "C" in pose proof (Q : fact _) as C;
     by_product] | solve [rewrite ln_s in Q by posi; lra]
-  | solve [align Q; first [lra | let C := fresh "C" in pose proof (Q : fact _) as C; by_product]] ] ].
+  | solve [align Q; first [lra | let C := fresh "C" in pose proof (Q : fact _) as C; by_product]]
+  | solve [unfold Rdiv in Q; repeat first [rewrite prodf_mult in Q | rewrite prodf_const in Q | rewrite prodf_exp_opp in
+      Q]; let C := fresh "C" in pose proof (Q : fact _) as C; by_product]
+  | solve [let C := fresh "C" in pose proof (Q : fact _) as C; by_product_then ltac:(align_logs; lra)] ] ].
 (** A term is at most the maximum, also where factors stand before it. *)
 Ltac below_max h Q := first [ same Q | match goal with |- context [maxi ?n ?g] => let C := fresh "C" in let D := fresh
   "C" in
@@ -317,7 +341,7 @@ Lemma complete_none N : mask_complete N -> mask_none N. Proof. exact (fun H => H
 Ltac place := lia.
 Ltac met := first [ assumption | match goal with E : heads ?N = 1%nat |- INR (heads ?N) = 1 => rewrite E;
   reflexivity end | now apply none_padding | now apply complete_none | lra | lia | nonneg | posi | solve [by_product] ].
-Ltac by_sum := first [ lra | nra ].
+Ltac by_sum := first [ lra | nra | interval with (i_prec 40) ].
 (** A number lies within its bounds, by a line or by what it is. *)
 Ltac within := first [ lra | nonneg | solve [by_product] | nra ].
 (** Everything under the sign of the sum. *)

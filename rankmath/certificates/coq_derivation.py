@@ -300,7 +300,8 @@ class DerivationPrinter:
                 return self._projected(exponents(inner), proof, places)
             case ast.Call(func=ast.Name(id=name), args=[inner]) if name[:4] == "all_":
                 place = self.printer.place(parsed(places.get(name[-1], name[-1])))
-                return self._leaves(inner, f"({proof} {place} ltac:(place))", places)
+                within = "Nat.lt_0_1" if name[-1] == "l" and "at_layer" in proof else "ltac:(place)"
+                return self._leaves(inner, f"({proof} {place} {within})", places)
             case ast.Compare(left=left, ops=ops, comparators=rights) if len(ops) > 1:
                 pairs = zip([left, *rights], ops, rights, strict=False)
                 return self._projected([ast.Compare(a, [op], [b]) for a, op, b in pairs], proof, places)
@@ -321,7 +322,8 @@ class DerivationPrinter:
         sizes = "; ".join(f"rewrite ?{fact} in Q" for fact in self.sizes())
         unfold = "at_words Q. " if self.bridged else ""
         if sizes:
-            unfold += f"{sizes}; cbn [sum maxi minf prodf Nat.sub] in Q; change (INR 1) with 1 in Q. "
+            unfold += f"{sizes}; cbn [sum maxi minf prodf Nat.sub] in Q; change (INR 1) with 1 in Q; "
+            unfold += "rewrite ?Rplus_0_l in Q. "
         return unfold
 
     def sizes(self) -> list[str]:
@@ -665,7 +667,7 @@ def derivation_file(claim: str, given: Sequence[str], lines: Sequence[Mapping[st
         " Derivation.\nLocal Open Scope R_scope."
     )
     if printer.bridged:
-        head = head.replace("Lemmas_functions Network Lemmas Derivation", "Lemmas_functions dong2021_A_3 Network Lemmas"
+        head = head.replace("Lemmas_functions Network Lemmas Derivation", "Lemmas_functions dong2021_A_3 Lemmas_layer Network Lemmas"
                             " Derivation Bridge Registered")  # fmt: skip
     elif "x_star" in printer.about:
         head = head.replace("Lemmas_functions", "Lemmas_functions dong2021_A_3")
