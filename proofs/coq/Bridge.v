@@ -279,7 +279,7 @@ Ltac word_nonneg ::= first
   | left; apply epsilon0_pos; assumption | left; apply in_degree_pos; assumption
   | apply entropy0_nonneg; assumption
   | unfold stable_rank, Quantities.stable_rank; apply pow2_ge_0
-  | apply first_gap_nonneg | apply participation_nonneg | apply rank_nonneg | apply second_nonneg; [apply Pn;
+  | apply contraction_nonneg; assumption | apply first_gap_nonneg | apply participation_nonneg | apply rank_nonneg | apply second_nonneg; [apply Pn;
     assumption|stochastic]
   | apply jacobian_norm_nonneg | apply influence_nonneg | apply repeat_gap_nonneg | apply reach_nonneg
   | apply moved_nonneg | apply linear_gap_nonneg | apply second_norm_nonneg | apply second_least_nonneg; assumption

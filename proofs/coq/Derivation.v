@@ -130,6 +130,27 @@ Lemma in_degree_pos N : proper N -> 0 < in_degree N.
 Proof. intros Hp. eapply Rlt_le_trans; [apply Rlt_0_1|]. apply lemma_degree_one; [apply Pm|apply Pn]; exact Hp. Qed.
 Lemma rpow_pos x e : 0 < x -> 0 < rpow x e.
 Proof. intros X. unfold rpow. destruct Rle_dec; [lra|]. apply exp_pos. Qed.
+Lemma expc_pos x : 0 < expc x.
+Proof.
+  destruct (Rle_or_lt 0 x) as [X|X]; [assert (A := expc_ge1 x X); lra|]. rewrite <- (Ropp_involutive x), expc_neg.
+  apply Rmult_lt_0_compat; [apply exp_pos|]. assert (A := expc_ge1 (- x) ltac:(lra)). lra.
+Qed.
+Lemma tanhc_pos x : 0 < tanhc x.
+Proof.
+  unfold tanhc. destruct Req_EM_T as [E|E]; [lra|]. assert (T : forall y, 0 < y -> 0 < tanh y).
+  { intros y Y. assert (A := exp_increasing (- y) y ltac:(lra)). unfold tanh, sinh, cosh. assert (B := exp_pos y).
+    assert (C := exp_pos (- y)). apply Rdiv_lt_0_compat; lra. }
+  destruct (Rlt_or_le 0 x) as [X|X]; [apply Rdiv_lt_0_compat; auto|].
+  replace (tanh x / x) with (tanh (- x) / - x); [apply Rdiv_lt_0_compat; [apply T|]; lra|].
+  unfold tanh, sinh, cosh. rewrite Ropp_involutive. assert (B := exp_pos x). assert (C := exp_pos (- x)). field. lra.
+Qed.
+Lemma contraction_nonneg N r k : proper N -> 0 <= contraction N r k.
+Proof.
+  intros Hp. unfold contraction, Lemmas_layer.contraction. set (m := Nat.min r _).
+  assert (D := doeblin_le (tokens N) (steps (tokens N) (fun l => P N l 0) (k * r) m) (Pn N Hp)
+    (steps_stochastic (tokens N) (fun l => P N l 0%nat) (k * r) (k * r + m) ltac:(intros; now apply P_stochastic) m
+    ltac:(lia))). lra.
+Qed.
 Ltac word_nonneg := first
   [ apply diam_nonneg | apply sqrt_pos | apply maxf_pos | apply spectral_nonneg | apply Rabs_pos | apply pos_INR
   | apply resid_nonneg; intros; first [apply maxf_pos | apply sqrt_pos]
@@ -137,7 +158,7 @@ Ltac word_nonneg := first
   | left; apply epsilon0_pos; assumption | left; apply in_degree_pos; assumption
   | apply entropy0_nonneg; assumption
   | unfold stable_rank, Quantities.stable_rank; apply pow2_ge_0
-  | apply first_gap_nonneg | apply participation_nonneg | apply rank_nonneg | apply second_nonneg; [apply Pn;
+  | apply contraction_nonneg; assumption | apply first_gap_nonneg | apply participation_nonneg | apply rank_nonneg | apply second_nonneg; [apply Pn;
     assumption|first [apply P_stochastic | apply P0_stochastic]; assumption]
   | unfold least_singular, Quantities.least_singular; match goal with Hp : proper ?N |- _ => apply inf_nonneg;
       [exists (l2 (dim N) (vmat (dim N) (eye 0%nat) _)), (eye 0%nat); split;
@@ -154,6 +175,8 @@ Ltac nonneg := lazymatch goal with
   | |- 0 <= _ ^ _ => first [apply pow_le; nonneg | apply pow2_ge_0]
   | |- 0 <= tanh _ => apply tanh_nonneg; nonneg
   | |- 0 <= exp _ => left; apply exp_pos
+  | |- 0 <= expc _ => left; apply expc_pos
+  | |- 0 <= tanhc _ => left; apply tanhc_pos
   | |- 0 <= rpow _ _ => apply rpow_nonneg
   | |- 0 <= ln _ => apply lemma_log_one; first [assumption | lra]
   | |- 0 <= sum _ _ => apply sum_nonneg; intros; nonneg
@@ -172,6 +195,8 @@ with posi := lazymatch goal with
   | |- 0 < _ ^ _ => apply pow_lt; posi
   | |- 0 < sqrt _ => apply sqrt_lt_R0; posi
   | |- 0 < exp _ => apply exp_pos
+  | |- 0 < expc _ => apply expc_pos
+  | |- 0 < tanhc _ => apply tanhc_pos
   | |- 0 < rpow _ _ => first [assumption | apply rpow_pos; posi]
   | |- 0 < epsilon _ _ _ => apply epsilon_pos; assumption
   | |- 0 < epsilon0 _ _ _ => apply epsilon0_pos; assumption
@@ -273,7 +298,7 @@ Qed.
 (** Two terms are equal: as polynomials or fractions, or because the arguments of tanh, exp, ...
 or the terms of sums are. *)
 Ltac fractions := first [reflexivity | ring | field; repeat split; apply not_eq_sym, Rlt_not_eq; posi].
-Ltac eqn := first [ solve [fractions]
+Ltac eqn := first [ solve [fractions] | solve [progress (repeat rewrite sqrt_mult by nonneg); fractions]
   | match goal with |- ?A = ?B => match A with
       | context [tanh ?x] => match B with context [tanh ?y] => tryif constr_eq x y then fail else (replace (tanh x)
         with (tanh y) by (f_equal; eqn); eqn) end
@@ -318,7 +343,7 @@ Ltac align_logs := repeat match goal with
 Lemma same_le a b a' b' : a <= b -> a' = a -> b' = b -> a' <= b'. Proof. now intros H -> ->. Qed.
 Lemma same_lt a b a' b' : a < b -> a' = a -> b' = b -> a' < b'. Proof. now intros H -> ->. Qed.
 (** The goal says what Q says, in another form. *)
-Ltac same Q := try apply Rle_ge; try apply Rlt_gt; rewrite ?residual_frobenius_mu by assumption; rewrite
+Ltac same Q := try apply Rle_ge; try apply Rlt_gt; try apply Rge_le in Q; try apply Rgt_lt in Q; rewrite ?residual_frobenius_mu by assumption; rewrite
   ?residual_frobenius_mu in Q by assumption; first [ exact Q | lra
   | solve [rewrite Rmax_comm in Q; lra] | solve [rewrite Rmin_comm in Q;
     lra] | solve [let C := fresh "C" in pose proof (Q : fact _) as C; by_product] | in_words; first
