@@ -25,6 +25,7 @@ from rankmath.certificates.coq_words import (
     SIZES,
     NoCoq,
     Printer,
+    demand_powers,
     demand_words,
     exponents,
     header,
@@ -185,7 +186,11 @@ class DerivationPrinter:
         self.fixed, self.meant = self.work.fixed, hypotheses_meant(self.work.words)
         texts = [claim, *self.given, *(str(entry["says"]) for entry in lines)]
         self.bridged = demand_words(texts, self.work.words) or any(entry["by"] == "statement" for entry in lines)
+        demand_powers([claim, *self.given], self._positive)
         self.about = spoken_of([*texts, *self._cited_texts()])
+
+    def _positive(self, text: str) -> bool:
+        return self.work.positive_poly(normal(read_tree(text), self.fixed))
 
     def _cited_texts(self) -> list[str]:
         """The texts of the lemmas and statements that the lines cite."""
@@ -224,7 +229,7 @@ class DerivationPrinter:
         return f"  assert (F{number} : {_forall(free)}{said}).\n  {{ {steps} }}"
 
     def by_other(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
-        raise NoCoq(f"no Coq for the rule {entry['by']}")
+        raise NoCoq(f"Coq has nothing for the rule {entry['by']}")
 
     def by_lemma(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
         name, at = str(entry["name"]), {str(k): str(v) for k, v in entry.get("at", {}).items()}
@@ -353,7 +358,7 @@ class DerivationPrinter:
     def by_power(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
         number, exponent = int(entry["of"][0]), self.printer.natural(parsed(str(entry["how"])))
         if exponent is None:
-            raise NoCoq(f"no Coq for the power {entry['how']}")
+            raise NoCoq(f"Coq has nothing for the power {entry['how']}")
         node = parsed(self.says(number))
         assert isinstance(node, ast.Compare)
         left, right = self.printer.term(node.left), self.printer.term(node.comparators[0])
@@ -680,9 +685,9 @@ def compiled(path: Path, seconds: float = 300.0) -> str:
     """What Coq says of a derivation's file, in words; why it was not asked, where it is not at hand."""
     coqc, folder = shutil.which("coqc"), proofs_folder() / "coq"
     if coqc is None:
-        return "not compiled: coqc is not installed"
-    if not all((folder / f"{name}.vo").is_file() for name in ("Lemmas", "Derivation")):
-        return f"not compiled: make -C {folder} compiles what it rests on"
+        return "not machine-checked: coqc is not installed"
+    if not all((folder / f"{name}.vo").is_file() for name in ("Lemmas", "Registered")):
+        return f"not machine-checked: make -C {folder} compiles what it rests on"
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as work:
         shutil.copy(path, Path(work) / "claim.v")
@@ -690,7 +695,7 @@ def compiled(path: Path, seconds: float = 300.0) -> str:
         try:
             done = subprocess.run(command, cwd=work, capture_output=True, text=True, timeout=seconds, check=False)
         except subprocess.TimeoutExpired:
-            return f"not compiled: Coq did not end within {seconds:g} s"
+            return f"not machine-checked: Coq did not end within {seconds:g} s"
     if done.returncode:
-        return f"refused by Coq: {' '.join(done.stderr.split())[:200]}"
-    return f"compiled by Coq in {time.monotonic() - began:.0f} s"
+        return f"not machine-checked, Coq refuses the file: {' '.join(done.stderr.split())[:200]}"
+    return f"machine-checked: compiled by Coq in {time.monotonic() - began:.0f} s"

@@ -10,7 +10,7 @@ import ast
 import re
 import sys
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -68,8 +68,12 @@ _BRIDGED |= {"strongly_connected"}
 _SIGNS = {ast.LtE: "<=", ast.Lt: "<", ast.Eq: "=", ast.GtE: ">=", ast.Gt: ">"}
 _OPERATIONS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _SWITCHES = frozenset(["mask", "layernorm", "mlp", "bias", "query_bias", *UNPRINTED])
-#: Words that Network.v has no name for, because what is proved is proved for any of their kind.
-_ANY_OF = frozenset(["any", "standard", "rms"])
+#: Words of a switch that Network.v has; what is said of another word is proved for any of its kind.
+_SAID = {
+    "mask": {"none", "causal", "complete", "padding"},
+    "layernorm": {"none", "sphere", "column"},
+    **dict.fromkeys(("mlp", "bias", "query_bias"), {"none"}),
+}
 
 
 _DEFAULT_WORDS = {name: text.split(" == ")[1] for name, text in UNPRINTED.items()}
@@ -130,7 +134,7 @@ class Printer:
                 return f"({text})" if " " in text else text
             case ast.Call(func=ast.Name(id=name), args=args):
                 return f"({self._call(name, args)})"
-        raise NoCoq(f"no Coq for {ast.unparse(node)}")
+        raise NoCoq(f"Coq has nothing for {ast.unparse(node)}")
 
     @staticmethod
     def _fraction(value: Fraction) -> str:
@@ -153,6 +157,8 @@ class Printer:
             case ast.BinOp(left=left, op=ast.Add(), right=ast.Constant(value=1)):
                 inner = self.natural(left)
                 return inner and f"(S {inner})"
+            case ast.BinOp(left=ast.Name(id=name), op=ast.Sub(), right=ast.Constant(value=1)) if name in SIZES:
+                return f"({SIZES[name]} - 1)%nat"  # there is at least one
             case ast.BinOp(left=ast.Constant(value=1), op=ast.Add(), right=right):
                 inner = self.natural(right)
                 return inner and f"(S {inner})"
@@ -170,7 +176,7 @@ class Printer:
                 return f"({self.place(left)} - {less})%nat"
         found = self.natural(node)
         if found is None:
-            raise NoCoq(f"no Coq for the place {ast.unparse(node)}")
+            raise NoCoq(f"Coq has nothing for the place {ast.unparse(node)}")
         return f"{found}%nat" if found.isdigit() else found
 
     def array(self, node: ast.expr) -> str:
@@ -178,7 +184,7 @@ class Printer:
         match node:
             case ast.Subscript(value=ast.Name(id=name)):
                 return f"({name} N {self.places(node)})"
-        raise NoCoq(f"no Coq for the array {ast.unparse(node)}")
+        raise NoCoq(f"Coq has nothing for the array {ast.unparse(node)}")
 
     def places(self, node: ast.expr) -> str:
         assert isinstance(node, ast.Subscript)
@@ -227,7 +233,7 @@ class Printer:
             return f"lipschitz N {self.place(args[0])}"
         if name == "contraction":
             return f"contraction N r {self.place(args[0])}"
-        raise NoCoq(f"no Coq for the word {name}")
+        raise NoCoq(f"Coq has no word for {name}")
 
     def formula(self, node: ast.expr) -> str:
         """A proposition; nothing where it says nothing."""
@@ -237,7 +243,7 @@ class Printer:
             ):
                 if name in UNPRINTED:  # said once, by `hypotheses_meant`
                     return ""
-                return "" if word in _ANY_OF else f"{name}_{word} N"
+                return f"{name}_{word} N" if word in _SAID[name] else ""
             case ast.Compare(left=ast.Name(id="mask"), comparators=[ast.Call()]):
                 return ""  # a mask with a number: what is proved is proved for any mask
             case ast.Compare(left=left, ops=ops, comparators=rights):
@@ -251,7 +257,7 @@ class Printer:
                 return f"definite {self.array(array)}"
             case ast.BoolOp(op=ast.And(), values=values):
                 return " /\\ ".join(f"({self.formula(part)})" for part in values)
-        raise NoCoq(f"no Coq for {ast.unparse(node)}")
+        raise NoCoq(f"Coq has nothing for {ast.unparse(node)}")
 
 
 def parsed(text: str) -> ast.expr:
@@ -366,8 +372,19 @@ def demand_words(texts: Iterable[str], words: Mapping[str, str]) -> bool:
     logits = all(words.get(switch, "none") == "none" for switch in ("positions", "softcap", "qk_norm"))
     for name in sorted(used & (_PLAIN_WORDS | _ALONE_WORDS)):
         if not alone or (name in _PLAIN_WORDS and not logits):
-            raise NoCoq(f"{name} is written for attention alone")
+            raise NoCoq(f"{name} is written there for attention alone")
     return bool(used & _BRIDGED)
+
+
+def demand_powers(texts: Iterable[str], positive: Callable[[str], bool]) -> None:
+    """Refuse a power whose exponent may be 0: 0 to the power 0 is 1 in the language, and 0 in Network.v."""
+    for text in texts:
+        for node in ast.walk(parsed(text)):
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and Printer().natural(node.right) is None:
+                number = Fraction(ast.unparse(node.right)) if re.fullmatch(r"-?\d+", ast.unparse(node.right)) else 0
+                tower = re.fullmatch(r"\([2-9] \*\* L - 1\)( / \d+)?", ast.unparse(node.right))
+                if not (number or tower or positive(ast.unparse(node.right)) or positive(ast.unparse(node.left))):
+                    raise NoCoq(f"the exponent {ast.unparse(node.right)} may be 0")
 
 
 #: Letters that a theorem quantifies over, and what each of them must be.
@@ -413,7 +430,7 @@ def hypotheses_meant(words: Mapping[str, str]) -> list[str]:
     """What Network.v says of the switches that are mostly left out: plain logits, and where LayerNorm stands."""
     at = words.get("norm_at")
     if at == "any" or (at == "before" and words.get("mlp", "none") != "none"):
-        raise NoCoq("no Coq for LayerNorms anywhere, nor in front of MLPs")
+        raise NoCoq("Coq has no LayerNorms anywhere, nor in front of MLPs")
     logits = all(words.get(switch) == "none" for switch in ("positions", "softcap", "qk_norm"))
     return ["plain N"] * logits + [f"norm_{at} N"] * (at is not None)
 
