@@ -4,8 +4,8 @@
 
 Every network has random sizes and parts; where its residual does not reach 10^-1000 by itself and no norm holds it up,
 its values are made smaller until it does. Columns: the layers, log10 of the last residual, the largest error of a
-natural logarithm up to there, and how many of 53 bits float64 says that it may have lost (a saturated
-softmax loses them).
+natural logarithm up to there (over the logarithm where that is larger than one: a double holds no more of it), and
+how many of 53 bits float64 says that it may have lost (a saturated softmax loses them).
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ def main() -> None:
         depth = max(1, int(beyond[0]) - int(logs[beyond[0]] < 1.2 * DEEP)) if beyond.size else LAYERS
         net = rm.Network.from_layers(net.sublayers[:depth], tokens=n)
         ours, balls = rm.trace(net, X), rm.trace(net, X, arithmetic="balls")
-        error = np.abs(ours.log_residual - balls.log_residual).max()
+        size = np.maximum(1.0, np.abs(balls.log_residual))
+        error = (np.abs(ours.log_residual - balls.log_residual) / size).max()
         end, lost = balls.log_residual[-1] / np.log(10), min(53, ours.lost_bits.max())
         print(f"{seed} | {depth} | {end:.0f} | {error:.1e} | {lost:.0f} | {n} tokens, d = {d}, {parts}", flush=True)
 

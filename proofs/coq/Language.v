@@ -307,7 +307,7 @@ Definition least_within {t n} (P : sequence t n) (w : nat) : R := inf_of (fun x 
 Definition prefixed {t n} (P : sequence t n) (k : nat) : Prop := forall s a b, (s < t)%nat -> (a < n)%nat ->
   (b < n)%nat ->
   (0 < P s a b <-> (b < Nat.max k (a + 1))%nat).
-(** least_prefixed: least attention that the mask with this prefix allows, over all layers *)
+(** least_prefixed: least attention of a token to one that it sees under the mask with this prefix, over all layers *)
 Definition least_prefixed {t n} (P : sequence t n) (k : nat) : R := inf_of (fun x => exists s a b,
   (s < t)%nat /\ (a < n)%nat /\ (b < n)%nat /\ (b < Nat.max k (a + 1))%nat /\ x = P s a b).
 (** prefix_floor: least weight on a token of the prefix over all layers *)
@@ -784,20 +784,21 @@ Definition sees_predecessor {n} (allowed : matrix n n) (ratio : R) : Prop := (2 
   (forall i, (i < n)%nat -> allowed i i = 1) /\ (forall i, (S i < n)%nat -> allowed (S i) i = 1) /\ 0 < ratio < 1.
 (** path_attracts: for some whole number L these weights have near X = I an equilibrium of rank n of X ↦ LN(A(X)XW_V)
     that attracts a ball of starts, A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, LN the division of every
-    token by its norm, with every eigenvalue of the Jacobian within 2⁻²⁴ of g^{k−i}, i < k, or 0; row i of W_V is
-    Σ_{j≤i} (−1)^{i−j} g^j e_j, that of W_QK has s_i at i and i − 1, 1 before and s_i − L − 2⌊(j−i)/2⌋ at j > i, where
-    s_0 = 2L + 2n and s_i = L + 1 else; proved in balls, where the powers of g have 24 bits; here: within 2⁻²⁴ of I *)
+    token by its norm, with every eigenvalue of the Jacobian within 2⁻²⁴ of g^{k−i}, i < k, g the ratio, or 0; row i of
+    W_V is Σ_{j≤i} (−1)^{i−j} g^j e_j, that of W_QK has s_i at i and i − 1, 1 before and s_i − L − 2⌊(j−i)/2⌋ at j > i,
+    where s_0 = 2L + 2n and s_i = L + 1 else; proved in balls, where the powers of g have 24 bits; here: within 2⁻²⁴ of
+    I *)
 Definition path_attracts {n} (allowed : matrix n n) (ratio : R) : Prop := exists (L : nat) (Z : matrix n n),
   let F := sphere_map n n (chain_logits n (INR L)) (chain_values n ratio) allowed in
   within n n (/ 2 ^ 24) (fun i a => Z i a - eye i a) /\ unit_rows Z /\ fixed n n F Z /\ has_rank n n Z n /\
   attracts n n F Z /\ exists J, derivative n n F Z J /\ forall z : C, eigenvalue n n J z -> Cmod z <= / 2 ^ 24 \/
     exists i k, (i < k)%nat /\ (k < n)%nat /\ Cmod (z - RtoC (ratio ^ (k - i)))%C <= / 2 ^ 24.
-(** every_rank_attracts: for some whole number L this one weight pair has for every k = 1, …, n an equilibrium of rank k
-    of X ↦ LN(A(X)XW_V) that attracts a ball of starts, A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, LN the
-    division of every token by its norm: near e_0, …, e_{k−1} and n − k times −e_0; row i of W_V is Σ_{j≤i} (−1)^{i−j}
-    g^j e_j, that of W_QK has s_i at i and i − 1, 1 before and s_i − L − 2⌊(j−i)/2⌋ at j > i, where s_0 = 2L + 2n and
-      s_i
-    = L + 1 else; proved in balls, where the powers of g have 24 bits; here: within 2⁻²⁴ of these tokens *)
+(** every_rank_attracts: for some whole number L this one weight pair has for every k = 1, …, n an equilibrium of rank
+    k of X ↦ LN(A(X)XW_V) that attracts a ball of starts, A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, LN
+    the division of every token by its norm: near e_0, …, e_{k−1} and n − k times −e_0; with g the ratio row i of W_V
+    is Σ_{j≤i} (−1)^{i−j} g^j e_j, that of W_QK has s_i at i and i − 1, 1 before and s_i − L − 2⌊(j−i)/2⌋ at j > i,
+    where s_0 = 2L + 2n and s_i = L + 1 else; proved in balls, where the powers of g have 24 bits; here: within 2⁻²⁴ of
+    these tokens *)
 Definition every_rank_attracts {n} (allowed : matrix n n) (ratio : R) : Prop := exists L : nat, forall k,
   (1 <= k <= n)%nat -> exists Z : matrix n n,
   let F := sphere_map n n (chain_logits n (INR L)) (chain_values n ratio) allowed in
@@ -864,8 +865,8 @@ Definition cosine_shares {n d} (X : matrix n d) (beta : R) : matrix n n :=
   fun i => shares ((fun k => beta * row_cosine X i k) : vector n).
 (** pair_gap: 1 − ⟨x_0, x_1⟩; rows are divided by their lengths *)
 Definition pair_gap {n d} (X : matrix n d) : R := 1 - row_cosine X 0%nat 1%nat.
-(** inner_gap: the largest 1 − ⟨x_i, x_j⟩ of two of the first m rows other than the first two, 0 if there is none;
-    rows are divided by their lengths *)
+(** inner_gap: the largest 1 − ⟨x_i, x_j⟩ of a pair of the first m rows, the pair of the first two left out, 0 if
+    there is none; rows are divided by their lengths *)
 Definition inner_gap {n d} (X : matrix n d) (m : nat) : R :=
   largest m (fun i => largest m (fun j => if Nat.ltb j 2 then 0 else 1 - row_cosine X i j)).
 (** outer_gap: the least 1 − ⟨x_i, x_j⟩ of one of the first m rows and one of the others, 2 if there is no other;
@@ -1008,13 +1009,11 @@ Definition invertible {n m} (W : matrix n m) : Prop := n = m /\ exists V : mat,
 Definition orthogonal_rest {n d} (X : matrix n d) (W_V : matrix d d) (allowed : matrix n n) : Prop :=
   orthogonal d W_V /\ (n <= d)%nat /\ (forall i, (i < n)%nat -> allowed i i = 1) /\
   (exists c r, centre n allowed c r) /\ unit_rows X /\ ~ equal_tokens X.
-(** collapsing_neighbours: arbitrarily near X there are tokens of full row rank,
-  which collapse (own:hemisphere) with LN the
-    division of every token by its norm and A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, whatever W_QK: det
-    of the Gram matrix of X + t(B − X), B the first n unit vectors, is a polynomial in t that is not zero at t = 1,
+(** collapsing_neighbours: arbitrarily near X there are tokens of full row rank, which collapse (own:full-rank), LN the
+    division of every token by its norm and A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, whatever W_QK:
+    det of the Gram matrix of X + t(B − X), B the first n unit vectors, is a polynomial in t that is not zero at t = 1,
     so not zero for small t but at finitely many; here: as near to X as one likes are starts that collapse, for every
-      W_QK and all orthogonal W_V and
-    masks as above *)
+    W_QK and all orthogonal W_V and masks as above *)
 Definition collapsing_neighbours {n d} (X : matrix n d) : Prop :=
   forall (W_QK W_V : matrix d d) (allowed : matrix n n), is_mask allowed -> orthogonal_rest X W_V allowed ->
   forall eta, 0 < eta -> exists Y : mat, within n d eta (fun i a => Y i a - X i a) /\
@@ -1155,8 +1154,8 @@ Record rotated := {
     score scored_network l h Y i j = dot head_size (place i (vmat (dim scored_network) (Y i) (W_Q l h)))
       (place j (vmat (dim scored_network) (Y j) (W_K l h))) / sqrt (d_qk scored_network) }.
 Definition positions_rotary (N : rotated) : Prop := True.
-(** lengthening: ‖W_Q‖₂‖W_K‖₂/√d_qk, times the largest c² + s² of a rotation, at least 1; defined where queries and keys
-    have no biases (b_Q = b_K = 0) and no norms; where only W_QK is given, W_K is 1 *)
+(** lengthening: ‖W_Q‖₂‖W_K‖₂/√d_qk, times the largest cos² + sin² of the rotations, as they are given, at least 1;
+    defined where queries and keys have no biases (b_Q = b_K = 0) and no norms; where only W_QK is given, W_K is 1 *)
 Definition lengthening (N : rotated) (l h : nat) : R := spectral (W_Q N l h) * spectral (W_K N l h) / sqrt (d_qk N)
   * Rmax 1 (largest (tokens N) (fun i => largest (pairs N) (fun j => cosine_of N l i j ^ 2 + sine_of N l i j ^ 2))).
 

@@ -1,20 +1,18 @@
 """Double precision on any array-API library; `numpy64` and `cupy64` say what NumPy and CuPy do faster."""
 
 import math
-import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache, cached_property
 from types import ModuleType
-from typing import Any, ClassVar, Literal, Self, TypeVar, cast
+from typing import Any, ClassVar, Literal, Self, cast
 
 import array_api_compat.numpy
 import numpy as np
 from array_api_compat import is_cupy_array
 
+from rankmath.arithmetic.base import Arithmetic
 from rankmath.validation import Array, Bools, Floats, InvalidArgument, library_of
-
-T = TypeVar("T")
 
 # A block of logits, its exponentials, and a temporary of the library.
 _BYTES_PER_ENTRY = 24
@@ -23,11 +21,8 @@ _CACHED_ENTRIES = 2**20
 _BATCHED_ENTRIES = 2**22
 
 
-class Float64:
-    """float64 arrays of one library: `Float64(X)` is of the class that X's library has.
-
-    Methods that end in `_of_temporary` may overwrite an array that nobody else holds.
-    """
+class Float64(Arithmetic):
+    """float64 arrays of one library: `Float64(X)` is of the class that X's library has."""
 
     name = "float64"
     #: Exponents are bounded, so magnitudes travel apart from the arrays (`scales`).
@@ -66,10 +61,6 @@ class Float64:
     def lone_entries(self) -> int:
         return self.batch_entries if self._given is None else self._given
 
-    def in_turn(self, tasks: Sequence[Callable[[], T]], entries: int) -> Iterator[T]:
-        """Yield the tasks' results in order; `entries`, their exponentials, decides whether threads share them."""
-        yield from (task() for task in tasks)
-
     def blas_alone(self, entries: int) -> AbstractContextManager[None]:
         """One thread for BLAS where `in_turn` would share so many entries."""
         return nullcontext()
@@ -99,9 +90,6 @@ class Float64:
         """a x + b y for units x and y."""
         return a * self.factor(x) + b * self.factor(y)
 
-    def transpose(self, a: Array) -> Array:
-        return self.xp.matrix_transpose(a)
-
     def _home(self, a: Array) -> ModuleType:
         return self.units if isinstance(a, np.ndarray) else self.xp
 
@@ -125,22 +113,6 @@ class Float64:
     def exp_of_temporary(self, a: Array) -> Array:
         return self.xp.exp(a)
 
-    def _combined_with(self, operation: Callable[[Array, Array], Array], a: Array, b: Array) -> Array:
-        """operation(a, b), in the place of a where the library can."""
-        return operation(a, b)
-
-    def sum_with_temporary(self, a: Array, b: Array) -> Array:
-        return self._combined_with(operator.add, a, b)
-
-    def difference_of_temporary(self, a: Array, b: Array) -> Array:
-        return self._combined_with(operator.sub, a, b)
-
-    def quotient_of_temporary(self, a: Array, b: Array) -> Array:
-        return self._combined_with(operator.truediv, a, b)
-
-    def product_of_temporary(self, a: Array, b: Array) -> Array:
-        return self._combined_with(operator.mul, a, b)
-
     def log(self, a: Array) -> Array:
         """Natural logarithm, log 0 = −∞ without a warning."""
         if isinstance(a, np.ndarray):
@@ -154,16 +126,6 @@ class Float64:
 
     def abs(self, a: Array) -> Array:
         return self.xp.abs(a)
-
-    def sum(self, a: Array, axis: int) -> Array:
-        return self.xp.sum(a, axis=axis, keepdims=True)
-
-    def mean_row(self, a: Array) -> Array:
-        """The mean over the rows, (..., 1, d)."""
-        return self.sum(a, axis=-2) / a.shape[-2]
-
-    def max(self, a: Array, axis: int) -> Array:
-        return self.xp.max(a, axis=axis, keepdims=True)
 
     def largest(self, a: Array) -> Array:
         """The largest |entry| of each matrix, (..., 1, 1): a unit."""
@@ -193,12 +155,6 @@ class Float64:
     def size_bound(self, a: Array) -> Array:
         return self.largest(a)
 
-    def where(self, condition: Array, a: Array, b: Array) -> Array:
-        return self.xp.where(condition, a, b)
-
-    def concat(self, arrays: list[Array], axis: int) -> Array:
-        return self.xp.concat(arrays, axis=axis)
-
     def maximum(self, a: Array, b: Array | float) -> Array:
         return self._home(a).maximum(a, b)
 
@@ -217,9 +173,6 @@ class Float64:
         """`a` where allowed, −∞ elsewhere."""
         # A mask's matrix is read-only, which some libraries warn about.
         return self.xp.where(self.xp.asarray(allowed.copy(), device=self._device), a, -self.xp.inf)
-
-    def any(self, a: Array) -> bool:
-        return bool(self.xp.any(a))
 
     def farthest(self, products: Array, squares: Array) -> Array:
         """max_j |x_i − x_j|², (..., r, 1), from the products of r tokens with themselves and all after them."""

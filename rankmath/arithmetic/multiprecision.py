@@ -64,9 +64,6 @@ class Multiprecision(ObjectArithmetic):
             out[i] = [fdot(row, column) for column in columns]
         return out
 
-    def max(self, a: Array, axis: int) -> Array:
-        return np.maximum.reduce(a, axis=axis, keepdims=True)
-
     def maximum(self, a: Array, b: Array) -> Array:
         return np.maximum(a, b)
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankmath.arithmetic.float64 import Float64, T
+from rankmath.arithmetic.base import T
+from rankmath.arithmetic.float64 import Float64
 from rankmath.validation import Array, Bools, Floats
 
 if TYPE_CHECKING:

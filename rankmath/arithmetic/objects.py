@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from typing import Literal, TypeVar
+from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 
+from rankmath.arithmetic.base import Arithmetic
 from rankmath.validation import Array, Floats, Number
-
-T = TypeVar("T")
 
 # Products of so few numbers are taken over a whole batch, one factor at a time.
 _FEW = 16
@@ -33,11 +32,11 @@ def _box(number: Number) -> Array:
     return box
 
 
-class ObjectArithmetic:
+class ObjectArithmetic(Arithmetic):
     """Arrays of numbers whose exponents never overflow, so no scale travels beside them."""
 
-    name: str
     unbounded: Literal[True] = True
+    xp = np
     #: 0, 1, √2 and √(2π) in this number system, and a factor "somewhere in [0, 1]".
     zero: Number
     one: Number
@@ -123,43 +122,16 @@ class ObjectArithmetic:
         first, last = left[0, 0], right[0, 0] if right[0, 0] != 0 else right[-1, 0]
         return bool(abs(first * last) * 2 ** self.bits() > 1)
 
-    def transpose(self, a: Array) -> Array:
-        return np.swapaxes(a, -1, -2)
-
     def sum(self, a: Array, axis: int) -> Array:
         return np.add.reduce(a, axis=axis, keepdims=True)
-
-    def difference_of_temporary(self, a: Array, b: Array) -> Array:
-        return a - b
-
-    def quotient_of_temporary(self, a: Array, b: Array) -> Array:
-        return a / b
-
-    def product_of_temporary(self, a: Array, b: Array) -> Array:
-        return a * b
-
-    def in_turn(self, tasks: Sequence[Callable[[], T]], entries: int) -> Iterator[T]:
-        return (task() for task in tasks)
-
-    def mean_row(self, a: Array) -> Array:
-        return self.sum(a, axis=-2) / a.shape[-2]
-
-    def max(self, a: Array, axis: int) -> Array:
-        raise NotImplementedError
-
-    def size_bound(self, a: Array) -> Array:
-        """At least every |entry|, (..., 1, 1)."""
-        return self.largest(a)
 
     def largest(self, a: Array) -> Array:
         """The largest |entry| of each matrix, (..., 1, 1)."""
         return self.max(self.max(self.abs(a), axis=-1), axis=-2)
 
-    def where(self, condition: Array, a: Array, b: Array) -> Array:
-        return np.where(condition, a, b)
-
-    def concat(self, arrays: list[Array], axis: int) -> Array:
-        return np.concatenate(arrays, axis=axis)
+    def size_bound(self, a: Array) -> Array:
+        """At least every |entry|, (..., 1, 1)."""
+        return self.largest(a)
 
     def certainly_zero(self, a: Array) -> Array:
         return np.asarray(a == 0, dtype=bool)
@@ -171,9 +143,6 @@ class ObjectArithmetic:
     def hide(self, allowed: Array, a: Array) -> Array:
         """Doubles where allowed, −∞ elsewhere."""
         return np.where(allowed, a, -np.inf)
-
-    def any(self, a: Array) -> bool:
-        return bool(np.any(a))
 
     def row_of_largest(self, scores: Array, rows: Array) -> Array:
         """The row of `rows` at the largest score: (..., n, 1), (..., n, d) -> (..., 1, d)."""

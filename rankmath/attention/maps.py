@@ -119,7 +119,7 @@ def _token_norm(A: System, norm: LayerNorm, tokens: Tokens) -> Tokens:
         x, R = x - A.sum(x, axis=-1) / d, R - A.sum(R, axis=-1) / d
     length = A.sqrt(A.sum(x * x, axis=-1))
     unit = x / A.nonzero(length)
-    r, b, e, log_r = _norm_units(A, tokens, length, floor)
+    r, b, e, log_r, log_x = _norm_units(A, tokens, length, floor)
     p = A.sum(R * unit, axis=-1)
     w = R - p * unit
     if norm.kind == "standard" and d == 2:
@@ -148,26 +148,33 @@ def _token_norm(A: System, norm: LayerNorm, tokens: Tokens) -> Tokens:
             gain = A.asarray(norm.gain[None, :])
             R_new, x_new = R_new * gain, x_new * gain
             stretch = stretch * A.largest(gain)
-        if norm.offset is not None:
-            x_new = x_new + A.asarray(norm.offset[None, :])
+    centers = [(x_new, log_x)]
+    if norm.offset is not None and norm.kind != "sphere":
+        centers.append((A.asarray(norm.offset[None, :]), 0))
+    center = scaled_sum(A, centers)
     if A.unbounded:
-        return recentred(A, (x_new, 0), R_new)
+        return recentred(A, center, R_new)
     # What is left of R is its part across x, known to the last bit of R.
     log_parts = log_of(A, A.largest(R / A.nonzero(a)) * stretch)
-    return recentred(A, (x_new, 0), R_new, log_r, tokens.lost_bits, log_parts)
+    return recentred(A, center, R_new, log_r, tokens.lost_bits, log_parts)
 
 
-def _norm_units(A: System, tokens: Tokens, length: Array, floor: Array) -> tuple[Array, Array, Array, LogScale]:
-    """r, b, e and log r of `_token_norm` in a unit that the largest of center, residual and √e does not leave."""
+def _norm_units(A: System, tokens: Tokens, length: Array, floor: Array) -> tuple[Array, Array, Array, LogScale, Array]:
+    """r, b, e and log r of `_token_norm` in a unit that the largest of center, residual and √e does not leave.
+
+    Tokens far below √e are divided by it, to the last bit: where e^−300 √e is still above them they are computed as if
+    they were of that size, and the last number returned is the logarithm of what their center's image is over that.
+    """
     if A.unbounded:
-        return 1, length, floor, NO_SCALE
+        return 1, length, floor, NO_SCALE, 0
     sigma = floored(A, tokens.log_residual.to_float())
-    unit = A.units.maximum(tokens.log_center, sigma)
+    unit = own = A.units.maximum(tokens.log_center, sigma)
     if floor:
-        unit = A.units.maximum(unit, 0.5 * math.log(floor))
+        unit = A.units.maximum(own, 0.5 * math.log(floor))
+    near = A.units.minimum(unit, own + SAFE_LOG)
     e = A.factor(floor * A.exp(-2.0 * unit)) if floor else 0.0
-    b = length * A.factor(A.exp(tokens.log_center - unit))
-    return A.factor(A.exp(sigma - unit)), b, e, tokens.log_residual.plus(-unit)
+    b = length * A.factor(A.exp(tokens.log_center - near))
+    return A.factor(A.exp(sigma - near)), b, e, tokens.log_residual.plus(-unit), near - unit
 
 
 def _column_norm(A: System, norm: LayerNorm, tokens: Tokens) -> Tokens:

@@ -14,7 +14,7 @@ import numpy as np
 from array_api_compat import array_namespace, is_cupy_array
 
 from rankmath.arithmetic.float64 import Float64
-from rankmath.arithmetic.protocol import Arithmetic, System
+from rankmath.arithmetic.protocol import System
 from rankmath.attention.activations import CODED_ACTIVATIONS, activate
 from rankmath.attention.alone import is_plain, layers_on_cpu, layers_on_gpu, tokens_of
 from rankmath.attention.backend import Backend, on_backend
@@ -425,7 +425,7 @@ def _mlp(A: Float64, f: MLP, Y: Array) -> Array:
     return in_row_blocks(A, mapped, Y, f.W_in.shape[-1], products=True)
 
 
-def layer_norm(A: Arithmetic, norm: LayerNorm, Y: Array, *, temporary: bool = False) -> Array:
+def layer_norm(A: System, norm: LayerNorm, Y: Array, *, temporary: bool = False) -> Array:
     """One of the LayerNorms, by the definition; a `temporary` Y, which nobody else holds, may be overwritten."""
     if norm.kind == "column":
         Y = Y - A.sum(Y, axis=-2) / Y.shape[-2]

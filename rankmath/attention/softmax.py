@@ -6,12 +6,12 @@ import numpy as np
 from array_api_compat import array_namespace, device, is_array_api_obj
 
 from rankmath.arithmetic.float64 import Float64
-from rankmath.arithmetic.protocol import Arithmetic
+from rankmath.arithmetic.protocol import System
 from rankmath.linalg.masks import Mask, MaskLike
 from rankmath.validation import Array, InvalidArgument, as_array, same_library
 
 
-def softmax(A: Arithmetic, logits: Array, divisor: float = 1.0) -> Array:
+def softmax(A: System, logits: Array, divisor: float = 1.0) -> Array:
     """e^{a_ij}/Σ_k e^{a_ik} of a = logits/divisor, relative to a row's largest; nobody else holds the logits."""
     if isinstance(A, Float64) and A.on_gpu:
         from rankmath.kernels.cuda import row_softmax as in_one_pass

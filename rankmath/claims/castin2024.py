@@ -32,7 +32,7 @@ castin2024_3_3 = proved(
     "jacobian_norm() <= sqrt(3)*norm(W[0,0], 2)*sqrt(a**2*R**4*(4*n + 1) + n)",
     given=ONE_LAYER,
     where=_LETTERS,
-    title="Attention on a ball is Lipschitz, with a constant of order √n",
+    title="Attention on a ball is Lipschitz, with a bound that grows like √n",
     source=f"{CASTIN}, Theorem 3.3, wording from memory: on tokens of norm at most R, whose largest derivative it "
     "bounds",
     draws=_DRAWS,

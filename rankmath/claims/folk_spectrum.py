@@ -96,7 +96,7 @@ folk_spectrum_real = refuted(
     exhibit={"A": _CYCLIC, "u": [1, -1, 0], "p": Fraction(7, 10), "q": Fraction(49, 100)},
     share=0.3,
     notes="True for two tokens and for symmetric logits (own:spectrum-symmetric); in general the eigenvalues lie "
-    "in a disc of radius δ(A) < 1, besides 1 itself (own:spectrum).",
+    "in a disc whose radius is Dobrushin's coefficient, below 1, besides 1 itself (own:spectrum).",
 )
 
 own_spectrum = proved(
@@ -123,5 +123,5 @@ own_spectrum_symmetric = proved(
     source=f"{OWN}; classical for reversible chains",
     draws=(draw_symmetric,),
     share=0.3,
-    notes="W_QK symmetric, no query bias and no mask, or an undirected one with self-loops: K = e to the logits.",
+    notes="W_QK symmetric, no query bias and no mask: K is e to the logits.",
 )

@@ -271,7 +271,7 @@ own_flow_step_usa = proved(
     where={"alpha": "least_cosine(C)"},
     given=("cosines(C)", "alpha >= 0", "beta >= 0"),
     arrays={"C": "n n", "beta": ""},
-    title="Without normalisation no tokens with cosines ≥ 0 close up more slowly than those with all cosines alike",
+    title="Without normalisation no tokens with cosines ≥ 0 close up more slowly than if all were the least",
     source=f"{OWN}, for the flow with unnormalised attention of {GESHKOVSKI}",
     draws=(draw_flow,),
     extremal=alike,

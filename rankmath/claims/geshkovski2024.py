@@ -60,8 +60,8 @@ def pair_gap(run: ArrayRun, X: str) -> Scalar:
     example="inner_gap(X, m) <= 2",
 )
 def inner_gap(run: ArrayRun, X: str, m: str) -> Scalar:
-    """the largest 1 − ⟨x_i, x_j⟩ of two of the first m rows other than the first two, 0 if there is none; rows are
-    divided by their lengths"""
+    """the largest 1 − ⟨x_i, x_j⟩ of a pair of the first m rows, the pair of the first two left out, 0 if there is none;
+    rows are divided by their lengths"""
     u, near = unit_rows(run, X), _within(run, X, m)
     late = near & (np.arange(near.shape[-1]) >= 2)
     return _largest(run, _gaps(run, u, u), near[..., :, None] & late[..., None, :], 0.0)
@@ -212,7 +212,7 @@ geshkovski2024_cluster = proved(
     draws=(draw_clusters,),
     share=0.1,
     notes="With it they show that for λ < 1 − α − O(1/β) squared distances within a cap are at most 2e^{−λβ} from a "
-    "time T₁ until T₂; α is the largest cosine of tokens of two caps. own:cluster shows more.",
+    "time T₁ until T₂; α is the largest cosine of two points of different caps. own:cluster shows more.",
 )
 
 own_cluster = proved(
@@ -230,7 +230,7 @@ own_cluster = proved(
     sharp=True,
     share=0.1,
     notes="It implies geshkovski2024:cluster. Both sides vanish with g = 1 − ⟨x_0, x_1⟩, so distances within a "
-    "cluster do not stop at e^{−λβ/2}: they fall exponentially in time until others come near, which takes e^{(1−α)β}.",
+    "cluster do not stop at e^{−λβ/2}: they go on falling while n(1 + β)κ < ρ.",
 )
 
 geshkovski2024_escape = proved(
@@ -238,12 +238,12 @@ geshkovski2024_escape = proved(
     "cap_fall(X, w, beta) <= n*exp(-beta*outer_gap(X, m))",
     given=_LOWEST,
     arrays=_CAP,
-    title="The lowest of the first m tokens, which lie in a cap about w, falls slowly",
+    title="The lowest of the first m tokens, in a cap about w, falls slowly",
     source=f"{GESHKOVSKI_SLOW}, section 2, the step that keeps tokens in their caps; {_READ}",
     draws=(draw_caps,),
     share=0.1,
-    notes="So tokens that start in caps ⟨x, w⟩ ≥ 1 − ε are in ⟨x, w⟩ ≥ 1 − 2ε until T₂ ≥ (ε/n)e^{(1−α)β}, α the "
-    "largest cosine of two of these larger caps. Sharper: own:escape.",
+    notes="So tokens that start in caps ⟨x, w⟩ ≥ 1 − ε, ε ≤ 1/2, are in ⟨x, w⟩ ≥ 1 − 2ε until T₂ ≥ (ε/n)e^{(1−α)β}, "
+    "α the largest cosine of two points of different ones of these larger caps. Sharper: own:escape.",
 )
 
 own_escape = proved(
@@ -252,13 +252,14 @@ own_escape = proved(
     where={"kappa": _LEFT},
     given=_LOWEST,
     arrays=_CAP,
-    title="The lowest of the first m tokens, which lie in a cap about w, turns away from w by κ/(1 + κ) at most",
+    title="The lowest of the first m tokens, in a cap about w, turns away from w at a speed of at most κ/(1 + κ)",
     source=f"{OWN}, beside {GESHKOVSKI_SLOW}",
     truth="proofs/geshkovski2024.tex",
     draws=(draw_caps,),
     extremal=pulled_down,
     sharp=True,
     share=0.1,
-    notes="κ = (n − m)e^{−(1−α)β}. The angle to w grows by κ at most: a cap of m tokens is left after "
-    "(arccos(1 − 2ε) − arccos(1 − ε))e^{(1−α)β}/(n − m) at the earliest, at least ε/n of the same and of order √ε.",
+    notes="So where ε ≤ 1/2 and m < n, tokens that start in caps ⟨x, w⟩ ≥ 1 − ε, m or more in each, are in ⟨x, w⟩ ≥ "
+    "1 − 2ε until T₂ = (arccos(1 − 2ε) − arccos(1 − ε))e^{(1−α)β}/(n − m), α the largest cosine of two points of "
+    "different ones of these larger caps. The difference of the angles is at least ε, and of order √ε.",
 )

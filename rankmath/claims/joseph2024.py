@@ -50,8 +50,7 @@ folk = refuted(
     extremal=exchange,
     exhibit=lambda: next(exchange()),
     share=0.3,
-    notes="Here S = ‖P‖_F and C = ‖W‖_F. For the diameter, and |λ| ≥ 2‖W‖₂, there is such a factor: "
-    "own:lambda-skip-sphere.",
+    notes="Here SC = ‖W‖_F‖P‖_F. For the diameter, and |λ| ≥ 2‖W‖₂, there is such a factor: own:lambda-skip-sphere.",
 )
 
 own_lambda_skip_sphere = proved(

@@ -9,7 +9,7 @@ import numpy as np
 from rankmath.certificates.certificate import Certificate
 from rankmath.formula.arrays import ArrayRun, Scalar, Truth, column, defined, predicate, quantity, unbox
 from rankmath.linalg.rationals import exact_array
-from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array
+from rankmath.validation import Array
 from rankmath.verification.claim import ArrayInstance, Instance, Rng, proved, refuted
 from rankmath.verification.data import Declared
 from rankmath.verification.papers import KARAGODIN, OWN
@@ -281,6 +281,13 @@ defined(
 )
 
 
+defined(
+    "parts_in_space(M: array, X: array)",
+    "k = len(X[0]) - len(M); all(sum(X[i][a]**2 for a in range(k)) > 0 for i in range(2))",
+    "neither of the parts p_0 and p_1 of the two tokens in L is 0",
+)
+
+
 @quantity(
     "sine_square(M: array, X: array)",
     text="k = len(X[0]) - len(M); 1 - sum(X[0][a]*X[1][a] for a in range(k))**2/(sum(X[0][a]**2 for a in "
@@ -289,24 +296,11 @@ defined(
     example="sine_square(M, X) <= 1",
 )
 def sine_square(run: ArrayRun, M: str, X: str) -> Scalar:
-    """squared sine of the angle of the parts p_0 and p_1 of two tokens in L, neither of which is 0"""
+    """squared sine of the angle of the parts p_0 and p_1 of two tokens in L"""
     A, directions = run.A, _pair(run, M, X)[2]
     first, second = directions[..., :1, :], directions[..., 1:, :]
     off = first - A.matmul(first, A.transpose(second)) * second
     return run.number(unbox(A.sum(off * off, axis=-1)))
-
-
-def pair_instance(lam: ArrayLike, M: ArrayLike, B: ArrayLike, X: ArrayLike) -> ArrayInstance:
-    """λ; M (k, k), V on the last k coordinates; B = βQᵀK (d, d); two tokens X (2, d), with parts in the first
-    d − k ≥ 2 coordinates that are not 0."""
-    X, M = as_array("X", X, ndim=2), as_array("M", M, ndim=2)
-    d, k = X.shape[1], len(M)
-    if len(X) != 2 or M.shape != (k, k) or d - k < 2:
-        raise InvalidArgument(f"X, M: shapes {X.shape} and {M.shape} given; 2 × d and k × k with k ≤ d − 2 are needed")
-    if not np.any(X[:, : d - k], axis=1).all():
-        raise InvalidArgument(f"X: a token with no part in the first {d - k} coordinates given; none may be 0")
-    arrays = {"lam": as_array("lam", lam, ndim=0), "M": M, "B": as_array("B", B, shape=(d, d)), "X": X}
-    return ArrayInstance(arrays)
 
 
 def draw_pairs(rng: Rng, size: int) -> ArrayInstance:
@@ -318,23 +312,22 @@ def draw_pairs(rng: Rng, size: int) -> ArrayInstance:
     return ArrayInstance({"lam": rng.uniform(0.1, 3, size), "M": M, "B": B, "X": X}, "random", is_batch=True)
 
 
-def nearly_apart(rng: Rng) -> Iterator[ArrayInstance]:
+def nearly_apart(rng: Rng) -> Iterator[Instance]:
     """Tokens in L that are nearly opposite, with B a multiple of the identity."""
     for strength in (0.25, 1.0):
         X = [[1.0, 0.0, 0.0], [-1.0, 2.0**-7, 0.0]]
-        yield pair_instance(1.0, [[0.5]], strength * np.eye(3), X)
+        yield karagodin2024_subspace_two.instance(1.0, [[0.5]], strength * np.eye(3), X)
 
 
 karagodin2024_subspace_two = proved(
     "karagodin2024:subspace-two",
     "aligning(lam, M, B, X) >= lam*lead(M, X)*sine_square(M, X)/(1 + exp(2*form_size(B)))",
-    given="lam > 0",
+    given=("lam > 0", "parts_in_space(M, X)"),
     arrays={"lam": "", "M": "m m", "B": "d d", "X": "2 d"},
     title="Two causal tokens under a symmetric V whose largest eigenvalue is positive and multiple end, from "
     "almost every start, where the first points in its eigenspace",
     source=f"{OWN}; it gives a conjecture of {KARAGODIN}, on a top eigenvalue of multiplicity two or more, for two "
     f"tokens; {_WORDING}",
-    instance=pair_instance,
     draws=(draw_pairs,),
     extremal=nearly_apart,
     sharp=True,

@@ -138,8 +138,8 @@ karagodin2025_4_3 = refuted(
     "opposite tokens and β = 1/100 satisfy it, and rest, is that formalisation's remark",
     draws=(draw_opposite,),
     share=0.02,
-    notes="For small β the hypothesis δ < 1/(100n²β²) asks for nothing. With δ < 1/(100n²) as well, which the "
-    "formalisation adds, own:cluster-speed gives the theorem, with explicit constants.",
+    notes="δ is the largest 1 − ⟨x_j, x_k⟩. For small β the hypothesis δ < 1/(100n²β²) asks for nothing. With δ < "
+    "1/(100n²) as well, which the formalisation adds, own:cluster-speed gives the theorem, with explicit constants.",
 )
 
 own_cluster_speed = proved(

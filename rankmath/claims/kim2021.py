@@ -133,7 +133,7 @@ own_l2_lipschitz = ours(
     "distance_jacobian_norm(Z) <= n**(1/4) + 2*phi + 2*sqrt(phi*min((n - 1)*tau, sqrt(n)*log(n)/2))",
     where={"phi": "inverse_phi(n - 1)", "tau": "inverse_phi(1)"},
     arrays={"Z": "n d"},
-    title="Attention by distances is Lipschitz in ℓ₂ with a constant of order n^{1/4} log n",
+    title="Attention by distances is Lipschitz in ℓ₂, with a bound of order n^{1/4} log n",
     draws=(draw_tokens, draw_star),
     share=0.4,
     notes="Never more than kim2021:3.2, which grows like √n log n. No token receives more than √n "
@@ -148,8 +148,8 @@ own_received = ours(
     draws=(draw_tokens, draw_rays),
     share=0.4,
     notes="So too on the sphere where W_QK is a multiple β ≥ 0 of the identity: there logits are −β‖x_i − x_j‖²/2 "
-    "up to a constant. The order is right: a token in the middle of others in orthogonal directions, at a good "
-    "distance, receives about √n/2.",
+    "up to a constant. The order is right: a token in the middle of others in orthogonal directions, at the "
+    "best distance, receives about √n/2.",
 )
 
 own_l2_lower = ours(

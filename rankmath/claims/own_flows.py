@@ -156,9 +156,9 @@ own_circle_three = proved(
     extremal=written("nearly equilateral", {"beta": -2 / 3 + 2.0**-20, "u": 1 - 2.0**-8}),
     sharp=True,
     share=0.3,
-    notes="Attention is not normalised, V = I, logits β⟨x_i, x_j⟩. With −u/2 the cosine of two equal gaps the "
-    "claim says that no isosceles triangle rests before it is equilateral; for β < −2/3 the equilateral one "
-    "attracts. Whether more than three tokens meet for −2/3 < β < −0.16 we have not decided.",
+    notes="Attention is not normalised, V = I, logits β⟨x_i, x_j⟩. The claim is strict for u < 1: no triangle with two "
+    "gaps of cosine −u/2 rests before it is equilateral; for β < −2/3 the equilateral one attracts. Whether more than "
+    "three tokens meet for −2/3 < β < −0.16 we have not decided.",
 )
 
 # -- frozen tokens -----------------------------------------------------------------------------------------
@@ -227,10 +227,10 @@ own_frozen_sign = proved(
     "that a minus sign is missing in the second condition",
     draws=(draw_separations,),
     share=0.1,
-    notes="With s = β^{−1/2} = πw and c = b + 1 + 2ε the theorem asks for Nh((c − 1 − 2ε)s) < h(εs) and prints "
-    "Ng((c − 2ε)s) < g(εs), g = h′, where the proof needs −N. As 33/25 < 8/5, the first condition "
-    "implies the second with the minus sign, for c ≥ 2 + 2ε, ε ≤ 2/5 and frozen tokens that fit on the circle, "
-    "(c − 2ε)s ≤ π: there the sign does not matter.",
+    notes="With s = β^{−1/2} = πw, frozen tokens more than cs apart, c = b + 1 + 2ε, and N the sum of all weights, "
+    "the theorem asks for Nh((c − 1 − 2ε)s) < h(εs) and prints Ng((c − 2ε)s) < g(εs), g = h′, where the proof needs "
+    "−N. As 33/25 < 8/5, the first condition implies the second with the minus sign, for c ≥ 2 + 2ε, ε ≤ 2/5 and (c − "
+    "2ε)s ≤ π, which is so where there are two frozen tokens: there the sign does not matter.",
 )
 
 # -- between two steps -------------------------------------------------------------------------------------

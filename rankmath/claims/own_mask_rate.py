@@ -130,7 +130,7 @@ own_mask_rate_symmetric = ours(
     extremal=written("two tokens", {"K": [[3, 1], [1, 1]]}),
     share=0.3,
     notes="Entries of K are e^logit on an edge and 0 elsewhere. The left side is the sum of λ_k², k ≥ 2, all "
-    "real, so it is positive unless K has rank one, and K has not where an edge lacks: λ₂ ≠ 0 for symmetric "
+    "real, so it is positive where an edge is missing, as K has rank two or more there: λ₂ ≠ 0 for symmetric "
     "logits, such as those of equal tokens with ALiBi by distance, or with rotary positions and equal weights and "
     "biases of queries and keys, under every incomplete undirected mask with self-loops. Two tokens are an equality.",
 )

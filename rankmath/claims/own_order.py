@@ -32,6 +32,6 @@ own_order = ours(
     draws=(draw_definite,),
     notes="Where besides the values are invertible, the tokens are not all equal and the spectral norms of values "
     "and W_QK have a product below 4√d_qk/Δ² in every layer, Δ the diameter at the start, collapse is exactly "
-    "cubic: for layers repeated for ever log‖R_{l+1}‖/log‖R_l‖ → 3 follows, and the last hypothesis holds from "
-    "some layer on.",
+    "cubic: for layers repeated for ever log‖R_{l+1}‖/log‖R_l‖ → 3 follows, R_l the tokens about their mean, "
+    "and the hypothesis with the square root holds from some layer on.",
 )

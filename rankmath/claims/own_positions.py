@@ -119,7 +119,7 @@ own_transport = Statement(
     "own:transport",
     "all_p(diameter(X[L], p) <= prod_l(sum_h(operator_norm(W[l,h], p)*dobrushin(P[l,h])))*diameter(X[0], p))",
     given=("mask == any", *LOGITS),
-    title="With any logits and any mask the diameter grows by total variation times the norm of the values at most",
+    title="Any logits, any mask: a layer multiplies the diameter by at most Σ_h ‖W_h‖τ(P_h), τ the total variation",
     **_PROVED,
     draws=_draws(KINDS),
     extremal=meeting_tokens,

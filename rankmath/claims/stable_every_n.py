@@ -114,9 +114,9 @@ _PATH = r"\text{{some integer }}W_{{QK}}\text{{ and }}e_iW_V=\textstyle\sum_{{j\
 def path_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
     """for some whole number L these weights have near X = I an equilibrium of rank n of X ↦ LN(A(X)XW_V) that
     attracts a ball of starts, A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, LN the division of every
-    token by its norm, with every eigenvalue of the Jacobian within 2⁻²⁴ of g^{k−i}, i < k, or 0; row i of W_V is
-    Σ_{j≤i} (−1)^{i−j} g^j e_j, that of W_QK has s_i at i and i − 1, 1 before and s_i − L − 2⌊(j−i)/2⌋ at j > i,
-    where s_0 = 2L + 2n and s_i = L + 1 else; proved in balls, where the powers of g have 24 bits"""
+    token by its norm, with every eigenvalue of the Jacobian within 2⁻²⁴ of g^{k−i}, i < k, g the ratio, or 0; row i
+    of W_V is Σ_{j≤i} (−1)^{i−j} g^j e_j, that of W_QK has s_i at i and i − 1, 1 before and s_i − L − 2⌊(j−i)/2⌋ at
+    j > i, where s_0 = 2L + 2n and s_i = L + 1 else; proved in balls, where the powers of g have 24 bits"""
     return _path(run, allowed, ratio, full=True)
 
 
@@ -128,9 +128,9 @@ def path_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
 def every_rank_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
     """for some whole number L this one weight pair has for every k = 1, …, n an equilibrium of rank k of X ↦
     LN(A(X)XW_V) that attracts a ball of starts, A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, LN the
-    division of every token by its norm: near e_0, …, e_{k−1} and n − k times −e_0; row i of W_V is Σ_{j≤i}
-    (−1)^{i−j} g^j e_j, that of W_QK has s_i at i and i − 1, 1 before and s_i − L − 2⌊(j−i)/2⌋ at j > i, where s_0 =
-    2L + 2n and s_i = L + 1 else; proved in balls, where the powers of g have 24 bits"""
+    division of every token by its norm: near e_0, …, e_{k−1} and n − k times −e_0; with g the ratio row i of W_V is
+    Σ_{j≤i} (−1)^{i−j} g^j e_j, that of W_QK has s_i at i and i − 1, 1 before and s_i − L − 2⌊(j−i)/2⌋ at j > i, where
+    s_0 = 2L + 2n and s_i = L + 1 else; proved in balls, where the powers of g have 24 bits"""
     return _path(run, allowed, ratio, full=False)
 
 
@@ -355,7 +355,7 @@ defined(
     because="a limit, for starts as near as one likes",
 )
 def collapsing_neighbours(run: ArrayRun, X: str) -> Truth:
-    """arbitrarily near X there are tokens of full row rank, which collapse (own:hemisphere) with LN the division of
+    """arbitrarily near X there are tokens of full row rank, which collapse (own:full-rank), LN the division of
     every token by its norm and A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, whatever W_QK: det of the
     Gram matrix of X + t(B − X), B the first n unit vectors, is a polynomial in t that is not zero at t = 1, so not
     zero for small t but at finitely many"""

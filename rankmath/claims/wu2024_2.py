@@ -185,7 +185,7 @@ wu2024_cor1_centers = proved(
     "mu(X[L]) <= sqrt((n - 1)*(1 - phi))*(1 - center_count()*least**(2*farthest()))**(floor(L/farthest())/2)",
     where={"phi": "1 - diameter(X[0], 2)**2/2", "least": "min_l(epsilon(P[l,0]))"},
     given=(*_CONNECTED, "diameter(X[0], 2)**2 <= 2"),
-    title="Orthogonal values under sphere LayerNorm collapse from acute angles, faster by the number of centers",
+    title="Orthogonal values under sphere LayerNorm collapse from acute angles, at a rate that counts the centers",
     source=f"{WU}, Corollary 1 refined by the number of center nodes, as we read it (the wording was not before "
     f"us): "
     "every center counts; with R steps in which all tokens see each of them, and the constant, by us",

@@ -62,7 +62,7 @@ defined(
 defined(
     "least_prefixed(P: array, k: number)",
     "min(P[s][i][j] for s in range(len(P)) for i in range(n) for j in range(n) if j <= i or j < k)",
-    "least attention that the mask with this prefix allows, over all layers",
+    "least attention of a token to one that it sees under the mask with this prefix, over all layers",
     example="least_prefixed(P, 2) > 0",
 )
 defined(
@@ -168,8 +168,8 @@ own_position_bias_prefix = proved(
     draws=_DRAWS["prefix"],
     sharp=True,
     share=0.6,
-    notes="All tokens before j count, not only those after the prefix; and every token of the prefix keeps ε at "
-    "every depth.",
+    notes="The factor counts all tokens before number prefix + i, not only those after the prefix; and every token of "
+    "the prefix keeps ε at every depth.",
 )
 
 # -- decay with distance (ALiBi) ---------------------------------------------------------------------------

@@ -101,13 +101,19 @@ def model(
     from rankmath.decide.bounds_for import layer_bounds
     from rankmath.model.blocks import VARIANTS
     from rankmath.model.checkpoint import load_model
+    from rankmath.validation import as_choice
 
     if "help" in (variant, metric):
         click.echo("\n".join(VARIANTS if variant == "help" else METRICS))
         return
-    whole, metrics = load_model(folder, layers=layers, part=part), metric.split(",")
+    # What is typed is looked at first: to read a model takes a minute.
+    metrics, variants = metric.split(","), variant.split(",") if variant else []
+    for option, given, allowed in (("--metric", metrics, METRICS), ("--variant", variants, VARIANTS)):
+        for name in given:
+            as_choice(option, name, tuple(allowed))
+    whole = load_model(folder, layers=layers, part=part)
     usual = ["san", "san+norm"] if whole.order == "pre" else ["san"]
-    names = usual if variant is None else variant.split(",")
+    names = usual if variant is None else variants
     results: list[dict[str, Json]] = []
     tables: list[tuple[str, Rows, Sequence[LayerBound]]] = []
     curves: list[Curve] = []

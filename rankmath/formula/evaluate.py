@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rankmath.definitions.hypotheses import SWITCHES
 from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS
-from rankmath.formula.numbers import Signed, ball_expc, ball_tanhc
+from rankmath.formula.numbers import FLOAT_MARGIN, Signed, ball_expc, ball_tanhc
 from rankmath.formula.terms import (
     ARITHMETIC,
     EXPONENTS,
@@ -32,9 +32,6 @@ from rankmath.formula.terms import (
     walk,
 )
 from rankmath.validation import Array, InvalidArgument
-
-#: Float64 decides only beyond this distance, relative to the largest summand (and to its logarithm, if that is large).
-FLOAT_MARGIN = 1e-9
 
 _SAME_ON_A_LINE = ("diameter", "operator_norm", "form_norm")
 

@@ -2,7 +2,8 @@
 
 Sizes that shrink doubly exponentially leave the range of a double, so a float64 number is a sign and a logarithm.
 That also keeps small differences: 1 − e^y and e^y − 1 are taken from y by expm1. Beside them travels `top`, the
-logarithm of the largest summand that went into the number: what rounding may have cost is a fraction of e^top.
+logarithm of the largest summand that went into the number: what rounding may have cost is FLOAT_MARGIN times e^top,
+also where nothing is left of the number but 0.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 Floats: TypeAlias = NDArray[np.float64]
 
+#: Float64 decides only beyond this distance, relative to the largest summand (and to its logarithm, if that is large).
+FLOAT_MARGIN = 1e-9
+_LOG_MARGIN = math.log(FLOAT_MARGIN)
 # Below this argument log tanh(e^y) = y − e^{2y}/3 to the last bit.
 _SMALL_LOG = -10.0
 _NOTHING = np.asarray(0.0)
@@ -98,7 +102,11 @@ class Signed:
             nothing = (sign == 0) & ~np.isnan(self.log) & ~np.isnan(other.log)
             top = log = np.asarray(np.where(nothing, -np.inf, self.log + other.log))
             if not (self.top is self.log and other.top is other.log):
-                top = np.maximum(log, np.maximum(_sum(self.top, other.log), _sum(self.log, other.top)))
+                # The last: both may be noise.
+                both = _sum(self.top, other.top) + _LOG_MARGIN
+                top = np.maximum(
+                    np.maximum(log, both), np.maximum(_sum(self.top, other.log), _sum(self.log, other.top))
+                )
         return Signed(sign, log, top)
 
     def __truediv__(self, other: Signed) -> Signed:
@@ -106,7 +114,7 @@ class Signed:
             zero = other.sign == 0
             log = np.where(zero, np.nan, np.where(self.sign == 0, -np.inf, self.log - other.log))
             loss = np.maximum(_gap(self), _gap(other))
-        return Signed(self.sign * other.sign, log, _above(log, loss))
+            return Signed(self.sign * other.sign, log, _above(log, loss, self, self.top - other.log))
 
     def power(self, exponent: Fraction) -> Signed:
         """self^exponent; a whole exponent may be huge, another one takes a base that is not negative."""
@@ -120,7 +128,8 @@ class Signed:
             odd = exponent.denominator == 1 and exponent.numerator % 2 == 1
             sign = self.sign if odd else np.abs(self.sign)
             # A root of noise is noise: no power below 1 makes up for digits that cancelled.
-            return Signed(sign, log, _above(log, min(max(abs(k), 1.0), 1e300) * _gap(self)))
+            loss = min(max(abs(k), 1.0), 1e300) * _gap(self)
+            return Signed(sign, log, _above(log, loss, self, self.top * k + max(0.0, (k - 1) * _LOG_MARGIN)))
 
     def sqrt(self) -> Signed:
         return self.power(Fraction(1, 2))
@@ -140,13 +149,14 @@ class Signed:
 
     def tanh(self) -> Signed:
         log = _log_tanh(self.log)
-        return Signed(self.sign, log, _above(log, _gap(self)))
+        return Signed(self.sign, log, _above(log, _gap(self), self, self.top))
 
     def tanhc(self) -> Signed:
         """tanh(x)/x, 1 at 0."""
         with np.errstate(invalid="ignore"):
             log = np.where(self.sign == 0, 0.0, _log_tanh(self.log) - self.log)
-        return Signed(np.ones_like(log), log, log + np.where(self.sign == 0, 0.0, _gap(self)))
+            loss = np.where(self.sign == 0, np.maximum(0.0, 2 * self.top + _LOG_MARGIN), _gap(self))
+        return Signed(np.ones_like(log), log, log + loss)
 
     def expc(self) -> Signed:
         """(e^x − 1)/x, 1 at 0, for x ≥ 0: e^x − 1 = e^x(1 − e^−x), so that a large x does not overflow."""
@@ -162,19 +172,19 @@ class Signed:
         return Signed.of(np.floor(self.floats()))
 
     def max(self, other: Signed) -> Signed:
-        difference = self + -other
-        return _choose(difference.sign >= 0, self, other)
+        return _choose(self - other, self, other)
 
     def min(self, other: Signed) -> Signed:
-        difference = self + -other
-        return _choose(difference.sign <= 0, self, other)
+        return _choose(other - self, self, other)
 
 
-def _choose(first: NDArray[np.bool_], a: Signed, b: Signed) -> Signed:
+def _choose(difference: Signed, a: Signed, b: Signed) -> Signed:
     # Whichever is nan is kept.
-    first = (first | np.isnan(a.log)) & ~np.isnan(b.log)
+    first = ((difference.sign >= 0) | np.isnan(a.log)) & ~np.isnan(b.log)
     sign, log = np.where(first, a.sign, b.sign), np.where(first, a.log, b.log)
-    return Signed(sign, log, np.where(first, a.top, b.top))
+    # Where noise may have chosen, the other one counts as well.
+    clear = difference.log > difference.top + _LOG_MARGIN
+    return Signed(sign, log, np.where(clear, np.where(first, a.top, b.top), np.maximum(a.top, b.top)))
 
 
 def _gap(x: Signed) -> Floats:
@@ -185,8 +195,11 @@ def _gap(x: Signed) -> Floats:
         return np.asarray(np.where(x.sign == 0, 0.0, x.top - x.log))
 
 
-def _above(log: Floats, gap: Floats) -> Floats:
-    return log if gap.ndim == 0 and gap == 0 else log + gap
+def _above(log: Floats, gap: Floats, x: Signed, at_zero: Floats) -> Floats:
+    """The top of a number made of x, `gap` above its log; where rounding left 0 of x, `at_zero`."""
+    if x.top is x.log and gap.ndim == 0 and gap == 0:
+        return log
+    return np.asarray(np.where((x.sign == 0) & (x.top > -np.inf), at_zero, log + gap))
 
 
 def _sum(a: Floats, b: Floats) -> Floats:

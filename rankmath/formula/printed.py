@@ -20,6 +20,7 @@ _SIGNS: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: r"\le ", ast.Gt: ">"
 _REACHES = {"all": r"\text{ for all }", "any": r"\text{ for some }"}
 _LETTERS = {"d_qk": "d_{qk}", "in_degree": r"\Delta_{\mathrm{in}}", "x_star": "x^*", "inf": r"\infty", "pi": r"\pi"}
 _LETTERS |= {"Delta": r"\Delta", "epsilon": r"\varepsilon", "phi": r"\varphi", "lam": r"\lambda", "skip": r"\lambda"}
+_LETTERS |= {"eps": r"\varepsilon", "eta": r"\eta"}
 _GREEK = ("alpha", "beta", "gamma", "delta", "kappa", "theta", "rho", "tau", "mu", "nu", "omega", "sigma", "lambda")
 _FRESH = "ijkmpqsuvabcefghlt"
 

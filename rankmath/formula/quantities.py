@@ -19,7 +19,7 @@ from rankmath.attention.plain import turned_rows
 from rankmath.attention.trace import layers_centred
 from rankmath.formula.evaluate import Scalar, Truth
 from rankmath.formula.language import Measure, Reach, fast
-from rankmath.formula.numbers import Signed
+from rankmath.formula.numbers import FLOAT_MARGIN, Signed
 from rankmath.formula.run import Run, scalar_function, unbox
 from rankmath.formula.text import largest_modulus
 from rankmath.linalg import metrics, norms
@@ -189,6 +189,8 @@ def lipschitz(run: Run, layer: int) -> Scalar:
     f, A = run.net.mlp[layer], run.A
     if f is None:
         return Fraction(1)
+    if f.W_gate is not None:  # its text says that there is none
+        return run.by_text("lipschitz", (layer,))
     product = A.matmul(A.abs(A.asarray(f.W_in)), A.abs(A.asarray(f.W_out))) * A.constant(LIPSCHITZ[f.activation])
     if f.skip:
         product = product + A.asarray(np.eye(f.dim))
@@ -370,7 +372,7 @@ def turned_range(run: Run, P: Place) -> Scalar:
     root = math.sqrt(run.attending(P[1]).d_qk)
     (a, a_top), (b, b_top) = ((diameter_of(side, 2), _lengths(side).max(axis=-1)) for side in (queries, keys))
     with np.errstate(divide="ignore"):
-        return _doubtful(a * b / root, np.log((a * b_top + b * a_top) / root))
+        return _doubtful(a * b / root, np.log((a * b_top + b * a_top + FLOAT_MARGIN * a_top * b_top) / root))
 
 
 @fast("position_range", of="doubles")
@@ -448,8 +450,10 @@ def _second_map(run: Run, layer: int, measure: Callable[[Array], Array]) -> Scal
     if run.X.shape[-2] == 1:
         raise InvalidArgument("net: the second token's map is not defined for its layers; there is one token")
     terms = [run.attention(layer, h)[..., 1:2, 1:2] * run.weight("W", layer, h) for h in range(run.net.heads)]
+    # Shares below the range of doubles are 0 there.
+    sizes = [abs(term) + 1e-300 * abs(run.weight("W", layer, h)) for h, term in enumerate(terms)]
     with np.errstate(divide="ignore"):
-        return _doubtful(measure(sum(terms)), np.log(norms.frobenius(sum(map(np.abs, terms)), run.A)))
+        return _doubtful(measure(sum(terms)), np.log(norms.frobenius(sum(sizes), run.A)))
 
 
 def _before(run: Run, layer: int) -> LayerNorm:

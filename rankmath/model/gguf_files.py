@@ -3,6 +3,7 @@
 Quantised numbers are the exact products that the format stands for, computed by that package in single precision.
 """
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -26,10 +27,17 @@ _KEYS = {
     "attn_logit_softcapping": "attn_logit_softcapping",
     "context_length": "max_position_embeddings",
     "rope.freq_base": "rope_theta",
+    "rope.freq_base_swa": "rope_local_base_freq",
 }
+#: Keys that leave the hidden states alone, or are looked at one by one.
+_OTHERS = shlex.split("""
+    attention.value_length feed_forward_length final_logit_softcapping rope.dimension_count rope.scaling.factor
+    rope.scaling.finetuned rope.scaling.original_context_length rope.scaling.type tensor_data_layout vocab_size
+""")
 #: Layers of the models with 27 billion weights, whose logits are divided by √(d/H), not √k: no key says so.
 _SCALED = {"gemma2": 46, "gemma3": 62}
-_TENSORS = {"token_embd.weight": "embed_tokens.weight", "output_norm.weight": "norm.weight"}
+_FACTORS = "rope_freqs.weight"
+_TENSORS = {_FACTORS: _FACTORS, "token_embd.weight": "embed_tokens.weight", "output_norm.weight": "norm.weight"}
 _OF_LAYER = {
     "attn_q": "self_attn.q_proj",
     "attn_k": "self_attn.k_proj",
@@ -62,12 +70,21 @@ class GGUFTensors(Mapping[str, Floats]):
         self._found: dict[str, Any] = {}
         self._heads: dict[str, int] = {}
         for tensor in reader.tensors:
-            name = _renamed(str(tensor.name), kind)
+            if (given := str(tensor.name)) in ("output.weight", "output.bias"):  # behind the last hidden states
+                continue
+            name = _renamed(given, kind)
+            if name is None:
+                raise InvalidArgument(f"path: tensor {given!r} in {path.name!r} is not known")
             self._found[name] = tensor
             # llama.cpp stores the rows of Q and K of Llama's files as pairs (2m, 2m + 1).
             for part, key in (("q_proj", "num_attention_heads"), ("k_proj", "num_key_value_heads")):
                 if kind == "llama" and f".self_attn.{part}." in name:
                     self._heads[name] = as_count(key, self.config.get(key))
+        if _FACTORS in self._found:  # those of Llama 3: every frequency is divided by its own
+            factors = self[_FACTORS].tolist()
+            places = self.config.get("max_position_embeddings")
+            scaling = {"rope_type": "longrope", "short_factor": factors, "attention_factor": 1.0}
+            self.config["rope_scaling"] = scaling | {"original_max_position_embeddings": places}
 
     def __getitem__(self, name: str) -> Floats:
         tensor = self._found[name]
@@ -116,6 +133,16 @@ def _config(path: Path, fields: Mapping[str, Json]) -> dict[str, Json]:
         if (value := fields.get(f"{kind}.{key}")) is not None:
             # Single precision stands for the short decimal it was made of: 1e-5, not 9.99999974737875e-06.
             config[name] = float(str(np.float32(value))) if isinstance(value, float) else value
+    own = {name.removeprefix(f"{kind}.") for name in fields if name.startswith(f"{kind}.")}
+    if unknown := sorted(own - _KEYS.keys() - set(_OTHERS)):
+        raise InvalidArgument(f"path: {kind}.{unknown[0]} in {path.name!r} is not known")
+    for key in ("rope.dimension_count", "attention.value_length"):
+        H, d = (config.get(name) for name in ("num_attention_heads", "hidden_size"))
+        usual = config.get("head_dim") or (d // H if isinstance(d, int) and isinstance(H, int) and H else None)
+        if (value := fields.get(f"{kind}.{key}")) not in (None, usual):
+            raise InvalidArgument(
+                f"path: {kind}.{key} {value} in {path.name!r}; it must be {usual}, the length of a query"
+            )
     scaling = fields.get(f"{kind}.rope.scaling.type", "none")
     if scaling == "linear":
         given = as_real("rope.scaling.factor", fields.get(f"{kind}.rope.scaling.factor", 1.0), positive=True)
@@ -131,12 +158,13 @@ def _config(path: Path, fields: Mapping[str, Json]) -> dict[str, Json]:
     return config
 
 
-def _renamed(name: str, kind: str) -> str:
+def _renamed(name: str, kind: str) -> str | None:
+    """Our name of a tensor; None of one that is not known."""
     if name in _TENSORS:
         return _TENSORS[name]
     head, _, rest = name.partition(".")
     if head != "blk" or rest.count(".") < 2:
-        return name
+        return None
     layer, part, end = rest.split(".", 2)
     gemma = kind.startswith("gemma")
     names = _OF_LAYER | {
@@ -144,4 +172,4 @@ def _renamed(name: str, kind: str) -> str:
         "post_attention_norm": "post_attention_layernorm",
         "post_ffw_norm": "post_feedforward_layernorm",
     }
-    return f"layers.{layer}.{names.get(part, part)}.{end}"
+    return f"layers.{layer}.{names[part]}.{end}" if part in names else None

@@ -86,7 +86,9 @@ FAMILIES: dict[str, Family] = {
     "qwen3": Family(qk_norm=_QK),
     "gemma2": _GEMMA,
     "gemma3_text": replace(_GEMMA, qk_norm=_QK),
-    "phi3": Family(query="self_attn.qkv_proj", fused="rows", up="mlp.gate_up_proj", halves="gate first"),
+    "phi3": Family(
+        query="self_attn.qkv_proj", fused="rows", up="mlp.gate_up_proj", halves="gate first", eps=("rms_norm_eps", 1e-5)
+    ),
     "olmo2": Family(before=(None, None), behind=_BEHIND, qk_norm=_QK, eps=("rms_norm_eps", 1e-5)),
     "gpt_neox": Family(
         prefixes=("gpt_neox.", ""),
@@ -228,7 +230,7 @@ class Reader:
             return bool(types[l] == "sliding_attention")
         if self.kind == "modernbert":
             return bool(l % self._count("global_attn_every_n_layers", 3))
-        if self.config.get("sliding_window") is None:
+        if self._window() is None:
             return False
         if self.kind == "gemma2":
             return l % 2 == 0
@@ -236,25 +238,31 @@ class Reader:
             usual = self.config.get("_sliding_window_pattern", 6)
             return bool((l + 1) % self._count("sliding_window_pattern", usual))
         if self.kind in ("qwen2", "qwen3"):
-            first = self._count("max_window_layers", 0, least=0)
+            first = self._count("max_window_layers", 28, least=0)
             return self.config.get("use_sliding_window") is True and l >= first
         return self.kind in ("mistral", "phi3")
+
+    def _window(self) -> Json:
+        """The window of local layers; a file that says nothing has the one that its family is made with."""
+        return self.config.get("sliding_window", None if self.kind == "phi3" else 4096)
 
     def mask(self, l: int) -> MaskLike:
         if self.kind == "modernbert":
             return f"window:{self._count('local_attention', 128) // 2}" if self.is_local(l) else None
         if not self.family.causal:
             return None
-        if not self.is_local(l):
-            return "causal"
-        return f"causal_window:{self._count('sliding_window')}"
+        window = as_count("sliding_window", self._window()) if self.is_local(l) else None
+        if self.kind == "gemma3_text" and self.config.get("use_bidirectional_attention"):
+            return None if window is None else f"window:{window // 2}"
+        return "causal" if window is None else f"causal_window:{window}"
 
     def rotary(self, l: int) -> Rotary | None:
         if not self.family.rotary:
             return None
         local = self.is_local(l)
         theta, scaling = _rope(self.kind, self.config, local)
-        part = self.config.get("partial_rotary_factor", self.config.get("rotary_pct", 1.0))
+        usual = 0.25 if self.kind == "gpt_neox" else 1.0
+        part = self.config.get("partial_rotary_factor", self.config.get("rotary_pct", usual))
         rope = self.config.get("rope_parameters")
         if isinstance(rope, dict) and rope.get("partial_rotary_factor") is not None:
             part = rope["partial_rotary_factor"]
@@ -262,7 +270,12 @@ class Reader:
         if turned % 2 or not 2 <= turned <= self.width:
             raise InvalidArgument(f"path: {turned} entries to turn in config.json; an even number is needed")
         known = self._count("max_position_embeddings", PLACES)
-        frequencies, factor, most = _scaled(1.0 / theta ** (np.arange(0, turned, 2) / turned), scaling, known)
+        old = self.config.get("original_max_position_embeddings")
+        if old is not None and scaling:  # Phi-3 keeps this beside the scaling; there it has priority
+            scaling = {**scaling, "original_max_position_embeddings": old}
+        if self.kind == "phi3" and _name_of(scaling) in ("su", "yarn"):
+            scaling = {**scaling, "rope_type": "longrope"}
+        frequencies, factor, most = _scaled(theta, turned, scaling, known)
         return Rotary.of_frequencies(frequencies, min(most, PLACES), factor)
 
     def block(self, l: int, rotary: Rotary | None) -> Block:
@@ -310,8 +323,12 @@ class Reader:
 
     def _softcap(self) -> float | None:
         given = self.config.get("attn_logit_softcapping", 50.0 if self.kind == "gemma2" else None)
-        if given is None or self.kind not in ("gemma2", "gemma3_text"):
+        if given is None:
             return None
+        if self.kind != "gemma2":
+            raise InvalidArgument(
+                f"path: attn_logit_softcapping {str(given)[:20]} in config.json; only Gemma 2 has one, null is needed"
+            )
         return as_real("attn_logit_softcapping", given, positive=True)
 
     def _projections(self, here: str) -> list[tuple[Floats, Floats | None]]:
@@ -366,7 +383,8 @@ def _rope(kind: str, config: Mapping[str, Json], local: bool) -> tuple[float, Ma
         key, usual = ("rope_local_base_freq", 10000.0) if local else ("rope_theta", 1e6)
     elif kind == "modernbert":
         key, usual = ("local_rope_theta", 10000.0) if local else ("global_rope_theta", 160000.0)
-        usual = config.get("global_rope_theta", usual) if local and config.get(key) is None and not rope else usual
+        if local and not rope and config.get(key, usual) is None:  # null stands for the other base
+            key, usual = "global_rope_theta", 160000.0
     elif kind == "gpt_neox":
         key = "rotary_emb_base"
     theta = rope.get("rope_theta", config.get(key, config.get("rope_theta", usual) if kind == "gpt_neox" else usual))
@@ -376,37 +394,55 @@ def _rope(kind: str, config: Mapping[str, Json], local: bool) -> tuple[float, Ma
     return as_real("rope_theta", theta, positive=True), scaling if isinstance(scaling, dict) else {}
 
 
-def _scaled(frequencies: Floats, scaling: Mapping[str, Json], known: int) -> tuple[Floats, float, int]:
-    """The frequencies after a scaling, a factor of the tables, and for how many places they are these."""
-    name = str(scaling.get("rope_type", scaling.get("type", "default")))
+def _name_of(scaling: Mapping[str, Json]) -> str:
+    """What is done to the frequencies."""
+    return str(scaling.get("rope_type", scaling.get("type", "default")))
 
-    def number(key: str) -> float:
-        if key not in scaling:
+
+def _scaled(theta: float, turned: int, scaling: Mapping[str, Json], known: int) -> tuple[Floats, float, int]:
+    """The frequencies of as many turned entries, a factor of the tables, and for how many places they are these."""
+    name = _name_of(scaling)
+    frequencies = 1.0 / theta ** (np.arange(0, turned, 2) / turned)
+
+    def number(key: str, usual: float | None = None) -> float:
+        given = scaling.get(key)
+        if given is None and usual is None:
             raise InvalidArgument(f"path: rope_scaling {name!r} without {key!r} in config.json")
-        return as_real(key, scaling[key], positive=True)
+        return as_real(key, usual if given is None else given, positive=True)
 
     if name in ("default", "None"):
         return frequencies, 1.0, known
     if name == "linear":
         return frequencies / number("factor"), 1.0, known
+    old = number("original_max_position_embeddings", known)
     if name == "dynamic":  # beyond these places the frequencies depend on the length of the text
-        return frequencies, 1.0, as_count("places", scaling.get("original_max_position_embeddings", known))
+        return frequencies, 1.0, as_count("places", int(old))
     if name == "llama3":
         factor, low, high = (number(key) for key in ("factor", "low_freq_factor", "high_freq_factor"))
-        old = number("original_max_position_embeddings")
         length = 2 * math.pi / frequencies
         smooth = (old / length - low) / (high - low)
         between = (1 - smooth) * frequencies / factor + smooth * frequencies
         found = np.where(length > old / low, frequencies / factor, frequencies)
         return np.where((length >= old / high) & (length <= old / low), between, found), 1.0, known
-    if name in ("longrope", "su"):
-        old = as_count("places", scaling.get("original_max_position_embeddings", known))
+    if name == "yarn":  # Peng et al. 2023, arXiv 2309.00071, section 3.2: a ramp between the two frequencies
+        factor = number("factor")
+        turns = np.asarray([number("beta_fast", 32.0), number("beta_slow", 1.0)])
+        low, high = turned * np.log(old / (2 * math.pi * turns)) / (2 * math.log(theta))
+        if scaling.get("truncate", True):
+            low, high = np.floor(low), np.ceil(high)
+        low, high = max(low, 0), min(high, turned - 1)
+        ramp = np.clip((np.arange(turned // 2) - low) / (high - low or 1e-3), 0, 1)
+        grown = 0.1 * math.log(factor) if factor > 1 else 0.0
+        upper, lower = (scaling.get(key) or 0.0 for key in ("mscale", "mscale_all_dim"))
+        both = as_real("mscale", upper), as_real("mscale_all_dim", lower)
+        stretch = (1 + grown * both[0]) / (1 + grown * both[1]) if all(both) else 1 + grown
+        return frequencies * (1 - ramp + ramp / factor), number("attention_factor", stretch), known
+    if name == "longrope":
         factors = np.asarray(scaling.get("short_factor"), dtype=float)
         if factors.shape != frequencies.shape:
             raise InvalidArgument(f"path: short_factor of shape {factors.shape}; {frequencies.shape} is needed")
-        ratio = known / old
+        ratio = number("factor", known / old)
         stretch = math.sqrt(1 + math.log(ratio) / math.log(old)) if ratio > 1 else 1.0
-        given = scaling.get("attention_factor")
-        return frequencies / factors, stretch if given is None else as_real("attention_factor", given), old
-    allowed = "default, linear, dynamic, llama3, longrope"
+        return frequencies / factors, number("attention_factor", stretch), as_count("places", int(old))
+    allowed = "default, linear, dynamic, llama3, yarn, longrope"
     raise InvalidArgument(f"path: rope_scaling {name[:40]!r} in config.json; allowed are {allowed}")

@@ -45,7 +45,7 @@ def formulas(text: str) -> str:
     written, end = [], 0
     for match in _FORMULA.finditer(text):
         root, place, index, inverse, sign = match.groups()
-        base = re.search(r"\w*$", text[: match.start()])
+        base = re.search(r"[^\Wᵀ]*$", text[: match.start()])
         follows = place == "_" and text[match.end() :][:1] == "_"
         named = place == "_" and re.fullmatch("[a-z]{4,}", index)
         if place and base is not None and (len(base[0]) > 3 or "_" in base[0] or follows or named):

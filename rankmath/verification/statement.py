@@ -296,7 +296,7 @@ class Statement:
         """LaTeX of the whole claim: hypotheses, conclusion, and what its letters mean."""
         conclusion = latex(self.claimed)
         if self.quantifier == "some":
-            conclusion = r"\text{there is an instance with }" + conclusion
+            conclusion = r"\text{for some of these, }" + conclusion
         for name, meaning in self.defined.items():
             conclusion += rf",\quad {latex_letter(name)}={latex(meaning)}"
         premises = r",\ ".join(filter(None, (_latex_hypothesis(part) for part in self.hypotheses)))
@@ -314,7 +314,7 @@ class Statement:
     def conclusion(self) -> tuple[str, ...]:
         """LaTeX of the conclusion, relation by relation."""
         parts = self.claimed.formulas if isinstance(self.claimed, Both) else (self.claimed,)
-        some = r"\text{there is an instance with }" if self.quantifier == "some" else ""
+        some = r"\text{for some of these, }" if self.quantifier == "some" else ""
         return tuple(some + latex(part) for part in parts)
 
     @cached_property

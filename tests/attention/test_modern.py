@@ -227,6 +227,29 @@ def test_no_digit_is_lost_at_any_depth(L: int, least: int, options: dict[str, An
     assert traced.lost_bits.max() < 12
 
 
+@pytest.mark.parametrize("gained", [False, True])
+@pytest.mark.parametrize("kind", ["rms", "standard"])
+def test_tokens_far_below_the_floor_of_a_norm_keep_their_digits(kind: Any, gained: bool) -> None:
+    """A gate squares the size of its tokens: after eight layers they are below every double, and divided by √eps."""
+    gain = np.random.default_rng(3).standard_normal(4) if gained else None
+    norm = rm.LayerNorm(kind, 1e-5, gain)
+    net = rm.Network.random(4, 4, 2, 8, seed=902, scale=0.1, mlp="swiglu", norm=norm, positions="alibi")
+    X = net.random_input(seed=903)
+    balls = rm.trace(net, X, arithmetic="balls").log_residual
+    assert balls[-1] < -800
+    assert (np.abs(rm.trace(net, X).log_residual - balls) <= 1e-12 * np.abs(balls)).all()
+
+
+def test_a_logarithm_of_ten_million_is_right_to_its_last_places() -> None:
+    """Two neighbouring doubles are 1.9e-9 apart there: what is lost is counted in these steps."""
+    parts = {"norm": "rms", "norm_at": "before", "mlp": "geglu", "window": 2}
+    net = rm.Network.random(3, 8, 4, 14, seed=2050, scale=0.1, **parts)
+    X = net.random_input(seed=2051)
+    balls = rm.trace(net, X, arithmetic="balls").log_residual
+    assert balls[-1] < -9e6
+    assert (np.abs(rm.trace(net, X).log_residual - balls) <= 4 * np.spacing(np.abs(balls))).all()
+
+
 @pytest.mark.parametrize("mlp", ["tanh", "relu", "gelu", "swiglu"])
 def test_hidden_units_beyond_the_range_of_doubles_keep_their_digits(mlp: str) -> None:
     """Values so small that all tokens leave the doubles' range: the MLP acts on e^−2000 as it does on e^−20."""

@@ -264,6 +264,7 @@ def test_no_theorem_of_attention_alone_speaks_of_more() -> None:
     twice = (Sublayer(attention), Sublayer(f), Sublayer(MLP([[1.0]], [[1.0]])))
     with pytest.raises(rm.InvalidArgument, match="layer 0 attends 2 times"):
         rm.verify("dong2021:2.2", Network(((Sublayer(attention), Sublayer(attention)),)), X)
-    for layer in (before, beside, twice):
+    gated = (Sublayer(attention), Sublayer(MLP([[1e-3]], [[1.0]], activation="silu", W_gate=[[1e6]])))
+    for layer in (before, beside, twice, gated):
         with pytest.raises(rm.InvalidArgument, match="lipschitz is not defined"):
             rm.verify("dong2021:3.2", Network((layer,)), X)

@@ -1,8 +1,8 @@
 """A sentence that claims something is followed by what shows it: in itself, or later in its paragraph or row.
 
-A claim is a sentence with a number, or with all, every, only, sharp, best, attained, never. What shows it: a key
-of the registry, a certificate, a file of proofs/, tests/, benchmarks/ or docs/, a command, or the block of code
-that follows, which the tests run or which says why not."""
+A claim is a sentence with a number, or with a word such as all, every, only, sharp, best, attained, never. What shows
+it: a key of the registry, a certificate, a file of proofs/, tests/, benchmarks/ or docs/, a command, or the block of
+code that follows, which the tests run or which says why not."""
 
 from __future__ import annotations
 
@@ -47,7 +47,10 @@ EXCEPTIONS = {
     ("docs/flows.md", "**What is true.** If V is symmetric"): "a formula ends the sentence, its key follows that",
 }
 
-_WORDS = r"\b(all|every|only|sharp|sharply|best|attained|never)\b"
+_WORDS = (
+    r"\b(all|every|only|sharp|sharply|sharper|best|optimal|tight|attained|equality|exactly|never|always|none|nothing|"
+    r"nobody|cannot|unless|whatever|twice|half|faster|slower|larger|smaller|fails|false)\b"
+)
 #: Years, versions, numbers of theorems, sections, items and lemmas, and what is numbered in a name claim nothing.
 _NAMED = (
     r"(Theorem|Theorems|Lemma|Proposition|Corollary|section|Section|item|items|rule|Python|Version|version|layer|rank|"

@@ -756,7 +756,94 @@ def third_meets_the_first() -> bool:
     return bool(made[2] == made[0] != made[1])
 
 
+def faster_than_the_square() -> bool:
+    """Two tokens at a small angle, Q = K = 100 I, β = 1: within the cone, and nearly at rest."""
+    X = np.asarray([[1.0, 0.0], [math.cos(0.05), math.sin(0.05)]])
+    assert 1 - X[0] @ X[1] < 1 / (100 * 2**2)
+    V, B = np.eye(2), 1e4 * np.eye(2)
+    speed = rm.Flow(V, np.eye(2), B).field(X)
+    fall = -2 * ((X - X.mean(axis=0)) * speed).sum() / 2
+    return bool(0 <= fall < 1e-3 * ((X - X.mean(axis=0)) ** 2).sum() / 2)
+
+
+def collapses_with_positions() -> bool:
+    """Rotary positions, W = I, each token divided by its length: from a hemisphere tokens meet."""
+    angle = np.arange(3.0)[:, None]
+    one = np.eye(2)[None]
+    layer = Attention.from_qkvo(one, one, one, one, rotary=rm.Rotary(np.cos(angle), np.sin(angle)))
+    net = rm.Network.from_layers([[Sublayer(layer, after=rm.LayerNorm("sphere"))]] * 60)
+    at = np.asarray([-1.0, 0.3, 1.2])
+    return bool(rm.diameter(rm.forward(net, np.stack([np.cos(at), np.sin(at)], axis=1))) < 1e-6)
+
+
+def has_zeros() -> bool:
+    """Three tokens on a path: e to the logits on the edges, and 0 elsewhere, are not all positive."""
+    with pytest.raises(rm.InvalidArgument, match="K: 0 given; > 0 is needed"):
+        rm.verify("own:spectrum-symmetric", [[1, 1, 0], [1, 1, 1], [0, 1, 1]])
+    return True
+
+
+def loses_digits() -> bool:
+    """Three heads whose values cancel but for rounding: the trace says that digits are lost."""
+    W = np.asarray([0.1, 0.2, -0.3])[None, :, None, None] * np.eye(2)
+    net = rm.Network.from_arrays(0 * W, W, mask="causal")
+    return bool(rm.trace(net, [[1.0, 0.0], [-1.0, 0.5], [0.0, 1.0]]).lost_bits.max() > 26)
+
+
+def smaller_still() -> bool:
+    return bool(rm.layernorm_equilibrium(2, 2, 2, mask="complete", stable=True, radius=1 / 32).certify().proved)
+
+
+def below_the_equator() -> bool:
+    """Two tokens alone, below the equator on either side of −w: they fall, and nobody else is there to pull."""
+    X, w = np.asarray([[0.8, -0.6], [-0.8, -0.6]]), np.asarray([0.0, 1.0])
+    found = rm.verify("geshkovski2024:escape", X, w, 1.0, 2)
+    return (
+        found.outcome == Outcome.NOT_APPLICABLE and float(rm.Flow(np.eye(2), np.eye(2), np.eye(2)).field(X)[0] @ w) < 0
+    )
+
+
+def grows_no_more() -> bool:
+    """aR² = 1: own:lipschitz on the ball, with c ≤ ne²/(e² + n − 1), stays below 5 for a million tokens."""
+    n = 1e6
+    c = n * math.exp(2) / (math.exp(2) + n - 1)
+    return math.sqrt(2 * c) + 1 < 5 < math.sqrt(n) / 100
+
+
+def slower_on_a_star() -> bool:
+    """A star of three tokens, ε = 1/5: three centers, that all are seen in two steps, against one seen in one."""
+    eps, n = 0.2, 3
+    return (1 - n * eps**4) ** (1 / 4) > (1 - eps**2) ** (1 / 2)
+
+
+def slow_where_close() -> bool:
+    """Two tokens of cosine 1 − 10⁻⁶ close up more slowly than two orthogonal ones: both pairs are alike."""
+    return rate(equal(2, 1 - 1e-6), 1.0, "own:flow-step-usa")[0] < rate(equal(2, 0.0), 1.0, "own:flow-step-usa")[0] / 10
+
+
+def farther_after_two_layers() -> bool:
+    """Two causal tokens, equal logits, W = 1, a skip of 10, two layers: the repeated token is farther away."""
+    net = rm.Network.from_arrays([[[[0.0]]]] * 2, [[[[1.0]]], [[[1.0]]]], skip=10.0, mask="causal")
+    made = rm.forward(net, [[0.0], [1.0], [1.0]])[:, 0]
+    return bool(abs(made[2] - made[1]) > 3 - 2 * math.sqrt(2))
+
+
+def defined_in_coq() -> bool:
+    return {"eigenvalue_of", "rank_of"} <= set(re.findall(r"^Definition (\w+)", _coq("Language.v"), flags=re.M))
+
+
 FALSE: list[tuple[str, str, Callable[[], bool]]] = [
+    ("ARCHITECTURE.md", "Coq has no eigenvalues", defined_in_coq),
+    ("rankmath/claims/wu2024_2.py", "faster by the number of centers", slower_on_a_star),
+    ("rankmath/claims/geshkovski2023.py", "more slowly than those with all cosines alike", slow_where_close),
+    ("rankmath/claims/barbero2024.py", '"A repeated last token differs', farther_after_two_layers),
+    ("docs/findings.md", "up at the rate Θ(Var/scale); the hypothesis", faster_than_the_square),
+    ("docs/positions.md", "LayerNorm after the map, with positions | open", collapses_with_positions),
+    ("rankmath/claims/folk_spectrum.py", "or an undirected one with self-loops", has_zeros),
+    ("docs/modern.md", "No digit is lost at any depth", loses_digits),
+    ("docs/equilibria.md", "The most stable in doubles", smaller_still),
+    ("rankmath/claims/geshkovski2024.py", "caps ⟨x, w⟩ ≥ 1 − ε are in", below_the_equator),
+    ("rankmath/claims/castin2024.py", "with a constant of order √n", grows_no_more),
     ("rankmath/definitions/quantities.py", "of queries and keys without biases", turned_key_bias),
     ("rankmath/claims/own_positions.py", "and the factor is 0", not_at_once),
     ("rankmath/claims/own_positions.py", "grows by total variation there times", not_at_once),

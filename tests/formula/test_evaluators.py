@@ -384,3 +384,27 @@ def test_tanhc_of_a_ball_holds_that_of_every_member_on_either_side_of_zero(middl
         expected = mpmath.tanh(t) / t if t else mpmath.mpf(1)
         assert float(found.lower()) <= float(expected) * (1 + 1e-14)
         assert float(found.upper()) >= float(expected) * (1 - 1e-14)
+
+
+def test_the_zero_that_rounding_made_is_no_zero() -> None:
+    """½ − ½ and what is made of it: products, powers, tanh, quotients, maxima stay in doubt."""
+    noise = Signed.of(0.5) - Signed.of(0.5)
+    assert (float(noise.sign), float(noise.log)) == (0, -math.inf)
+    one, small = Signed.of(1.0), Signed.of(1e-12)
+    for found in (noise * noise, noise.power(Fraction(3)), noise.sqrt(), noise.tanh(), noise / one, noise.max(small)):
+        assert float(found.top) > math.log(1e-12)
+    assert float(noise.max(one).top) == 0
+    assert float((Signed.of(0.0) * noise).top) == -math.inf
+    assert float(Signed.of(0.0).tanh().top) == -math.inf
+
+
+def test_attention_that_rounding_made_equal_violates_nothing_in_float64() -> None:
+    """Three layers of attention alone: rows of the last agree in doubles, and not in truth."""
+    net = rm.Network.random(tokens=3, dim=2, heads=1, layers=4, seed=0)
+    X = 1e-3 * net.random_input(seed=1)
+    for key in ("own:transport", "own:positions-diameter"):
+        assert rm.verify(key, net, X).outcome == "UNDECIDED"
+        assert rm.verify(key, net, X, arithmetic="balls").outcome == "HOLDS"
+    far = 100.0 * np.asarray([[-1.0], [1.0]])
+    pair = rm.Network.from_arrays([[[[-1.0]]]], [[[[1.0]]]], mask="causal")
+    assert rm.verify("own:second-token", pair, far).outcome == "UNDECIDED"

@@ -705,7 +705,7 @@ def read_claim(statement: Statement, instance: ArrayInstance) -> str:
     env["xstar"] = mpmath.findroot(lambda x: mpmath.exp(x) - 1 - 2 * x, 1.256)
 
     def read(tex: str) -> Meaning:
-        some = r"\text{there is an instance with }"
+        some = r"\text{for some of these, }"
         return Reader(tex.removeprefix(some), defined, subscripts="_{" in "".join(statement.letters)).meaning()
 
     for letter in statement.letters:

@@ -442,7 +442,7 @@ _ONE, _MEAN = f"{_LESS}one that minimises ‖R‖_{{1,∞}}", f"{_LESS}their mea
 _SHARE = "entry of q, the softmax of (x W_QK + kᵀ)Rᵀ/√d_qk, k = W_K b_Qᵀ, "
 _D = "largest D_ii = max_j E_ij − min_j E_ij, E = R W_QK Rᵀ/√d_qk, "
 _SQUARES = "root of the largest column sum times the largest row sum of absolute values"
-_TURNED = "‖W_Q‖₂‖W_K‖₂/√d_qk, times the largest c² + s² of a rotation, at least 1"
+_TURNED = "‖W_Q‖₂‖W_K‖₂/√d_qk, times the largest cos² + sin² of the rotations, as they are given, at least 1"
 _OF_SECOND = "of Σ_h P^{l,h}_11 W^{l,h}, P_11 what the second token, number 1 counted from 0, attends to itself"
 #: Sentences, the signs they are printed with, and what these are: <X> tokens of layer l, <P> attention and <W> a
 #: weight by layer and head, <M> any matrix, <i> a number, <p> an exponent.

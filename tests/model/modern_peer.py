@@ -94,6 +94,70 @@ MODELS: dict[str, tuple[str, str, dict[str, Any]]] = {
             },
         },
     ),
+    # As files of the hub have them: keys of before rope_parameters, and what is usual left out.
+    "phi3-128k": (
+        "phi3",
+        "Phi3",
+        {
+            **_GROUPED,
+            "head_dim": None,
+            "hidden_size": 16,
+            "model_type": "phi3",
+            "rope_theta": 10000.0,
+            "max_position_embeddings": 128,
+            "original_max_position_embeddings": 32,
+            "rope_scaling": {"type": "longrope", "short_factor": [1.1, 1.4], "long_factor": [2.0, 3.0]},
+        },
+    ),
+    "qwen3-yarn": (
+        "qwen3",
+        "Qwen3",
+        {
+            **_GROUPED,
+            "model_type": "qwen3",
+            "rope_theta": 100.0,
+            "rope_scaling": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16},
+        },
+    ),
+    "mistral-yarn": (
+        "mistral",
+        "Mistral",
+        {
+            **_GROUPED,
+            "model_type": "mistral",
+            "head_dim": 8,
+            "rope_theta": 100.0,
+            "rope_scaling": {
+                "type": "yarn",
+                "factor": 8.0,
+                "original_max_position_embeddings": 16,
+                "beta_fast": 4,
+                "mscale": 1.0,
+                "mscale_all_dim": 0.5,
+                "truncate": False,
+            },
+        },
+    ),
+    "embeddinggemma": (
+        "gemma3",
+        "Gemma3Text",
+        {
+            **_GROUPED,
+            "model_type": "gemma3_text",
+            "rope_theta": 10000.0,
+            "rope_local_base_freq": 100.0,
+            "sliding_window": 4,
+            "sliding_window_pattern": 2,
+            "num_hidden_layers": 3,
+            "use_bidirectional_attention": True,
+        },
+    ),
+    "gpt_neox-usual": ("gpt_neox", "GPTNeoX", {**_SIZES, "hidden_size": 16, "model_type": "gpt_neox"}),
+    "modernbert-usual": (
+        "modernbert",
+        "ModernBert",
+        {**_SIZES, "num_hidden_layers": 4, "model_type": "modernbert", "global_rope_theta": 1600.0},
+    ),
     "gpt_neox": (
         "gpt_neox",
         "GPTNeoX",
@@ -186,7 +250,10 @@ def states_of(family: str, name: str, given: dict[str, Any]) -> dict[str, Any]:
     double(torch, family)
     config_class = getattr(transformers, f"{name.removesuffix('Encoder')}Config")
     model_class = getattr(transformers, f"{name}Model")
-    config = config_class(**{key: value for key, value in given.items() if value is not None})
+    of_hub = {key: value for key, value in given.items() if value is not None}
+    config = config_class(
+        **{key: value for key, value in json.loads(json.dumps(of_hub)).items() if key != "model_type"}
+    )
     options = {"output_hidden_states": True, "return_dict": True}
     with tempfile.TemporaryDirectory() as folder, torch.no_grad():
         # Names and shapes as they stand in a file; the numbers in it are ours.
@@ -194,6 +261,8 @@ def states_of(family: str, name: str, given: dict[str, Any]) -> dict[str, Any]:
         place = Path(folder) / "model.safetensors"
         shapes = {key: list(tensor.shape) for key, tensor in load_file(place).items()}
         save_file({key: drawn(key, tuple(shape)) for key, shape in shapes.items()}, place, {"format": "pt"})
+        if "model_type" in of_hub:
+            (Path(folder) / "config.json").write_text(json.dumps(of_hub), encoding="utf-8")
         kept = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))
         model = model_class.from_pretrained(folder, dtype=torch.float64, attn_implementation="eager").eval()
         if family == "dinov2":

@@ -50,6 +50,12 @@ def test_a_picture_has_a_name_of_its_own(tmp_path: Path, monkeypatch: pytest.Mon
     assert (tmp_path / "model.png").exists()
 
 
+def test_names_are_looked_at_before_the_model_is_read(tmp_path: Path) -> None:
+    for option, name in (("--metric", "cosine"), ("--variant", "sans")):
+        with pytest.raises(rm.InvalidArgument, match=f"{option}: '{name}' given; allowed are"):
+            typed("model", str(tmp_path / "nowhere"), option, name)
+
+
 def test_balls_and_bounds(tmp_path: Path) -> None:
     place = checkpoint(tmp_path, "distilbert")
     asked = ("model", str(place), "--ids", "5,0,22", "--metric", "effective-rank", "--arithmetic", "balls", "--bounds")
@@ -78,7 +84,7 @@ def test_names_are_listed_and_bad_ones_refused(tmp_path: Path) -> None:
         (("--ids", "1,x"), "--ids: '1,x' given; whole numbers"),
         (("--ids", "1", "--text", str(text)), "--text, --ids: both given"),
         (("--text", str(text)), "no tokenizer.json"),
-        (("--ids", "1,2", "--metric", "rank"), "metric: 'rank' given"),
+        (("--ids", "1,2", "--metric", "rank"), "--metric: 'rank' given"),
         (("--ids", "1,2", "--bounds", "own:skip-lower"), "an upper bound of a size of X"),
         (("--ids", "1,2", "--bounds", "own:diamter"), "did you mean"),
     ):

@@ -84,7 +84,9 @@ def test_configs_of_before_rope_parameters_mean_the_same(tmp_path: Path, kind: s
     ("kind", "changes", "message"),
     [
         ("llama", {"model_type": "mamba"}, "model_type 'mamba' in config.json; allowed are bert, .*llama.*dinov2"),
-        ("llama", {"rope_parameters": {"rope_type": "yarn", "rope_theta": 1e4}}, "rope_scaling 'yarn'"),
+        ("llama", {"rope_parameters": {"rope_type": "ntk", "rope_theta": 1e4}}, "rope_scaling 'ntk'"),
+        ("llama", {"rope_parameters": {"rope_type": "yarn", "rope_theta": 1e4}}, "'yarn' without 'factor'"),
+        ("gemma3_text", {"attn_logit_softcapping": 5.0}, "attn_logit_softcapping 5.0 in config.json; only Gemma 2"),
         ("llama3", {"rope_parameters": {"rope_type": "llama3", "rope_theta": 1e4}}, "without 'factor'"),
         ("llama3", {"num_key_value_heads": 3}, "num_key_value_heads 3 in config.json; it must divide 4"),
         ("qwen2", {"layer_types": ["full_attention", "linear_attention"]}, "layer_types 'linear_attention'"),
@@ -145,8 +147,10 @@ _GGUF = {
 }
 
 
-def write_gguf(path: Path, kind: str, arch: str) -> None:
-    """The tiny checkpoint as llama.cpp's converter writes it, in single precision."""
+def write_gguf(
+    path: Path, kind: str, arch: str, tensors: dict[str, Any] | None = None, numbers: dict[str, int] | None = None
+) -> None:
+    """The tiny checkpoint as llama.cpp's converter writes it, in single precision; with further tensors and keys."""
     gguf = pytest.importorskip("gguf", reason="the extra models reads GGUF files")
     config, gemma = DIGITS[kind]["config"], arch.startswith("gemma")
     writer = gguf.GGUFWriter(path, arch)
@@ -178,6 +182,10 @@ def write_gguf(path: Path, kind: str, arch: str) -> None:
         }.items():
             new = new.replace(ours, theirs)
         writer.add_tensor(new.replace("layers.", "blk."), array)
+    for name, array in (tensors or {}).items():
+        writer.add_tensor(name, np.asarray(array, dtype=np.float32))
+    for name, number in (numbers or {}).items():
+        writer.add_uint32(f"{arch}.{name}", number)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -194,6 +202,35 @@ def test_gguf_files_give_the_same_model(tmp_path: Path, kind: str, arch: str) ->
     model = rm.load_model(tmp_path)  # the one such file of a folder
     for ours, theirs in zip(states(model, kind), expected, strict=True):
         assert np.abs(ours - np.asarray(theirs)).max() < 1e-12
+
+
+def test_the_factors_of_llama_3_divide_the_frequencies(tmp_path: Path) -> None:
+    write_gguf(tmp_path / "tiny.gguf", "smollm", "llama", {"rope_freqs.weight": [1.0, 2.5], "output.weight": [[1.0]]})
+    scaling = {"rope_type": "longrope", "short_factor": [1.0, 2.5], "attention_factor": 1.0}
+    config = DIGITS["smollm"]["config"]
+    rope = config["rope_parameters"] | scaling | {"original_max_position_embeddings": config["max_position_embeddings"]}
+    theirs = states(rm.load_model(checkpoint(tmp_path / "folder", "smollm", rope_parameters=rope)), "smollm")
+    for one, other in zip(states(rm.load_model(tmp_path / "tiny.gguf"), "smollm"), theirs, strict=True):
+        assert np.abs(one - other).max() < 1e-12
+    assert np.abs(theirs[1] - np.asarray(DIGITS["smollm"]["states"][1])).max() > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("tensors", "numbers", "message"),
+    [
+        ({"blk.0.ffn_gate_exps.weight": [1.0]}, {}, r"tensor 'blk.0.ffn_gate_exps.weight' in 'tiny.gguf' is not known"),
+        ({"rope_factors_long.weight": [1.0]}, {}, "tensor 'rope_factors_long.weight'"),
+        ({}, {"expert_count": 2}, r"llama.expert_count in 'tiny.gguf' is not known"),
+        ({}, {"rope.dimension_count": 2}, r"rope.dimension_count 2 in 'tiny.gguf'; it must be 4"),
+        ({}, {"attention.value_length": 3}, r"attention.value_length 3 in 'tiny.gguf'; it must be 4"),
+    ],
+)
+def test_what_a_gguf_file_says_beyond_what_is_known_is_refused(
+    tmp_path: Path, tensors: dict[str, Any], numbers: dict[str, int], message: str
+) -> None:
+    write_gguf(tmp_path / "tiny.gguf", "smollm", "llama", tensors, numbers)
+    with pytest.raises(rm.InvalidArgument, match=message):
+        rm.load_model(tmp_path / "tiny.gguf")
 
 
 NORMS = ("attention_norm", "mlp_norm", "behind_attention", "behind_mlp", "qk_norm")
