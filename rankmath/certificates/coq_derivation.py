@@ -13,8 +13,8 @@ import shutil
 import subprocess
 import tempfile
 import time
-from fractions import Fraction
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -248,7 +248,9 @@ class DerivationPrinter:
         numbers = _numbers([str(entry["says"]), row["claim"]])
         return f"{numbers} pose proof (L_{identifier(name)} {' '.join(arguments)}) as Q.{unfold} same Q."
 
-    def _arguments(self, row: Mapping[str, Any], at: Mapping[str, str], network: str, proper: str, met: str) -> list[str]:
+    def _arguments(
+        self, row: Mapping[str, Any], at: Mapping[str, str], network: str, proper: str, met: str
+    ) -> list[str]:
         """What a theorem of a lemma or a statement is applied to: places, terms, and proofs of its hypotheses."""
         arguments, functions = [network, proper], letters([row["claim"], *row["given"]]) & set("fg")
         for line in header(row)[1:]:
@@ -293,7 +295,8 @@ class DerivationPrinter:
             for side, said in enumerate(oriented(tree_with(relation, trees), fixed)):
                 if line_key(said.left, said.right) == wanted and (said.strict or not line.strict):
                     of = f"({['Req_le', 'Req_ge'][side]} _ _ {proof})" if equation else proof
-                    return f"{_numbers([str(entry['says']), row['claim']])} pose proof {of} as Q. {self._in_sizes()}same Q."
+                    numbers = _numbers([str(entry["says"]), row["claim"]])
+                    return f"{numbers} pose proof {of} as Q. {self._in_sizes()}same Q."
         raise NoCoq(f"{name} does not say {line.text}")
 
     def _leaves(self, node: ast.expr, proof: str, places: Mapping[str, str]) -> list[tuple[str, bool]]:
@@ -312,9 +315,7 @@ class DerivationPrinter:
                 return self._projected([ast.Compare(a, [op], [b]) for a, op, b in pairs], proof, places)
         return [(proof, isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq))]
 
-    def _projected(
-        self, parts: Sequence[ast.expr], proof: str, places: Mapping[str, str]
-    ) -> list[tuple[str, bool]]:
+    def _projected(self, parts: Sequence[ast.expr], proof: str, places: Mapping[str, str]) -> list[tuple[str, bool]]:
         found = []
         for number, part in enumerate(parts):
             last = number == len(parts) - 1
@@ -417,8 +418,8 @@ class DerivationPrinter:
         inside = f"intros {index} B{index}; pose proof {cited} as Q"
         first = f"into_sums; apply sum_le; {inside}; same Q"
         return (
-            f"first [solve [{first}] | pose proof (sum_le ({end}) {left} {right} ltac:({inside}; lra)) as C; cbv beta in C; "
-            "out_of_sums C; same C]"
+            f"first [solve [{first}] | pose proof (sum_le ({end}) {left} {right} ltac:({inside}; lra)) as C; "
+            "cbv beta in C; out_of_sums C; same C]"
         )
 
     def by_put(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
@@ -520,10 +521,11 @@ class DerivationPrinter:
             # Under a power with a letter the logarithm of 4 is no number: 2 * 2 stands in its place.
             primes = _in_primes(g, " in C")
             exponent = f"(({power} ^ layers N - 1) / {power - 1})"
+            same_power = f"ltac:(replace (INR {power}) with {power} by (simpl; ring); field)"
             return (
                 f"pose proof (chain_power (fun t : nat => {q}) {g} {power} (layers N) {exponent} "
                 f"ltac:(nonneg) ltac:(intros; nonneg) ltac:(lia) ltac:(lia) {step} "
-                f"ltac:(replace (INR {power}) with {power} by (simpl; ring); field)) as C. cbv beta in C. {primes}same C."
+                f"{same_power}) as C. cbv beta in C. {primes}same C."
             )
         theorem = "chain_below" if how == "below" else "chain_product"
         factors = self._factors_of(goal if how == "below" else line.left, line)
@@ -672,8 +674,8 @@ def derivation_file(claim: str, given: Sequence[str], lines: Sequence[Mapping[st
         " Derivation.\nLocal Open Scope R_scope."
     )
     if printer.bridged:
-        head = head.replace("Lemmas_functions Network Lemmas Derivation", "Lemmas_functions dong2021_A_3 Lemmas_layer Network Lemmas"
-                            " Derivation Bridge Registered")  # fmt: skip
+        more = "dong2021_A_3 Lemmas_layer Network Lemmas\n  Derivation Bridge Registered"
+        head = head.replace("Network Lemmas Derivation", more)
     elif "x_star" in printer.about:
         head = head.replace("Lemmas_functions", "Lemmas_functions dong2021_A_3")
     if "interval with" in printed:

@@ -72,7 +72,9 @@ _SWITCHES = frozenset(["mask", "layernorm", "mlp", "bias", "query_bias", *UNPRIN
 _SAID = {
     "mask": {"none", "causal", "complete", "padding"},
     "layernorm": {"none", "sphere", "column"},
-    **dict.fromkeys(("mlp", "bias", "query_bias"), {"none"}),
+    "mlp": {"none"},
+    "bias": {"none"},
+    "query_bias": {"none"},
 }
 
 
@@ -498,9 +500,7 @@ def statement_theorem(row: Row) -> str:
     words = dict(text.split(" == ") for text in row["given"] if re.fullmatch(r"\w+ == \w+", text))
     demand_words([claim, *row["given"]], {**_DEFAULT_WORDS, **words})
     lines = "\n  ".join([*header(row), proposition(parsed(claim))])
-    return (
-        f"(** {name} *)\nTheorem S_{identifier(name)} :\n  {lines}.\nProof. by_statement {row['proof']}. Qed."
-    )
+    return f"(** {name} *)\nTheorem S_{identifier(name)} :\n  {lines}.\nProof. by_statement {row['proof']}. Qed."
 
 
 def registered_file() -> str:

@@ -49,14 +49,14 @@ BY_STATEMENT = {
         ("mask == causal", "n >= 2", *ALONE[1:]),
     ),
     "layer": (
-        "diameter(X[2], 2) >= diameter(X[1], 2)*(abs(skip) - norm(W[1, 0], 2)*tanh(norm(W_QK[1, 0], 2)"
-        "*diameter(X[1], 2)**2/(4*sqrt(d_qk))))/(abs(skip) + norm(W[1, 0], 2))",
+        ("diameter(X[2], 2) >= diameter(X[1], 2)*(abs(skip) - norm(W[1, 0], 2)*tanh(norm(W_QK[1, 0], 2)"
+         "*diameter(X[1], 2)**2/(4*sqrt(d_qk))))/(abs(skip) + norm(W[1, 0], 2))"),
         ("layernorm == sphere", "H == 1", "bias == none", "abs(skip) > 0", "all_l(2*norm(W[l, 0], 2) <= abs(skip))",
          "mask == none", "mlp == none"),
     ),
     "first layer": (
-        "jacobian_norm() <= norm(W[0, 0], 2)*(norm(P[0, 0], 2) + 2*(norm(W_QK[0, 0], 2)/sqrt(d_qk))*top_shares(P[0, 0])"
-        "*norm(X[0], 2)**2)",
+        ("jacobian_norm() <= norm(W[0, 0], 2)*(norm(P[0, 0], 2) + 2*(norm(W_QK[0, 0], 2)/sqrt(d_qk))"
+         "*top_shares(P[0, 0])*norm(X[0], 2)**2)"),
         (*ONE, "L == 1", "query_bias == none"),
     ),
 }  # fmt: skip
