@@ -284,7 +284,7 @@ Ltac word_nonneg ::= first
   | apply jacobian_norm_nonneg | apply influence_nonneg | apply repeat_gap_nonneg | apply reach_nonneg
   | apply moved_nonneg | apply linear_gap_nonneg | apply second_norm_nonneg | apply second_least_nonneg; assumption
   | apply consensus_shift_nonneg; assumption | apply other_share_nonneg; stochastic
-  | apply diagonal_nonneg; [stochastic|lia]
+  | apply diagonal_nonneg; [stochastic|first [lia | apply INR_lt; simpl; lra]]
   | unfold least_singular, Quantities.least_singular; match goal with Hp : proper ?N |- _ => apply inf_nonneg;
       [exists (l2 (dim N) (vmat (dim N) (eye 0%nat) _)), (eye 0%nat); split;
         [apply l2_eye, (Pd N Hp)|reflexivity]|intros y [v [_ ->]]; apply l2_nonneg] end

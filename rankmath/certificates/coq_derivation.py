@@ -25,6 +25,7 @@ from rankmath.certificates.coq_words import (
     SIZES,
     NoCoq,
     Printer,
+    Row,
     demand_powers,
     demand_words,
     exponents,
@@ -44,6 +45,7 @@ from rankmath.checker.derivation import Derivation, Line, line_key, one_layer, o
 from rankmath.checker.monomials import (
     Atom,
     Poly,
+    Tree,
     as_product,
     at_time,
     atoms_in,
@@ -248,9 +250,7 @@ class DerivationPrinter:
         numbers = _numbers([str(entry["says"]), row["claim"]])
         return f"{numbers} pose proof (L_{identifier(name)} {' '.join(arguments)}) as Q.{unfold} same Q."
 
-    def _arguments(
-        self, row: Mapping[str, Any], at: Mapping[str, str], network: str, proper: str, met: str
-    ) -> list[str]:
+    def _arguments(self, row: Row, at: Mapping[str, str], network: str, proper: str, met: str) -> list[str]:
         """What a theorem of a lemma or a statement is applied to: places, terms, and proofs of its hypotheses."""
         arguments, functions = [network, proper], letters([row["claim"], *row["given"]]) & set("fg")
         for line in header(row)[1:]:
@@ -285,8 +285,8 @@ class DerivationPrinter:
             if self.fixed.get("L") != 1:
                 place = self.printer.place(parsed(layer))
                 network, proper, met = f"(at_layer N {place})", f"(at_proper N {place} Hp ltac:(place))", "met_at"
-        places = {index: at[index] for index in ("l", "h") if index in at}
-        trees = {index: read_tree(text) for index, text in places.items()}
+        places: dict[str, str] = {index: at[index] for index in ("l", "h") if index in at}
+        trees: dict[str, Tree] = {index: read_tree(text) for index, text in places.items()}
         (line,) = oriented(read_tree(str(entry["says"])), self.fixed)
         wanted = line_key(line.left, line.right)
         whole = f"(S_{identifier(name)} {' '.join(self._arguments(row, at, network, proper, met))})"
