@@ -20,6 +20,8 @@ Lemma minf_pos n f : (forall i, (i <= n)%nat -> 0 < f i) -> 0 < minf n f.
 Proof. induction n; intros H; simpl; [apply H; lia|]. apply Rmin_glb_lt; auto. Qed.
 Lemma prodf_nonneg n f : (forall i, (i < n)%nat -> 0 <= f i) -> 0 <= prodf n f.
 Proof. induction n; intros H; simpl; [lra|]. apply Rmult_le_pos; auto. Qed.
+Lemma prodf_pos n f : (forall i, (i < n)%nat -> 0 < f i) -> 0 < prodf n f.
+Proof. induction n; intros H; simpl; [lra|]. apply Rmult_lt_0_compat; auto. Qed.
 Lemma prodf_le n f g : (forall i, (i < n)%nat -> 0 <= f i <= g i) -> prodf n f <= prodf n g.
 Proof.
   induction n; intros H; simpl; [lra|]. apply Rmult_le_compat; [apply prodf_nonneg; intros; apply H; lia|apply H;
@@ -196,6 +198,7 @@ with posi := lazymatch goal with
   | |- 0 < sqrt _ => apply sqrt_lt_R0; posi
   | |- 0 < exp _ => apply exp_pos
   | |- 0 < expc _ => apply expc_pos
+  | |- 0 < prodf _ _ => first [assumption | apply prodf_pos; intros; posi]
   | |- 0 < tanhc _ => apply tanhc_pos
   | |- 0 < rpow _ _ => first [assumption | apply rpow_pos; posi]
   | |- 0 < epsilon _ _ _ => apply epsilon_pos; assumption
