@@ -573,7 +573,8 @@ Ltac met_at := first [ met | reflexivity | apply at_plain; assumption
     | B : query_bias_none ?N |- query_bias_none (at_layer ?N _) => intro; apply B
     | |- forall l, (l < layers (at_layer _ _))%nat -> _ => let k := fresh "k" in let K := fresh "K" in intros k K;
         replace k with 0%nat by (cbn in K; lia); clear k K; at_goal; first [met | match goal with F : forall l, (l < _)%nat
-        -> _, L : (_ < layers _)%nat |- _ => solve [apply (F _ L)] end]
+        -> _, L : (_ < layers _)%nat |- _ => solve [apply (F _ L)] end
+        | match goal with F : forall l, (l < _)%nat -> _ |- _ => solve [apply F; lia] end]
     | |- _ => at_goal; met end ]
 with at_goal := match goal with |- context [at_layer ?N ?l] => rewrite ?(at_X0 N l), ?(at_X1 N l),
   ?(at_P N l), ?(at_P0 N l), ?(at_W N l), ?(at_W_QK N l), ?(at_epsilon N l), ?(at_logit_range N l),

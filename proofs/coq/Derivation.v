@@ -346,7 +346,7 @@ Ltac align_logs := repeat match goal with
 Lemma same_le a b a' b' : a <= b -> a' = a -> b' = b -> a' <= b'. Proof. now intros H -> ->. Qed.
 Lemma same_lt a b a' b' : a < b -> a' = a -> b' = b -> a' < b'. Proof. now intros H -> ->. Qed.
 (** The goal says what Q says, in another form. *)
-Ltac same Q := try apply Rle_ge; try apply Rlt_gt; try apply Rge_le in Q; try apply Rgt_lt in Q; rewrite ?residual_frobenius_mu by assumption; rewrite
+Ltac same_as Q := try apply Rle_ge; try apply Rlt_gt; try apply Rge_le in Q; try apply Rgt_lt in Q; rewrite ?residual_frobenius_mu by assumption; rewrite
   ?residual_frobenius_mu in Q by assumption; first [ exact Q | lra
   | solve [rewrite Rmax_comm in Q; lra] | solve [rewrite Rmin_comm in Q;
     lra] | solve [let C := fresh "C" in pose proof (Q : fact _) as C; by_product] | in_words; first
@@ -358,6 +358,7 @@ Ltac same Q := try apply Rle_ge; try apply Rlt_gt; try apply Rge_le in Q; try ap
   | solve [unfold Rdiv in Q; repeat first [rewrite prodf_mult in Q | rewrite prodf_const in Q | rewrite prodf_exp_opp in
       Q]; let C := fresh "C" in pose proof (Q : fact _) as C; by_product]
   | solve [let C := fresh "C" in pose proof (Q : fact _) as C; by_product_then ltac:(align_logs; lra)] ] ].
+Ltac same F := let Q := fresh "Q" in pose proof F as Q; same_as Q.
 (** A term is at most the maximum, also where factors stand before it. *)
 Ltac below_max h Q := first [ same Q | match goal with |- context [maxi ?n ?g] => let C := fresh "C" in let D := fresh
   "C" in
