@@ -29,6 +29,7 @@ STAY = {
     "own:softmax-rank: count(q) == count(x)": _TYPES,
     "own:shrinking-values: query_bias == none": _TYPES,
     "own:no-stable-orthogonal: orthogonal_rest(X, W_V, allowed)": "the conclusion says it again of every W_V and mask",
+    "own:flow-step-odd: n >= 3": "one token has α = 1; it is said for the reader",
     "own:spectrum: n >= 2": "one token has no second eigenvalue",
     "own:lambda-skip-sphere: abs(skip) > 0": "without it every token is 0 where it is divided by its length",
     "own:mean-field-rate: v <= 1": "v is a share; beyond 1 the left side is negative",
@@ -37,9 +38,6 @@ STAY = {
     "chen2026:2.4: (m - 1)*gamma > -1": _EQUIANGULAR,
     "chen2026:2.4: gamma <= 1": _EQUIANGULAR,
     "castin2024:3.3: layernorm == none": "the derivative of a layer is defined for attention alone",
-    "own:lipschitz: L == 1": "one layer, as in the papers beside it; the words are about the first",
-    "own:attention-shares: L == 1": "one layer, as in the papers beside it; the words are about the first",
-    "own:influence: L == 1": "one layer, as in the claim that it repairs; the words are about the first",
 }
 MEANT = "meant where a claim says nothing else: attention alone"
 

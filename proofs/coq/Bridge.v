@@ -42,9 +42,6 @@ Definition second_norm (N : network) (l : nat) : R := Language.second_norm (scor
 Definition moved (N : network) (l : nat) : R := Language.moved (scored_of N) l.
 (** of tokens and of attention *)
 Definition gram_height {n d} (Y : matrix n d) : R := @Language.gram_height n d Y.
-Definition reach {n d} (Y : matrix n d) : R := @Language.reach n d Y.
-Definition diagonal {n} (B : matrix n n) (i : nat) : R := @Language.diagonal n n B i.
-Definition other_share {n} (B : matrix n n) : R := @Language.other_share n n B.
 Definition definite {d} (B : matrix d d) : Prop := @Language.definite d d B.
 
 (* ---------- one layer ---------- *)
@@ -247,8 +244,6 @@ Lemma influence_nonneg N i : 0 <= influence N i.
 Proof. apply sup_nonneg. intros x [v [_ ->]]. apply sqrt_pos. Qed.
 Lemma repeat_gap_nonneg N l : 0 <= repeat_gap N l.
 Proof. apply sqrt_pos. Qed.
-Lemma reach_nonneg n d (Y : matrix n d) : 0 <= reach Y.
-Proof. apply largest_nonneg. intros. apply sqrt_pos. Qed.
 Lemma moved_nonneg N l : 0 <= moved N l.
 Proof. apply maxf_pos. Qed.
 Lemma linear_gap_nonneg N l : 0 <= linear_gap N l.
@@ -267,30 +262,11 @@ Proof.
   unfold Language.sup_of. destruct (Lub_Rbar_correct S) as [U _]. assert (V := U 0 Z). destruct (Lub_Rbar S); cbn in V;
     cbn; lra.
 Qed.
-Lemma diagonal_nonneg n (B : matrix n n) i : row_stochastic n n B -> (i < n)%nat -> 0 <= diagonal B i.
-Proof. intros S Hi. now apply S. Qed.
-Lemma other_share_nonneg n (B : matrix n n) : row_stochastic n n B -> 0 <= other_share B.
-Proof. intros S. apply largest_nonneg. intros i Hi. apply S; lia. Qed.
-Ltac stochastic := first [apply P_stochastic | apply P0_stochastic]; assumption.
-Ltac word_nonneg ::= first
-  [ apply diam_nonneg | apply sqrt_pos | apply maxf_pos | apply spectral_nonneg | apply Rabs_pos | apply pos_INR
-  | apply resid_nonneg; intros; first [apply maxf_pos | apply sqrt_pos]
-  | apply entropy_nonneg; assumption | left; apply epsilon_pos; assumption
-  | left; apply epsilon0_pos; assumption | left; apply in_degree_pos; assumption
-  | apply entropy0_nonneg; assumption
-  | unfold stable_rank, Quantities.stable_rank; apply pow2_ge_0
-  | apply contraction_nonneg; assumption | apply first_gap_nonneg | apply participation_nonneg | apply rank_nonneg | apply second_nonneg; [apply Pn;
-    assumption|stochastic]
-  | apply jacobian_norm_nonneg | apply influence_nonneg | apply repeat_gap_nonneg | apply reach_nonneg
-  | apply moved_nonneg | apply linear_gap_nonneg | apply second_norm_nonneg | apply second_least_nonneg; assumption
-  | apply consensus_shift_nonneg; assumption | apply other_share_nonneg; stochastic
-  | apply diagonal_nonneg; [stochastic|first [lia | apply INR_lt; simpl; lra]]
-  | unfold least_singular, Quantities.least_singular; match goal with Hp : proper ?N |- _ => apply inf_nonneg;
-      [exists (l2 (dim N) (vmat (dim N) (eye 0%nat) _)), (eye 0%nat); split;
-        [apply l2_eye, (Pd N Hp)|reflexivity]|intros y [v [_ ->]]; apply l2_nonneg] end
-  | unfold gamma, delta_composite, delta_mean, q_max_composite, q_max_mean; first [apply sqrt_pos | apply maxf_pos]
-  | unfold operator_norm, form_norm; first [apply maxf_pos | apply spectral_nonneg | unfold form_inf; eapply Rle_trans;
-    [|apply lemma_form_inf_low_max]; apply maxf_pos] ].
+Ltac more_nonneg ::= first
+  [ apply jacobian_norm_nonneg | apply influence_nonneg | apply repeat_gap_nonneg | apply moved_nonneg
+  | apply linear_gap_nonneg | apply second_norm_nonneg | apply second_least_nonneg; assumption
+  | apply consensus_shift_nonneg; assumption
+  | unfold gamma, delta_composite, delta_mean, q_max_composite, q_max_mean; first [apply sqrt_pos | apply maxf_pos] ].
 (** Equal as functions, so that they can be put for one another below sums and maxima. *)
 Lemma w_largest n : (0 < n)%nat -> Language.largest n = maxi (n - 1).
 Proof.

@@ -153,8 +153,10 @@ Proof.
     (steps_stochastic (tokens N) (fun l => P N l 0%nat) (k * r) (k * r + m) ltac:(intros; now apply P_stochastic) m
     ltac:(lia))). lra.
 Qed.
+(** Of words that are defined later. *)
+Ltac more_nonneg := fail.
 Ltac word_nonneg := first
-  [ apply diam_nonneg | apply sqrt_pos | apply maxf_pos | apply spectral_nonneg | apply Rabs_pos | apply pos_INR
+  [ more_nonneg | apply diam_nonneg | apply sqrt_pos | apply maxf_pos | apply spectral_nonneg | apply Rabs_pos | apply pos_INR
   | apply resid_nonneg; intros; first [apply maxf_pos | apply sqrt_pos]
   | apply entropy_nonneg; assumption | left; apply epsilon_pos; assumption
   | left; apply epsilon0_pos; assumption | left; apply in_degree_pos; assumption
@@ -366,10 +368,12 @@ Ltac below_max h Q := first [ same Q | match goal with |- context [maxi ?n ?g] =
 Lemma none_padding N : proper N -> mask_none N -> mask_padding N.
 Proof. intros Hp H. unfold mask_padding. rewrite H. apply nomask_padding, Pn, Hp. Qed.
 Lemma complete_none N : mask_complete N -> mask_none N. Proof. exact (fun H => H). Qed.
+Lemma window_some N x : mask_causal_window_of N x -> mask_causal_window N. Proof. now exists x. Qed.
 (** A place exists; a hypothesis of a lemma holds. *)
 Ltac place := lia.
 Ltac met := first [ assumption | match goal with E : heads ?N = 1%nat |- INR (heads ?N) = 1 => rewrite E;
-  reflexivity end | now apply none_padding | now apply complete_none | lra | lia | nonneg | posi | solve [by_product] ].
+  reflexivity end | now apply none_padding | now apply complete_none
+  | now apply causal_window | (eapply window_some; eassumption) | lra | lia | nonneg | posi | solve [by_product] ].
 Ltac by_sum := first [ lra | nra | interval with (i_prec 40) ].
 (** A number lies within its bounds, by a line or by what it is. *)
 Ltac within := first [ lra | nonneg | solve [by_product] | nra ].

@@ -407,9 +407,9 @@ Definition length_of (d : nat) (p : exponent) (v : vec) : R :=
   match p with p_1 => l1 d v | p_2 => l2 d v | p_inf => linf d v end.
 (** diameter: largest ℓ_p distance of two tokens *)
 Definition diameter {n d} (Y : matrix n d) (p : exponent) : R := diam n (length_of d p) Y.
-(** norm: norm of a matrix: 1 (largest column sum of absolute values), 2 (spectral), inf (largest row sum),
-  max (largest absolute entry), frobenius,
-    composite (printed 1,∞: the root of the product of 1 and inf) *)
+(** norm: norm of a matrix: 1 (largest column sum of absolute values), 2 (spectral), inf (largest row sum of absolute
+    values), max (largest absolute entry), frobenius (root of the sum of squares), composite (root of the largest column
+    sum times the largest row sum of absolute values) *)
 Definition norm_1 {n m} (A : matrix n m) : R := norm1 n m A.
 Definition norm_2 {n m} (A : matrix n m) : R := spectral A.
 Definition norm_inf {n m} (A : matrix n m) : R := norminf n m A.
@@ -431,9 +431,9 @@ Definition form_norm {n m} (A : matrix n m) (p : exponent) : R := sup_of (fun x 
   length_of n p u <= 1 /\ length_of n p v <= 1 /\ x = Rabs (bil n u A v)).
 (** mu: Frobenius norm of the tokens about their mean *)
 Definition mu {n d} (Y : matrix n d) : R := Definitions.mu n d Y.
-(** residual: least norm of X − 1xᵀ over all x: 1 (largest column sum of absolute values), ∞ (largest row sum),
-  1,∞ (the root of the product of
-    these two) or F (Frobenius) *)
+(** residual: least norm of X − 1xᵀ over all x: one (largest column sum of absolute values), inf (largest row sum of
+    absolute values), composite (root of the largest column sum times the largest row sum of absolute values),
+    frobenius (root of the sum of squares) *)
 Definition residual_in (norm : mat -> R) (Y : mat) : R := inf_of (fun r => exists x : vec, r = norm (centred Y x)).
 Definition residual_one {n d} (Y : matrix n d) : R := residual_in (norm1 n d) Y.
 Definition residual_inf {n d} (Y : matrix n d) : R := residual_in (norminf n d) Y.
@@ -452,21 +452,20 @@ Definition centred_shares (N : network) (x : vec) (l h : nat) : vector (tokens N
   (bil (dim N) x (W_QK N l h) (centred (X N l) x j) + dot (dim N) (centred (X N l) x j) (key_bias N l h)) / sqrt (d_qk
     N))
   : vector (tokens N)).
-(** delta: largest D_ii = max_j E_ij − min_j E_ij, E = R W_QK Rᵀ/√d_qk,
-  R the tokens about the center that minimises ‖R‖_{1,∞} (composite), or about
-    their mean (mean, with a bar) *)
+(** delta: largest D_ii = max_j E_ij − min_j E_ij, E = R W_QK Rᵀ/√d_qk, R the tokens less a row x: composite (one that
+    minimises ‖R‖_{1,∞}), mean (their mean) *)
 Definition delta_composite (N : network) (center : nat -> vec) (l h : nat) : R :=
   largest (tokens N) (oscillation N (center l) l h).
 Definition delta_mean (N : network) (l h : nat) : R :=
   largest (tokens N) (oscillation N (mean (tokens N) (X N l)) l h).
-(** q_max: largest entry of q = softmax(c), c_j = R_j W_QKᵀ x/√d_qk plus the key bias's term, x the center,
-  R the tokens about it (composite: x
-    minimises ‖R‖_{1,∞}; mean, with a bar: x is their mean) *)
+(** q_max: largest entry of q, the softmax of (x W_QK + kᵀ)Rᵀ/√d_qk, k = W_K b_Qᵀ, R the tokens less a row x: composite
+    (one that minimises ‖R‖_{1,∞}), mean (their mean) *)
 Definition q_max_composite (N : network) (center : nat -> vec) (l h : nat) : R :=
   largest (tokens N) (centred_shares N (center l) l h).
 Definition q_max_mean (N : network) (l h : nat) : R :=
   largest (tokens N) (centred_shares N (mean (tokens N) (X N l)) l h).
-(** q_min: least entry of q = softmax(c), c as for the largest *)
+(** q_min: least entry of q, the softmax of (x W_QK + kᵀ)Rᵀ/√d_qk, k = W_K b_Qᵀ, R the tokens less a row x: composite
+    (one that minimises ‖R‖_{1,∞}), mean (their mean) *)
 Definition q_min_mean (N : network) (l h : nat) : R :=
   least (tokens N) (centred_shares N (mean (tokens N) (X N l)) l h).
 (** gamma: √(Σ_i D_ii · max_j q_j / max_i D_ii), 0 where all D_ii are 0; D_ii = max_j E_ij − min_j E_ij, E = R W_QK
@@ -536,17 +535,17 @@ Definition epsilon (N : network) (l h : nat) : R := inf_of (fun x => exists i j,
 Definition logit_range (N : network) (l h : nat) : R := sup_of (fun x => exists i j k,
   (i < tokens N)%nat /\ (j < tokens N)%nat /\ (k < tokens N)%nat /\ edges N i j = 1 /\ edges N i k = 1 /\
   x = logits_of N l h (X N l) i j - logits_of N l h (X N l) i k).
-(** orthogonal_values: every W[l, h] is exactly orthogonal *)
+(** orthogonal_values: every W^{l,h} is exactly orthogonal *)
 Definition orthogonal_values (N : network) : Prop := forall l h, (l < layers N)%nat -> (h < heads N)%nat ->
   orthogonal (dim N) (W N l h).
-(** product_norm: spectral norm of the product W[0, 0] W[1, 0] ⋯ W[L − 1, 0] of the values of the first heads *)
+(** product_norm: spectral norm of the product W^{0,0} W^{1,0} ⋯ W^{L−1,0} *)
 Definition product_norm_2 (N : network) : R :=
   spectral (values (dim N) (fun l => W N l 0%nat) (layers N) : matrix (dim N) (dim N)).
 (** contraction: 1 − Σ_c min_i (B_k)_ic, B_k = P^{m,0} ⋯ P^{rk,0}, m the lesser of rk + r − 1 and L − 1: Doeblin's
     contraction *)
 Definition contraction (N : network) (r k : nat) : R := 1 - doeblin (tokens N)
   (Definitions.steps (tokens N) (fun l => P N l 0) (r * k) (Nat.min (layers N) (r * k + r) - r * k)).
-(** height: min_i ⟨X_i, v⟩ of the input, v the direction of its mean token *)
+(** height: min_i ⟨X^0_i, v⟩, v the direction of the mean of the tokens X^0_i *)
 Definition pole (N : network) : vec := sphere (dim N) (mean (tokens N) (X N 0)).
 Definition height (N : network) : R := least (tokens N) (fun i => dot (dim N) (X N 0 i) (pole N)).
 (** section: largest ℓ₂ distance of two of y_i = X^l_i/⟨X^l_i, vW^{0,0} ⋯ W^{l−1,0}⟩, v the direction of the mean of
@@ -804,6 +803,18 @@ Definition every_rank_attracts {n} (allowed : matrix n n) (ratio : R) : Prop := 
   let F := sphere_map n n (chain_logits n (INR L)) (chain_values n ratio) allowed in
   within n n (/ 2 ^ 24) (fun i a => Z i a - chain_tokens k i a) /\ unit_rows Z /\ fixed n n F Z /\ has_rank n n Z k /\
   attracts n n F Z.
+(** undirected_connected: at least two tokens, each of which sees itself, a mask that is undirected and connected, and a
+    number g between 0 and 1 *)
+Definition undirected_connected {n} (allowed : matrix n n) (ratio : R) : Prop := (2 <= n)%nat /\
+  (forall i, (i < n)%nat -> allowed i i = 1) /\
+  (forall i j, (i < n)%nat -> (j < n)%nat -> allowed i j = allowed j i) /\
+  (forall c, (c < n)%nat -> exists r, centre n allowed c r) /\ 0 < ratio < 1.
+(** identity_attracts: for some real W_QK and W_V the tokens X = I rest under X ↦ LN(A(X)XW_V), A(X) the softmax of
+    X W_QK Xᵀ over the pairs of the mask, LN the division of every token by its norm, and the Jacobian there has a
+    spectral radius below √g, g the ratio; proved in balls for the weights of the construction *)
+Definition identity_attracts {n} (allowed : matrix n n) (ratio : R) : Prop := exists W_QK W_V : matrix n n,
+  let F := sphere_map n n W_QK W_V allowed in fixed n n F eye /\
+  exists J, derivative n n F eye J /\ forall z : C, eigenvalue n n J z -> Cmod z < sqrt ratio.
 (** tokens_and_dimensions: at least two tokens and two dimensions *)
 Definition tokens_and_dimensions {n d} (sizes : shape n d) : Prop := (2 <= n)%nat /\ (2 <= d)%nat.
 (** causal_ranks_attract: under the causal mask one weight pair, that of own:stable-every-rank with g = 1/2 in min(n, d)
@@ -856,6 +867,25 @@ Definition climb {d} (lam : vector d) (B : matrix d d) (x : vector d) (m : R) : 
   let near := m * exp (bil d u B e) in let own := exp (bil d u B u) in
   let y := fun a => (near * (lam a * e a) + own * (lam a * u a)) / (near + own) in
   y 0%nat - dot d u y * u 0%nat.
+
+(** The part of x_i, divided by its length, in the first d − m coordinates. *)
+Definition first_part {m d} (M : matrix m m) (X : matrix 2 d) (i : nat) : vector (d - m) := unit_of (row X i).
+(** aligning: d cos φ/dt, φ the angle of p_0 and p_1, p_i the part of x_i in L, the first coordinates; two causal tokens
+    under V = λ on L and M on the others, with the logits x_iᵀBx_j; tokens are divided by their lengths *)
+Definition aligning {m d} (lam : R) (M : matrix m m) (B : matrix d d) (X : matrix 2 d) : R :=
+  let k := (d - m)%nat in let u := fun i => unit_of (row X i) in
+  let p := first_part M X 0 in let q := first_part M X 1 in
+  let s := exp (bil d (u 1%nat) B (vsub (u 1%nat) (u 0%nat))) in
+  let v := fun a => lam * (p a + s * q a) / (1 + s) in
+  let c := dot k p q / (l2 k p * l2 k q) in (dot k p v / l2 k p - c * dot k q v / l2 k q) / l2 k q.
+(** lead: length of the part p_0 of the first token in L *)
+Definition lead {m d} (M : matrix m m) (X : matrix 2 d) : R := l2 (d - m) (first_part M X 0).
+(** parts_in_space: neither of the parts p_0 and p_1 of the two tokens in L is 0 *)
+Definition parts_in_space {m d} (M : matrix m m) (X : matrix 2 d) : Prop :=
+  forall i, (i < 2)%nat -> 0 < dot (d - m) (X i) (X i).
+(** sine_square: squared sine of the angle of the parts p_0 and p_1 of two tokens in L *)
+Definition sine_square {m d} (M : matrix m m) (X : matrix 2 d) : R := let k := (d - m)%nat in
+  1 - dot k (X 0%nat) (X 1%nat) ^ 2 / (dot k (X 0%nat) (X 0%nat) * dot k (X 1%nat) (X 1%nat)).
 
 (* ---------- clusters on the sphere ---------- *)
 (** x_i divided by its length, the cosines of such tokens, and attention with the logits beta times the cosines. *)
@@ -922,7 +952,7 @@ Definition far_slope (w b : R) : R := let s := PI * w in let x := b * s in let y
     (a² + (m − 1)b²)(d − 1) + 2β(m − 1)b(1 − γ)((1 + γ)(a − b(a − b)) − b(1 + (m − 1)γ)(a + b)) + β²(m − 1)b²(1 −
     γ)(2(1 + γ)e + (m − 2)γ(e − 1 + γ)), a and b = ρa what a token gives itself and any other one, e = 1 − 2(a − b)γ
     + (a − b)² − mb²(1 + (m − 1)γ); ρ = e^{−β(1 − γ)} stands for any positive number; in exact rationals, block by
-    block from the Gram matrix *)
+    block from the Gram matrix; here: this equation between sums, in which no derivative is taken *)
 Definition equiangular_gradient (gamma rho beta : R) (m d : nat) : Prop :=
   let C := fun i j => if Nat.eqb i j then 1 else gamma in
   let P := fun i j => (if Nat.eqb i j then 1 else rho) / (1 + (INR m - 1) * rho) in
@@ -969,7 +999,7 @@ Definition repeat_reach (N : network) (l : nat) : R := let Y := X (with_last_rep
 (** mu_before: Frobenius norm about their mean of the tokens Y^l that layer l makes before its LayerNorm; with
     LayerNorm in front of attention and no skip connections these are the tokens after l + 1 layers *)
 Definition mu_before (N : network) (l : nat) : R := Definitions.mu (tokens N) (dim N) (sent N l (X N l)).
-(** disjoint_blocks: heads read and write disjoint coordinates, and the input is zero where heads and biases write *)
+(** disjoint_blocks: no head takes values where a head or a bias writes, and the input is zero there *)
 Definition written (N : network) (b : nat) : Prop := exists l, (l < layers N)%nat /\
   (bias N l b <> 0 \/ exists h a, (h < heads N)%nat /\ (a < dim N)%nat /\ W N l h a b <> 0).
 Definition disjoint_blocks (N : network) : Prop := forall b, (b < dim N)%nat -> written N b ->
@@ -1154,6 +1184,11 @@ Record rotated := {
     score scored_network l h Y i j = dot head_size (place i (vmat (dim scored_network) (Y i) (W_Q l h)))
       (place j (vmat (dim scored_network) (Y j) (W_K l h))) / sqrt (d_qk scored_network) }.
 Definition positions_rotary (N : rotated) : Prop := True.
+(** With rotations by angles and W_QK = W_Q W_Kᵀ: of these networks a refuted claim about positions is printed. *)
+Definition turns_heads (N : rotated) : Prop :=
+  (forall l i j, cosine_of N l i j ^ 2 + sine_of N l i j ^ 2 = 1) /\
+  forall l h a b, (l < layers N)%nat -> (h < heads N)%nat -> (a < dim N)%nat -> (b < dim N)%nat ->
+    W_QK N l h a b = dot (head_size N) (W_Q N l h a) (W_K N l h b).
 (** lengthening: ‖W_Q‖₂‖W_K‖₂/√d_qk, times the largest cos² + sin² of the rotations, as they are given, at least 1;
     defined where queries and keys have no biases (b_Q = b_K = 0) and no norms; where only W_QK is given, W_K is 1 *)
 Definition lengthening (N : rotated) (l h : nat) : R := spectral (W_Q N l h) * spectral (W_K N l h) / sqrt (d_qk N)

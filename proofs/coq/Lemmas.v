@@ -4,7 +4,7 @@
 Require Import Reals Lra Lia Psatz.
 From Rankmath Require Import Definitions Functions Norms Masks dong2021_A_3 Quantities.
 From Rankmath Require Import Lemmas_attention Lemmas_entropy Lemmas_functions Lemmas_layer Lemmas_norms Lemmas_ranks
-    Lemmas_reads Lemmas_signs Lemmas_spread Lemmas_tokens Network.
+    Lemmas_reads Lemmas_shares Lemmas_signs Lemmas_spread Lemmas_tokens Network.
 Local Open Scope R_scope.
 
 (** n-one: 1 <= n *)
@@ -1941,44 +1941,44 @@ Theorem L_entropy_causal :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  mask_causal N ->
+  mask_causal_window N ->
   (entropy (P N l h)) <= 0.
-Proof. intros N Hp l _ h _ C. in_words. match goal with |- context [P N l h] => destruct (as_head N Hp l h) as [d [dq
-    [hd [Y [_ [M [-> _]]]]]]] | _ => destruct (as_head0 N Hp l h) as [d [dq [hd [Y [M ->]]]]] end. apply
-    lemma_entropy_causal; [now apply Pn|rewrite M; exact C]. Qed.
+Proof. intros N Hp l Hl h Hh C. in_words. match goal with |- context [P N l h] => destruct (as_head N Hp l h) as [d
+    [dq [hd [Y [_ [M [-> _]]]]]]] | _ => destruct (as_head0 N Hp l h) as [d [dq [hd [Y [M ->]]]]] end. apply
+    lemma_entropy_causal; rewrite ?M; first [now apply first_alone|needed]. Qed.
 
 (** entropy-causal[P0]: entropy(P0[l, h]) <= 0 *)
 Theorem L_entropy_causal_P0 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  mask_causal N ->
+  mask_causal_window N ->
   (entropy (P0 N l h)) <= 0.
-Proof. intros N Hp l _ h _ C. in_words. match goal with |- context [P N l h] => destruct (as_head N Hp l h) as [d [dq
-    [hd [Y [_ [M [-> _]]]]]]] | _ => destruct (as_head0 N Hp l h) as [d [dq [hd [Y [M ->]]]]] end. apply
-    lemma_entropy_causal; [now apply Pn|rewrite M; exact C]. Qed.
+Proof. intros N Hp l Hl h Hh C. in_words. match goal with |- context [P N l h] => destruct (as_head N Hp l h) as [d
+    [dq [hd [Y [_ [M [-> _]]]]]]] | _ => destruct (as_head0 N Hp l h) as [d [dq [hd [Y [M ->]]]]] end. apply
+    lemma_entropy_causal; rewrite ?M; first [now apply first_alone|needed]. Qed.
 
 (** attention-max-causal: 1 <= norm(P[l, h], max) *)
 Theorem L_attention_max_causal :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  mask_causal N ->
+  mask_causal_window N ->
   1 <= (norm_max (P N l h)).
-Proof. intros N Hp l _ h _ C. in_words. match goal with |- context [P N l h] => destruct (as_head N Hp l h) as [d [dq
-    [hd [Y [_ [M [-> _]]]]]]] | _ => destruct (as_head0 N Hp l h) as [d [dq [hd [Y [M ->]]]]] end. apply
-    lemma_attention_max_causal; [now apply Pn|rewrite M; exact C]. Qed.
+Proof. intros N Hp l Hl h Hh C. in_words. match goal with |- context [P N l h] => destruct (as_head N Hp l h) as [d
+    [dq [hd [Y [_ [M [-> _]]]]]]] | _ => destruct (as_head0 N Hp l h) as [d [dq [hd [Y [M ->]]]]] end. apply
+    lemma_attention_max_causal; rewrite ?M; first [now apply first_alone|needed]. Qed.
 
 (** attention-max-causal[P0]: 1 <= norm(P0[l, h], max) *)
 Theorem L_attention_max_causal_P0 :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  mask_causal N ->
+  mask_causal_window N ->
   1 <= (norm_max (P0 N l h)).
-Proof. intros N Hp l _ h _ C. in_words. match goal with |- context [P N l h] => destruct (as_head N Hp l h) as [d [dq
-    [hd [Y [_ [M [-> _]]]]]]] | _ => destruct (as_head0 N Hp l h) as [d [dq [hd [Y [M ->]]]]] end. apply
-    lemma_attention_max_causal; [now apply Pn|rewrite M; exact C]. Qed.
+Proof. intros N Hp l Hl h Hh C. in_words. match goal with |- context [P N l h] => destruct (as_head N Hp l h) as [d
+    [dq [hd [Y [_ [M [-> _]]]]]]] | _ => destruct (as_head0 N Hp l h) as [d [dq [hd [Y [M ->]]]]] end. apply
+    lemma_attention_max_causal; rewrite ?M; first [now apply first_alone|needed]. Qed.
 
 (** entropy-hoeffding: log(n) <= entropy(P[l, h]) + logit_range(P[l, h])**2/8 *)
 Theorem L_entropy_hoeffding :
@@ -2812,7 +2812,7 @@ Theorem L_consensus_max :
   mask_none N ->
   ((INR (tokens N)) * (norm_max (P0 N l h))) <= 1.
 Proof. intros N Hp l _ h _ S K. in_words. rewrite P0_plain by assumption. apply lemma_consensus_max; first [exact
-    K|now apply Pn]. Qed.
+    K|needed]. Qed.
 
 (** consensus-dobrushin: dobrushin(P0[l, h]) <= 0 *)
 Theorem L_consensus_dobrushin :
@@ -2823,7 +2823,7 @@ Theorem L_consensus_dobrushin :
   mask_padding N ->
   (dobrushin (P0 N l h)) <= 0.
 Proof. intros N Hp l _ h _ S K. in_words. rewrite P0_plain by assumption. apply lemma_consensus_dobrushin; first
-    [exact K|now apply Pn]. Qed.
+    [exact K|needed]. Qed.
 
 (** rank-one: 1 <= rank(X[t]) *)
 Theorem L_rank_one :
@@ -3016,6 +3016,218 @@ Theorem L_layer_first :
   (first_gap (X N (S l))) <= (((Rabs (skip_of N)) * (first_gap (X N l))) + ((sum (heads N) (fun h => (norm_2 (W N l
     h)))) * (first_gap (X N l)))).
 Proof. by_theorem Lemmas_reads.lemma_layer_first. Qed.
+
+(** reach: reach(X[t]) <= diameter(X[t], 2) *)
+Theorem L_reach :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (reach (X N t)) <= (diameter (X N t) p_2).
+Proof. by_theorem Lemmas_shares.lemma_reach. Qed.
+
+(** diameter-reach: diameter(X[t], 2) <= 2*reach(X[t]) *)
+Theorem L_diameter_reach :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (diameter (X N t) p_2) <= (2 * (reach (X N t))).
+Proof. by_theorem Lemmas_shares.lemma_diameter_reach. Qed.
+
+(** diagonal-first: diagonal(P[l, h], 0) == 1 *)
+Theorem L_diagonal_first :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  mask_causal_window N ->
+  (diagonal (P N l h) 0%nat) = 1.
+Proof. intros N Hp l Hl h Hh C. in_words. match goal with |- context [P N l h] => destruct (as_head N Hp l h) as [d
+    [dq [hd [Y [_ [M [-> _]]]]]]] | _ => destruct (as_head0 N Hp l h) as [d [dq [hd [Y [M ->]]]]] end. apply
+    lemma_diagonal_first; rewrite ?M; first [now apply first_alone|needed]. Qed.
+
+(** diagonal-first[P0]: diagonal(P0[l, h], 0) == 1 *)
+Theorem L_diagonal_first_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  mask_causal_window N ->
+  (diagonal (P0 N l h) 0%nat) = 1.
+Proof. intros N Hp l Hl h Hh C. in_words. match goal with |- context [P N l h] => destruct (as_head N Hp l h) as [d
+    [dq [hd [Y [_ [M [-> _]]]]]]] | _ => destruct (as_head0 N Hp l h) as [d [dq [hd [Y [M ->]]]]] end. apply
+    lemma_diagonal_first; rewrite ?M; first [now apply first_alone|needed]. Qed.
+
+(** diagonal-max[0]: diagonal(P[l, h], 0) <= norm(P[l, h], max) *)
+Theorem L_diagonal_max_0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (diagonal (P N l h) 0%nat) <= (norm_max (P N l h)).
+Proof. by_theorem Lemmas_shares.lemma_diagonal_max. Qed.
+
+(** diagonal-max[0][P0]: diagonal(P0[l, h], 0) <= norm(P0[l, h], max) *)
+Theorem L_diagonal_max_0_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (diagonal (P0 N l h) 0%nat) <= (norm_max (P0 N l h)).
+Proof. by_theorem Lemmas_shares.lemma_diagonal_max. Qed.
+
+(** diagonal-max[1]: diagonal(P[l, h], 1) <= norm(P[l, h], max) *)
+Theorem L_diagonal_max_1 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (diagonal (P N l h) 1%nat) <= (norm_max (P N l h)).
+Proof. by_theorem Lemmas_shares.lemma_diagonal_max. Qed.
+
+(** diagonal-max[1][P0]: diagonal(P0[l, h], 1) <= norm(P0[l, h], max) *)
+Theorem L_diagonal_max_1_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (diagonal (P0 N l h) 1%nat) <= (norm_max (P0 N l h)).
+Proof. by_theorem Lemmas_shares.lemma_diagonal_max. Qed.
+
+(** diagonal-max[2]: diagonal(P[l, h], 2) <= norm(P[l, h], max) *)
+Theorem L_diagonal_max_2 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (diagonal (P N l h) 2%nat) <= (norm_max (P N l h)).
+Proof. by_theorem Lemmas_shares.lemma_diagonal_max. Qed.
+
+(** diagonal-max[2][P0]: diagonal(P0[l, h], 2) <= norm(P0[l, h], max) *)
+Theorem L_diagonal_max_2_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (diagonal (P0 N l h) 2%nat) <= (norm_max (P0 N l h)).
+Proof. by_theorem Lemmas_shares.lemma_diagonal_max. Qed.
+
+(** epsilon-diagonal: epsilon(P[l, h]) <= diagonal(P[l, h], 0) *)
+Theorem L_epsilon_diagonal :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  mask_none N ->
+  (epsilon N l h) <= (diagonal (P N l h) 0%nat).
+Proof. by_theorem Lemmas_shares.lemma_epsilon_diagonal. Qed.
+
+(** epsilon-diagonal[P0]: epsilon(P0[l, h]) <= diagonal(P0[l, h], 0) *)
+Theorem L_epsilon_diagonal_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  mask_none N ->
+  (epsilon0 N l h) <= (diagonal (P0 N l h) 0%nat).
+Proof. by_theorem Lemmas_shares.lemma_epsilon_diagonal. Qed.
+
+(** other-share-max: other_share(P[l, h]) <= norm(P[l, h], max) *)
+Theorem L_other_share_max :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (other_share (P N l h)) <= (norm_max (P N l h)).
+Proof. by_theorem Lemmas_shares.lemma_other_share_max. Qed.
+
+(** other-share-max[P0]: other_share(P0[l, h]) <= norm(P0[l, h], max) *)
+Theorem L_other_share_max_P0 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (other_share (P0 N l h)) <= (norm_max (P0 N l h)).
+Proof. by_theorem Lemmas_shares.lemma_other_share_max. Qed.
+
+(** degree-causal-window: in_degree <= k *)
+Theorem L_degree_causal_window :
+  forall N, proper N ->
+  forall k : R,
+  mask_causal_window_of N k ->
+  (in_degree N) <= k.
+Proof. intros N Hp k C. in_words. now apply degree_causal_window. Qed.
+
+(** degree-window: in_degree <= 2*k + 1 *)
+Theorem L_degree_window :
+  forall N, proper N ->
+  forall k : R,
+  mask_window_of N k ->
+  (in_degree N) <= ((2 * k) + 1).
+Proof. intros N Hp k C. in_words. now apply degree_window. Qed.
+
+(** consensus-degree: 1 <= in_degree*epsilon(P0[l, h]) *)
+Theorem L_consensus_degree :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  plain N ->
+  1 <= ((in_degree N) * (epsilon0 N l h)).
+Proof. intros N Hp l _ h _ S. in_words. rewrite P0_plain by assumption. apply (lemma_consensus_degree (tokens N) (dim
+    N) (dim N) (plain_head N l h)); needed. Qed.
+
+(** consensus-entropy: log(n) <= entropy(P0[l, h]) *)
+Theorem L_consensus_entropy :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  plain N ->
+  mask_none N ->
+  (ln (INR (tokens N))) <= (entropy (P0 N l h)).
+Proof. intros N Hp l _ h _ S K. in_words. rewrite P0_plain by assumption. apply lemma_consensus_entropy; first [exact
+    K|needed]. Qed.
+
+(** effective-one[singular]: 1 <= effective_rank(X[t], singular) *)
+Theorem L_effective_one_singular :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  1 <= (effective_rank_singular (X N t)).
+Proof. by_theorem Lemmas_shares.lemma_effective_singular_one. Qed.
+
+(** effective-one[eigen]: 1 <= effective_rank(X[t], eigen) *)
+Theorem L_effective_one_eigen :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  1 <= (effective_rank_eigen (X N t)).
+Proof. by_theorem Lemmas_shares.lemma_effective_eigen_one. Qed.
+
+(** effective-positive[singular]: 0 < effective_rank(X[t], singular) *)
+Theorem L_effective_positive_singular :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  0 < (effective_rank_singular (X N t)).
+Proof. by_theorem Lemmas_shares.lemma_effective_singular_positive. Qed.
+
+(** effective-positive[eigen]: 0 < effective_rank(X[t], eigen) *)
+Theorem L_effective_positive_eigen :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  0 < (effective_rank_eigen (X N t)).
+Proof. by_theorem Lemmas_shares.lemma_effective_eigen_positive. Qed.
+
+(** effective-order: effective_rank(X[t], eigen) <= effective_rank(X[t], singular) *)
+Theorem L_effective_order :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (effective_rank_eigen (X N t)) <= (effective_rank_singular (X N t)).
+Proof. by_theorem Lemmas_shares.lemma_effective_order. Qed.
+
+(** effective-n: effective_rank(X[t], singular) <= n *)
+Theorem L_effective_n :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (effective_rank_singular (X N t)) <= (INR (tokens N)).
+Proof. by_theorem Lemmas_shares.lemma_effective_n. Qed.
+
+(** effective-d: effective_rank(X[t], singular) <= d *)
+Theorem L_effective_d :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (effective_rank_singular (X N t)) <= (INR (dim N)).
+Proof. by_theorem Lemmas_shares.lemma_effective_d. Qed.
+
+(** effective-rank: effective_rank(X[t], singular) <= rank(X[t]) *)
+Theorem L_effective_rank :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (norm_2 (X N t)) > 0 ->
+  (effective_rank_singular (X N t)) <= (rank (X N t)).
+Proof. by_theorem Lemmas_shares.lemma_effective_rank. Qed.
 
 (** front-diameter: diameter(X[l+1], 2) <= abs(skip)*diameter(X[l], 2) + 2*sum_h(norm(W[l, h], 2)*dobrushin(P[l, h]))
     *)

@@ -1,7 +1,7 @@
 (** Lemmas of the prover: absolute values, exp and log as each other's inverse, and what is positive. *)
 Require Import Reals Lra Lia.
 From Rankmath Require Import Definitions Functions Norms Sums Softmax Masks Quantities Lemmas_functions
-  Lemmas_attention Lemmas_entropy.
+  Lemmas_attention Lemmas_entropy Lemmas_shares.
 Local Open Scope R_scope.
 
 Theorem lemma_abs_id x : 0 <= x -> Rabs x <= x. Proof. intros. rewrite Rabs_right; lra. Qed.
@@ -45,18 +45,16 @@ Theorem lemma_attention_frobenius_positive : 0 < frob n n P.
 Proof. assert (M := lemma_attention_frobenius_low n P SP Hn). lra. Qed.
 End Stochastic.
 
-(** Under the causal mask the first token sees itself alone. *)
-Section Causal.
+(** Where the first token sees itself alone, as under a causal mask or a causal window. *)
+Section First.
 Variables (n d dq : nat) (h : head) (X : mat).
 Hypothesis Hn : (0 < n)%nat.
-Hypothesis C : mask h = causal.
+Hypothesis Mk : proper_mask n (mask h).
+Hypothesis Z : zero_one n (mask h).
+Hypothesis C : forall j, (0 < j < n)%nat -> ~ 0 < mask h 0%nat j.
 Let P := attn n d dq h X.
-Let Mk : proper_mask n (mask h). Proof. rewrite C. apply causal_proper. Qed.
 Lemma first_off j : (0 < j < n)%nat -> P 0%nat j = 0.
-Proof.
-  intros Hj. apply attn_off; [|lia|lia|rewrite C; unfold causal; destruct j; [lia|cbn; lra]].
-  intros i k _ _. rewrite C. unfold causal. destruct (Nat.leb k i); [right|left]; reflexivity.
-Qed.
+Proof. intros Hj. apply attn_off; [exact Z|lia|lia|now apply C]. Qed.
 Lemma first_on : P 0%nat 0%nat = 1.
 Proof.
   assert (S := proj2 (attn_stochastic n d dq h X Mk) 0%nat Hn). fold P in S. rewrite <- S. symmetry.
@@ -70,4 +68,6 @@ Proof.
 Qed.
 Theorem lemma_attention_max_causal : 1 <= maxentry n n P.
 Proof. rewrite <- first_on. eapply Rle_trans; [apply Rle_abs|]. now apply entry_le. Qed.
-End Causal.
+Theorem lemma_diagonal_first : diagonal n P 0 = 1.
+Proof. unfold diagonal. destruct (Nat.ltb_spec 0 n); [apply first_on|lia]. Qed.
+End First.

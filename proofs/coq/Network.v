@@ -5,7 +5,8 @@
     [X_next], [P_is] tie it to the layers of Definitions.v, so that what is proved there holds here. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Rankmath Require Import Definitions Functions Norms Softmax Masks centred_form Quantities Lemmas_norms
-  Lemmas_tokens Lemmas_attention Lemmas_layer Lemmas_entropy Lemmas_spread Lemmas_reads Lemmas_ranks.
+  Lemmas_tokens Lemmas_attention Lemmas_layer Lemmas_entropy Lemmas_spread Lemmas_reads Lemmas_ranks
+  Lemmas_shares.
 Local Open Scope R_scope.
 
 Definition matrix (n m : nat) := nat -> nat -> R.
@@ -75,6 +76,14 @@ Definition mask_none (N : network) : Prop := edges N = nomask.
 Definition mask_complete (N : network) : Prop := edges N = nomask.
 Definition mask_padding (N : network) : Prop := key_padding (tokens N) (edges N).
 Definition mask_causal (N : network) : Prop := edges N = causal.
+(** Token i sees j for i - k < j <= i, or for |i - j| <= k; of the first kind is the causal mask too. *)
+Definition sees (N : network) (p : nat -> nat -> bool) : Prop := forall i j, (i < tokens N)%nat -> (j < tokens N)%nat ->
+  edges N i j = if p i j then 1 else 0.
+Definition mask_causal_window_of (N : network) (x : R) : Prop := exists k, INR k = x /\
+  sees N (fun i j => (Nat.leb j i && Nat.ltb i (j + k))%bool).
+Definition mask_window_of (N : network) (x : R) : Prop := exists k, INR k = x /\
+  sees N (fun i j => (Nat.leb i (j + k) && Nat.leb j (i + k))%bool).
+Definition mask_causal_window (N : network) : Prop := exists x, mask_causal_window_of N x.
 (** The logits are the bilinear form of the tokens: no positions, no caps, no norms of queries and keys. *)
 Definition plain (N : network) : Prop := scores_of N = None.
 Definition norm_after (N : network) : Prop := in_front N = false.
@@ -131,6 +140,11 @@ Definition product_norm (N : network) (p : exponent) : R := match p with
 Definition lipschitz (N : network) (l : nat) : R := match mlp_of N l with None => 1 | Some (other_map _) => 0
   | Some (feeding f) => comp (dim N) (dim N) (fun a b => slope f * sum (width f) (fun c => Rabs (W_in f a c) * Rabs
       (W_out f c b)) + Rabs (own_skip f) * eye a b) end.
+Definition effective_rank_singular {n d} (Y : matrix n d) : R := Lemmas_shares.effective_rank_singular n d Y.
+Definition effective_rank_eigen {n d} (Y : matrix n d) : R := Lemmas_shares.effective_rank_eigen n d Y.
+Definition reach {n d} (Y : matrix n d) : R := Lemmas_shares.reach n d Y.
+Definition diagonal {n} (A : matrix n n) (k : nat) : R := Lemmas_shares.diagonal n A k.
+Definition other_share {n} (A : matrix n n) : R := Lemmas_shares.other_share n A.
 Definition dobrushin {n} (A : matrix n n) : R := Quantities.dobrushin n A.
 Definition entropy {n} (A : matrix n n) : R := least_entropy n A.
 Definition top_shares {n} (A : matrix n n) : R := Lemmas_spread.top_shares n A.
@@ -372,6 +386,28 @@ Proof.
     rewrite sn_scal, Rabs_right by lra. rewrite Rmult_assoc. apply Rmult_le_compat_l; [exact S0|apply spectral_vmat].
   - intros b Hb. unfold vmat. rewrite <- sum_scal. apply sum_ext; intros a _. rewrite WQK_is by exact Hb. ring.
 Qed.
+Lemma first_alone : mask_causal_window N -> forall j, (0 < j < n)%nat -> ~ 0 < edges N 0%nat j.
+Proof.
+  intros [x [k [_ E]]] j Hj. rewrite (E 0%nat j) by lia. destruct (Nat.leb_spec j 0); [lia|]. cbn [andb]. lra.
+Qed.
+Lemma causal_window : mask_causal N -> mask_causal_window N.
+Proof.
+  intros C. exists (INR n), n. split; [reflexivity|]. intros i j Hi Hj. rewrite C. unfold causal.
+  destruct (Nat.ltb_spec i (j + n)); [|lia]. now destruct (Nat.leb j i).
+Qed.
+Lemma degree_causal_window x : mask_causal_window_of N x -> Quantities.in_degree n (edges N) <= x.
+Proof.
+  intros [k [<- E]]. apply (degree_between n (edges N) k (fun i => (S i - k)%nat) S); [intros; lia|].
+  intros i j Hi Hj L. rewrite (E i j Hi Hj) in L.
+  destruct (Nat.leb_spec j i), (Nat.ltb_spec i (j + k)); cbn [andb] in L; (lia || lra).
+Qed.
+Lemma degree_window x : mask_window_of N x -> Quantities.in_degree n (edges N) <= 2 * x + 1.
+Proof.
+  intros [k [<- E]]. replace (2 * INR k + 1) with (INR (2 * k + 1)) by (rewrite plus_INR, mult_INR; simpl; ring).
+  apply (degree_between n (edges N) (2 * k + 1) (fun i => (i - k)%nat) (fun i => (i + k + 1)%nat)); [intros; lia|].
+  intros i j Hi Hj L. rewrite (E i j Hi Hj) in L.
+  destruct (Nat.leb_spec i (j + k)), (Nat.leb_spec j (i + k)); cbn [andb] in L; (lia || lra).
+Qed.
 End Bridge.
 
 (** What the lemmas ask for. *)
@@ -380,7 +416,8 @@ Proof. rewrite <- form_norm_2. apply (form_attained d (L2 d)). exists (frob d d 
 Ltac in_words := cbv beta iota delta [diameter vector_norm mu longest stable_rank cosine centred_norm about_mean
   first_gap participation_ratio top_shares second_modulus definiteness rank residual_one residual_inf
     residual_composite residual_frobenius norm_1 norm_2 norm_inf norm_max
-  norm_frobenius norm_composite operator_norm form_norm least_singular product_norm dobrushin entropy epsilon epsilon0
+  norm_frobenius norm_composite operator_norm form_norm least_singular product_norm effective_rank_singular effective_rank_eigen reach diagonal
+    other_share dobrushin entropy epsilon epsilon0
     in_degree logit_range contraction
   delta_mean delta_composite q_max_mean q_max_composite q_min_mean q_min_composite gamma] in *.
 Ltac needed := intros; first

@@ -176,7 +176,6 @@ Theorem S_own_influence :
   norm_after N ->
   mask_causal N ->
   heads N = 1%nat ->
-  layers N = 1%nat ->
   query_bias_none N ->
   layernorm_none N ->
   mlp_none N ->
@@ -237,7 +236,6 @@ Theorem S_own_lipschitz :
   plain N ->
   norm_after N ->
   heads N = 1%nat ->
-  layers N = 1%nat ->
   query_bias_none N ->
   mask_none N ->
   layernorm_none N ->
@@ -443,7 +441,6 @@ Theorem S_own_attention_shares :
   plain N ->
   norm_after N ->
   heads N = 1%nat ->
-  layers N = 1%nat ->
   query_bias_none N ->
   mask_none N ->
   layernorm_none N ->
@@ -453,23 +450,6 @@ Theorem S_own_attention_shares :
     (sqrt (d_qk N))) * (top_shares (P N 0%nat 0%nat))) * (centred_norm (X N 0%nat))) * ((centred_norm (X N 0%nat)) +
     (norm_2 (X N 0%nat)))))).
 Proof. by_statement proved_jacobians.proved_own_attention_shares. Qed.
-
-(** own:causal-rate *)
-Theorem S_own_causal_rate :
-  forall N, proper N ->
-  norm_after N ->
-  mask_causal N ->
-  (INR (tokens N)) >= 2 ->
-  heads N = 1%nat ->
-  layernorm_none N ->
-  mlp_none N ->
-  (skip_of N) = 0 ->
-  ((reach (X N (layers N))) >= ((prodf (layers N) (fun l => (((diagonal (P0 N l 0%nat) 1%nat) * (exp (-
-    (consensus_shift N l 0%nat)))) * (least_singular (W N l 0%nat))))) * (first_gap (X N 0%nat)))) /\ ((reach (X N
-    (layers N))) <= (((rpow (INR (layers N)) ((INR (tokens N)) - 2)) * (prodf (layers N) (fun l => ((norm_2 (W N l
-    0%nat)) * ((1 / (INR (layers N))) + (((1 - (1 / (INR (layers N)))) * (other_share (P0 N l 0%nat))) * (exp
-    (consensus_shift N l 0%nat)))))))) * (reach (X N 0%nat)))).
-Proof. by_statement proved_consensus.proved_own_causal_rate. Qed.
 
 (** own:consensus-derivative *)
 Theorem S_own_consensus_derivative :
@@ -497,22 +477,6 @@ Theorem S_own_consensus_rate :
     ((operator_norm (W N l h) p_inf) * ((dobrushin (P0 N l h)) + (2 * (tanh ((consensus_shift N l h) / 4))))))))) *
     (diameter (X N 0%nat) p_inf)))).
 Proof. by_statement proved_positions.proved_own_consensus_rate. Qed.
-
-(** own:consensus-second *)
-Theorem S_own_consensus_second :
-  forall N, proper N ->
-  norm_after N ->
-  mask_causal N ->
-  (INR (tokens N)) >= 2 ->
-  heads N = 1%nat ->
-  layernorm_none N ->
-  mlp_none N ->
-  (skip_of N) = 0 ->
-  ((first_gap (X N (layers N))) >= ((prodf (layers N) (fun l => (((diagonal (P0 N l 0%nat) 1%nat) * (exp (-
-    (consensus_shift N l 0%nat)))) * (least_singular (W N l 0%nat))))) * (first_gap (X N 0%nat)))) /\ ((first_gap (X N
-    (layers N))) <= ((prodf (layers N) (fun l => (((diagonal (P0 N l 0%nat) 1%nat) * (exp (consensus_shift N l
-    0%nat))) * (norm_2 (W N l 0%nat))))) * (first_gap (X N 0%nat)))).
-Proof. by_statement proved_positions.proved_own_consensus_second. Qed.
 
 (** own:second-token *)
 Theorem S_own_second_token :

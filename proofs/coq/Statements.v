@@ -1,8 +1,8 @@
 (** Every registered statement that can be said in the words of Language.v, as a proposition.
 
     Printed by [python -m rankmath.report.coq] from the formulas of the registry: do not edit.  Above each is
-    its formula with what is given, as the gallery has it.  The last comment names the statements that have no
-    proposition yet. *)
+    its formula with what is given, as the gallery has it.  The last comment says of which of them Coq has no
+    theorem, and why. *)
 Require Import Reals.
 From Rankmath Require Import Definitions Language.
 Local Open Scope R_scope.
@@ -276,7 +276,6 @@ Definition statement_own_alibi_decay : Prop :=
 (** own:attention-shares (proved): jacobian_norm() <= norm(W[0, 0], 2)*(norm(P[0, 0], 2) + a*kappa*c*(c + norm(X[0],
       2)))
     given H == 1
-    given L == 1
     given query_bias == none
     given mask == none
     given layernorm == none
@@ -292,7 +291,6 @@ Definition statement_own_attention_shares : Prop :=
     let kappa := top_shares (P N 0%nat 0%nat) in
     let c := centred_norm (X N 0%nat) in
     ((heads N) = 1)%nat ->
-    ((layers N) = 1)%nat ->
     query_bias_none N ->
     mask_none N ->
     layernorm_none N ->
@@ -614,6 +612,30 @@ Definition statement_own_flow_step : Prop :=
     closing C beta >= 2 * rho * (1 - alpha) * Rmin ((1 + alpha) / (1 + rho)) ((1 + (INR n - 1) * alpha) / (1 + (INR n -
       1) * rho)).
 
+(** own:flow-step-odd (proved): closing(C, beta) >= 2*rho*(1 - alpha)*min((1 + alpha)*(n**2*(1 + rho) + 1 -
+      rho)/(n**2*(1 + rho)**2 - (1 - rho)**2), (n*(1 + alpha) - (1 - alpha))/(n*(1 + rho) - (1 - rho)))
+    given cosines(C)
+    given n >= 3
+    given n == 2*floor(n/2) + 1
+    given alpha >= rho
+    given alpha < 1
+    given beta >= 0
+    where alpha = least_cosine(C)
+    where rho = exp(-beta*(1 - alpha)) *)
+Definition statement_own_flow_step_odd : Prop :=
+  forall (n : nat) (C : matrix n n) (beta : R),
+    (0 < n)%nat ->
+    let alpha := least_cosine C in
+    let rho := exp (- beta * (1 - alpha)) in
+    cosines C ->
+    (n >= 3)%nat ->
+    (n = ((2 * (n / 2)) + 1))%nat ->
+    alpha >= rho ->
+    alpha < 1 ->
+    beta >= 0 ->
+    closing C beta >= 2 * rho * (1 - alpha) * Rmin ((1 + alpha) * ((INR n) ^ 2 * (1 + rho) + 1 - rho) / ((INR n) ^ 2 *
+      (1 + rho) ^ 2 - (1 - rho) ^ 2)) ((INR n * (1 + alpha) - (1 - alpha)) / (INR n * (1 + rho) - (1 - rho))).
+
 (** own:flow-step-usa (proved): closing_usa(C, beta) >= 2*exp(beta*alpha)*(1 - alpha)*(1 + (n - 1)*alpha)/n
     given cosines(C)
     given alpha >= 0
@@ -804,7 +826,6 @@ Definition statement_own_hemisphere : Prop :=
       2))*last_share(i) + is_last(i)*(abs(skip) + norm(W[0, 0], 2)*a*diameter(X[0], 2)**2/4))
     given mask == causal
     given H == 1
-    given L == 1
     given query_bias == none
     given layernorm == none
     given mlp == none
@@ -815,7 +836,6 @@ Definition statement_own_influence : Prop :=
     let a := norm_2 (W_QK N 0%nat 0%nat) / sqrt (d_qk N) in
     mask_causal N ->
     ((heads N) = 1)%nat ->
-    ((layers N) = 1)%nat ->
     query_bias_none N ->
     layernorm_none N ->
     mlp_none N ->
@@ -936,7 +956,6 @@ Definition statement_own_layernorm : Prop :=
 (** own:lipschitz (proved): jacobian_norm() <= norm(W[0, 0], 2)*(sqrt(c*(1 + (a*R*diameter(X[0], 2)/2)**2)) +
       a*diameter(X[0], 2)**2/4)
     given H == 1
-    given L == 1
     given query_bias == none
     given mask == none
     given layernorm == none
@@ -952,7 +971,6 @@ Definition statement_own_lipschitz : Prop :=
     let R := longest (X N 0%nat) in
     let c := norm_1 (P N 0%nat 0%nat) in
     ((heads N) = 1)%nat ->
-    ((layers N) = 1)%nat ->
     query_bias_none N ->
     mask_none N ->
     layernorm_none N ->
@@ -1399,7 +1417,6 @@ Definition statement_own_spectrum_symmetric : Prop :=
     given stable_range(parameters) *)
 Definition statement_own_stable_causal : Prop :=
   forall (parameters : vector 3) (dim : nat),
-    0 < parameters 1%nat ->
     (2 <= dim)%nat ->
     stable_range parameters ->
     stable_pair parameters dim.
@@ -1426,6 +1443,14 @@ Definition statement_own_stable_complete_every_n : Prop :=
     is_mask allowed ->
     sees_predecessor allowed ratio ->
     path_attracts allowed ratio.
+
+(** own:stable-connected (proved): identity_attracts(allowed, ratio)
+    given undirected_connected(allowed, ratio) *)
+Definition statement_own_stable_connected : Prop :=
+  forall (n : nat) (allowed : matrix n n) (ratio : R),
+    is_mask allowed ->
+    undirected_connected allowed ratio ->
+    identity_attracts allowed ratio.
 
 (** own:stable-every-rank (proved): every_rank_attracts(allowed, ratio)
     given sees_predecessor(allowed, ratio) *)
@@ -2205,6 +2230,16 @@ Definition statement_joudaki2023_isometry : Prop :=
     isometry X > 0 ->
     isometry X * length_spread X <= unit_isometry X.
 
+(** karagodin2024:subspace-two (proved): aligning(lam, M, B, X) >= lam*lead(M, X)*sine_square(M, X)/(1 +
+      exp(2*form_size(B)))
+    given lam > 0
+    given parts_in_space(M, X) *)
+Definition statement_karagodin2024_subspace_two : Prop :=
+  forall (m d : nat) (lam : R) (M : matrix m m) (B : matrix d d) (X : matrix 2 d),
+    lam > 0 ->
+    parts_in_space M X ->
+    aligning lam M B X >= lam * lead M X * sine_square M X / (1 + exp (2 * form_size B)).
+
 (** karagodin2024:two-clusters (refuted): two_clusters(V, Q, K, beta, X)
     given distinct_positive(V, Q, K, beta, X) *)
 Definition statement_karagodin2024_two_clusters : Prop :=
@@ -2271,6 +2306,25 @@ Definition statement_shi2022_layernorm : Prop :=
     let r_1 := least_length Y 0%nat in
     r_1 > 0 ->
     normed_mu Y <= row_mu Y / r_1.
+
+(** unstated:diameter-rotary (refuted): all_p(diameter(X[L], p) <= recursion(b, diameter(X[0], p),
+      sum_h(operator_norm(W[l, h], p)*b*tanh(form_norm(W_QK[l, h], p)*b**2/(4*sqrt(d_qk))))))
+    given mask == padding
+    given positions == any
+    given layernorm == none
+    given mlp == none
+    given skip == 0 *)
+Definition statement_unstated_diameter_rotary : Prop :=
+  forall (N : rotated),
+    proper N ->
+    turns_heads N ->
+    mask_padding N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    forall p : exponent, diameter (scored_X N (layers N)) p <= recursion (layers N) (diameter (scored_X N 0%nat) p)
+      (fun l b => sum (heads N) (fun h => operator_norm (W N l h) p * b * tanh (form_norm (W_QK N l h) p * b ^ 2 / (4 *
+      sqrt (d_qk N))))).
 
 (** unstated:large-logits (refuted): residual(X[L], composite) <= (4*gamma_star*beta/sqrt(d_qk))**((3**L -
       1)/2)*residual(X[0], composite)**(3**L)
@@ -2448,8 +2502,7 @@ Definition statement_zhai2023_3_1 : Prop :=
     (n >= 2)%nat ->
     entropy_floor (INR n) (logit_size X W) <= row_entropy X W.
 
-(* Without a proposition, and the first word that stands in the way:
-    own:flow-step-odd: its arrays
-    own:stable-connected: its arrays
-    karagodin2024:subspace-two: its arrays
-    unstated:diameter-rotary: a refuted claim about positions, of which Language.v has no single one *)
+(* Without a theorem:
+    own:stable-connected: its weights place eigenvalues by Ackermann's formula at every step of a search, and tend to
+      infinity: the libraries used have neither that formula nor that the roots of a polynomial depend continuously on
+      it; own_stable_every_rank has the masks with a Hamiltonian path *)

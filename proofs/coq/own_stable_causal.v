@@ -1,9 +1,9 @@
 (** own:stable-causal.  An exponentially stable equilibrium of rank two under the causal mask, two tokens.
 
-    0 < c < a < 1, w > 0, w^2 > a(2-a), d >= 2, W_V = c I_{d-2} + [[a,w],[0,1]] (direct sum), W_QK = 0,
+    0 < c < a < 1, w^2 > a(2-a), d >= 2, W_V = c I_{d-2} + [[a,w],[0,1]] (direct sum), W_QK = 0,
       LayerNorm on the sphere.
     There is exactly one q in (-1, a-1) with w^2(1-q^2) = (1+(1-a)q)^2, namely
-        q = -((1-a) + w sqrt(w^2 - a(2-a))) / (w^2 + (1-a)^2).
+        q = -((1-a) + |w| sqrt(w^2 - a(2-a))) / (w^2 + (1-a)^2).
     With p = -(1+(1-a)q)/w the tokens X_1 = e_d, X_2 = p e_{d-1} + q e_d are an equilibrium of rank two,
       and it attracts every start near it
     at an exponential rate.  The eigenvalues of the derivative are a, (1+q)/a and 0, and for d > 2 also c and c/a. *)
@@ -19,10 +19,10 @@ Definition stable_tokens (e : nat) (p q : R) : mat := fun i =>
   match i with O => eye (S e) | _ => fun y => p * eye e y + q * eye (S e) y end.
 
 (** The root q. *)
-Lemma root_unique a w q1 q2 : 0 < a < 1 -> 0 < w -> a * (2 - a) < w ^ 2 -> -1 < q1 < a - 1 -> -1 < q2 < a - 1 ->
+Lemma root_unique a w q1 q2 : 0 < a < 1 -> a * (2 - a) < w ^ 2 -> -1 < q1 < a - 1 -> -1 < q2 < a - 1 ->
   w ^ 2 * (1 - q1 ^ 2) = (1 + (1 - a) * q1) ^ 2 -> w ^ 2 * (1 - q2 ^ 2) = (1 + (1 - a) * q2) ^ 2 -> q1 = q2.
 Proof.
-  intros Ha Hw H H1 H2 E1 E2. destruct (Req_dec q1 q2) as [|N]; [assumption|exfalso].
+  intros Ha H H1 H2 E1 E2. destruct (Req_dec q1 q2) as [|N]; [assumption|exfalso].
   set (k := w ^ 2 + (1 - a) ^ 2) in *. assert (k0 : 0 < k) by (unfold k; nra).
   assert (S : k * (q1 + q2) = - (2 * (1 - a))).
   { apply (Rmult_eq_reg_l (q1 - q2)); [|lra]. unfold k. lra. }
@@ -82,7 +82,7 @@ Variables (e : nat) (a c w q : R).
 Hypothesis c_pos : 0 < c.
 Hypothesis c_a : c < a.
 Hypothesis a_1 : a < 1.
-Hypothesis w_pos : 0 < w.
+Hypothesis w_0 : w <> 0.
 Hypothesis q_b : -1 < q < a - 1.
 Hypothesis q_eq : w ^ 2 * (1 - q ^ 2) = (1 + (1 - a) * q) ^ 2.
 Notation d := (S (S e)).
@@ -101,8 +101,10 @@ Proof.
     replace (w ^ 2 * (1 - 1 * (q * q))) with (w ^ 2 * (1 - q ^ 2)) by ring. rewrite q_eq. ring. }
   apply Rmult_eq_reg_l in E; [lra|]. nra.
 Qed.
-Lemma p_neg : p < 0.
-Proof. assert (H := wp). assert (0 < 1 + (1 - a) * q) by nra. nra. Qed.
+Lemma p_0 : p <> 0.
+Proof. intro E. assert (H := wp). rewrite E in H. assert (0 < 1 + (1 - a) * q) by nra. lra. Qed.
+Lemma p_1 : Rabs p <= 1.
+Proof. assert (H := pq). apply Rabs_le. nra. Qed.
 
 (** x W: multiples, and w x_e added at the end. *)
 Lemma vmat_W x y : (y < d)%nat -> vmat d x W y = x y * (if Nat.ltb y e then c else if Nat.eqb y e then a else 1) + w *
@@ -241,11 +243,11 @@ Qed.
 
 Lemma attracts_S : attracts 2 d F Z.
 Proof.
-  destruct theta_b as [Ta [Tc [Tq T01]]]. assert (H := wp). assert (N := pq). assert (Pn := p_neg).
+  destruct theta_b as [Ta [Tc [Tq T01]]]. assert (H := wp). assert (N := pq). 
   assert (s0 : 0 < small) by (unfold small; apply Rdiv_lt_0_compat; [apply Rmult_lt_0_compat|]; lra).
   assert (s1 : small <= 1) by (unfold small; assert (a * (1 - theta) <= 1 * 1) by (apply Rmult_le_compat; lra); lra).
   assert (sa : small / a = (1 - theta) / 8) by (unfold small; field; lra).
-  assert (p1 : Rabs p <= 1) by (rewrite Rabs_left by lra; nra).
+  assert (p1 := p_1).
   assert (q1 : Rabs q <= 1) by (unfold Rabs; destruct Rcase_abs; lra).
   apply (attraction_functionals 2 d F Z J Sf wt ((1 + theta) / 2) 2 fixed_S derivative_S); [lra|lra| | |].
   - intros i y _ _. unfold wt. destruct i; [lra|]. destruct Nat.leb; lra.
@@ -595,24 +597,27 @@ Proof.
 Qed.
 End Stable.
 
-Theorem stable_causal d a c w : (2 <= d)%nat -> 0 < c < a -> a < 1 -> 0 < w -> a * (2 - a) < w ^ 2 -> exists q,
+Theorem stable_causal d a c w : (2 <= d)%nat -> 0 < c < a -> a < 1 -> a * (2 - a) < w ^ 2 -> exists q,
   (-1 < q < a - 1 /\ w ^ 2 * (1 - q ^ 2) = (1 + (1 - a) * q) ^ 2) /\
   (forall q', -1 < q' < a - 1 -> w ^ 2 * (1 - q' ^ 2) = (1 + (1 - a) * q') ^ 2 -> q' = q) /\
-  q = - ((1 - a) + w * sqrt (w ^ 2 - a * (2 - a))) / (w ^ 2 + (1 - a) ^ 2) /\
+  q = - ((1 - a) + Rabs w * sqrt (w ^ 2 - a * (2 - a))) / (w ^ 2 + (1 - a) ^ 2) /\
   let p := - (1 + (1 - a) * q) / w in let Z := stable_tokens (d - 2) p q in
   let F := sphere_map 2 d no_logits (stable_values (d - 2) a c w) causal in
   p <> 0 /\ p ^ 2 + q ^ 2 = 1 /\ fixed 2 d F Z /\ attracts 2 d F Z /\
   exists J, derivative 2 d F Z J /\ forall z : C, eigenvalue 2 d J z <->
     z = RtoC 0 \/ z = RtoC a \/ z = RtoC ((1 + q) / a) \/ ((2 < d)%nat /\ (z = RtoC c \/ z = RtoC (c / a))).
 Proof.
-  intros Hd Hc Ha Hw H. destruct (root_exists a w ltac:(lra) Hw H) as [B E]. exists (q_root a w).
-  split; [split; assumption|]. split; [intros q' B' E'; apply (root_unique a w); auto; lra|]. split; [reflexivity|].
+  intros Hd Hc Ha H. assert (Hw : w <> 0) by (intros ->; assert (0 < a * (2 - a)) by (apply Rmult_lt_0_compat; lra);
+    simpl in H; lra).
+  assert (Sq : Rabs w ^ 2 = w ^ 2) by apply pow2_abs.
+  destruct (root_exists a (Rabs w) ltac:(lra) ltac:(now apply Rabs_pos_lt) ltac:(lra)) as [B E]. rewrite Sq in E.
+  exists (q_root a (Rabs w)). set (q := q_root a (Rabs w)) in *.
+  split; [split; assumption|]. split; [intros q' B' E'; apply (root_unique a w); auto; lra|].
+  split; [unfold q, q_root; now rewrite Sq|].
   destruct d as [|[|e]]; try lia. replace (S (S e) - 2)%nat with e by lia. intros p0 Z F.
-  assert (N : p a w (q_root a w) < 0) by (first [apply p_neg with (c := c)|apply p_neg]; auto; lra).
-  split; [change (p a w (q_root a w) <> 0); lra|]. split.
-  - assert (P : p a w (q_root a w) * p a w (q_root a w) + q_root a w * q_root a w = 1) by (first [apply pq with (c :=
-      c)|apply pq]; auto; lra). fold (p a w (q_root a w)) in p0. unfold p0. simpl. lra.
-  - split; [apply fixed_S; auto; lra|]. split; [apply attracts_S; auto; lra|]. exists (J e a c w (q_root a w)).
-    split; [apply derivative_S; auto; lra|]. intro z. rewrite (spectrum_S e a c w (q_root a w)) by (auto; lra).
+  split; [apply (p_0 a w q Ha Hw B)|]. split.
+  - assert (P := pq a w q Hw E). fold (p a w q) in p0. unfold p0. simpl. lra.
+  - split; [apply fixed_S; auto; lra|]. split; [apply attracts_S; auto; lra|]. exists (J e a c w q).
+    split; [apply derivative_S; auto; lra|]. intro z. rewrite (spectrum_S e a c w q) by (auto; lra).
     assert (Q : (2 < S (S e))%nat <-> (0 < e)%nat) by lia. rewrite Q. reflexivity.
 Qed.

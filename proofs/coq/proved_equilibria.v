@@ -166,8 +166,8 @@ Qed.
 
 Theorem proved_own_stable_causal : statement_own_stable_causal.
 Proof.
-  intros pr d w0 d2 (Hc & Ha & Hw). set (a := pr 0%nat) in *. set (w := pr 1%nat) in *. set (c := pr 2%nat) in *.
-  destruct (own_stable_causal.stable_causal d a c w d2 Hc Ha w0 ltac:(lra)) as (q & Q & Uq & _ & p0 & pq & Fx & At &
+  intros pr d d2 (Hc & Ha & Hw). set (a := pr 0%nat) in *. set (w := pr 1%nat) in *. set (c := pr 2%nat) in *.
+  destruct (own_stable_causal.stable_causal d a c w d2 Hc Ha ltac:(lra)) as (q & Q & Uq & _ & p0 & pq & Fx & At &
     J).
   exists q. split; [exact Q|split; [exact Uq|]]. cbv zeta. fold a w c. set (p := - (1 + (1 - a) * q) / w) in *.
   assert (T1 : (S (d - 2) < d)%nat) by lia. assert (T0 : (d - 2 < d)%nat) by lia.

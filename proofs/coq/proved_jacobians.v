@@ -71,7 +71,7 @@ Proof. apply maxf_pos. Qed.
 
 Theorem proved_own_lipschitz : statement_own_lipschitz.
 Proof.
-  intros N PN a R c H1 L1 KB MN LN _ S0. assert (Q := qk_root N PN).
+  intros N PN a R c H1 KB MN LN _ S0. assert (Q := qk_root N PN).
   assert (A0 : 0 <= a) by (apply Rmult_le_pos; [apply spectral_nonneg|left; now apply Rinv_0_lt_compat]).
   assert (D0 := diameter_nonneg _ _ (X N 0) p_2).
   apply (jacobian_bound N PN H1 KB MN S0).
@@ -185,7 +185,7 @@ Qed.
 
 Theorem proved_own_attention_shares : statement_own_attention_shares.
 Proof.
-  intros N PN a kappa c H1 L1 KB MN LN _ S0. assert (Q := qk_root N PN). assert (S := scale_pos N PN).
+  intros N PN a kappa c H1 KB MN LN _ S0. assert (Q := qk_root N PN). assert (S := scale_pos N PN).
   assert (St : Definitions.row_stochastic (tokens N) (tokens N) (P N 0 0)) by (apply (attention_stochastic N PN)).
   assert (A0 : 0 <= a) by (apply Rmult_le_pos; [apply spectral_nonneg|left; now apply Rinv_0_lt_compat]).
   assert (K0 := shares_nonneg _ _ St). fold kappa in K0. assert (C0 : 0 <= c) by apply spectral_nonneg.
@@ -227,7 +227,7 @@ Qed.
 Theorem proved_yudin2025_attention : statement_yudin2025_attention.
 Proof.
   intros N PN a kappa H1 L1 KB MN LN M0 S0. eapply Rle_trans;
-    [exact (proved_own_attention_shares N PN H1 L1 KB MN LN M0 S0)|].
+    [exact (proved_own_attention_shares N PN H1 KB MN LN M0 S0)|].
   apply Rmult_le_compat_l; [apply spectral_nonneg|]. apply Rplus_le_compat_l. fold a. fold kappa.
   set (c := centred_norm (X N 0)).
   assert (Q := qk_root N PN). assert (A0 : 0 <= a) by (apply Rmult_le_pos; [apply spectral_nonneg|left;

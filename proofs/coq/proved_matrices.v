@@ -1,7 +1,7 @@
 (** Registered statements about matrices, as Statements.v prints them: proved_KEY and refuted_KEY. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality Classical.
 From Coquelicot Require Import Coquelicot.
-From Rankmath Require own_tv folk folk_spectrum own_flow_step geshkovski2023_step own_layernorm shi2022 own_received
+From Rankmath Require own_tv folk folk_spectrum own_flow_step own_flow_step_odd geshkovski2023_step own_layernorm shi2022 own_received
   zhai2023.
 From Rankmath Require Import Definitions Norms Language LanguageFacts Statements.
 Local Open Scope R_scope.
@@ -104,6 +104,14 @@ Proof.
   intros n C beta Hn alpha rho HC Ha Hb. apply Rle_ge, over_least; [exact Hn|]. intros i j LP E.
   assert (Q := own_flow_step.flow_step n C beta i j HC LP). cbv zeta in Q. rewrite E in Q.
   apply Rge_le, Q; unfold alpha in *; lra.
+Qed.
+
+Theorem proved_own_flow_step_odd : statement_own_flow_step_odd.
+Proof.
+  intros n C beta Hn alpha rho HC _ On Hr Ha Hb. apply Rle_ge, over_least; [exact Hn|]. intros i j LP E.
+  assert (Od : Nat.Odd n) by (exists (n / 2)%nat; exact On).
+  assert (Q := own_flow_step_odd.flow_step_odd n C beta i j HC LP Od). cbv zeta in Q. rewrite E in Q.
+  apply Q; unfold rho, alpha in *; lra.
 Qed.
 
 Theorem proved_own_flow_step_usa : statement_own_flow_step_usa.

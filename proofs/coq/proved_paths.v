@@ -3,7 +3,7 @@
 Require Import Reals Lra Lia Psatz FunctionalExtensionality Binomial.
 From Coquelicot Require Import Coquelicot.
 From Rankmath Require dong2021_2_1 he2023 own_l2_lower chen2026 karagodin2024.
-From Rankmath Require Import Definitions Norms SphereLayer Language LanguageFacts Statements.
+From Rankmath Require Import Definitions Functions Norms SphereLayer Language LanguageFacts Statements.
 From Rankmath Require proved_rank.
 Local Open Scope R_scope.
 
@@ -199,4 +199,62 @@ Proof.
     exp_plus; f_equal; ring).
     assert (0 < exp z) by apply exp_pos. assert (0 < exp (o - z)) by apply exp_pos. field. split; [lra|]. nra. }
   rewrite V. f_equal. f_equal. unfold dot. apply sum_ext; intros a _. now rewrite V.
+Qed.
+
+(* ---------- two tokens and a subspace ---------- *)
+Lemma l2_first k d (x : vec) : (k <= d)%nat -> l2 k x <= l2 d x.
+Proof.
+  intros H. unfold l2, dot. apply sqrt_le_1_alt. replace d with (k + (d - k))%nat by lia. rewrite sum_split.
+  assert (0 <= sum (d - k) (fun i => x (k + i)%nat * x (k + i)%nat)) by (apply sum_nonneg; intros; nra). lra.
+Qed.
+Lemma l2_scaled k (x : vec) c : 0 < c -> l2 k (fun a => x a / c) = l2 k x / c.
+Proof.
+  intros Hc. unfold l2, dot, Rdiv. rewrite (sum_ext k _ (fun a => / c * / c * (x a * x a))) by (intros; ring).
+  assert (0 < / c) by now apply Rinv_0_lt_compat.
+  rewrite sum_scal, sqrt_mult_alt by nra. rewrite sqrt_square by lra. ring.
+Qed.
+
+Theorem proved_karagodin2024_subspace_two : statement_karagodin2024_subspace_two.
+Proof.
+  intros m d lam M B X Hl Ps. assert (P : forall i, (i < 2)%nat -> 0 < l2 (d - m) (X i)) by (intros; now apply
+    sqrt_lt_R0, Ps). clear Ps. set (k := (d - m)%nat) in *. assert (kd : (k <= d)%nat) by (unfold k; lia).
+  assert (P0 := P 0%nat ltac:(lia)). assert (P1 := P 1%nat ltac:(lia)).
+  assert (L : forall i, (i < 2)%nat -> 0 < l2 d (X i)) by (intros i Hi; eapply Rlt_le_trans; [exact (P i Hi)|now apply l2_first]).
+  assert (L0 := L 0%nat ltac:(lia)). assert (L1 := L 1%nat ltac:(lia)).
+  set (p := first_part M X 0). set (q := first_part M X 1). fold k in p, q.
+  assert (Hp : l2 k p = l2 k (X 0%nat) / l2 d (X 0%nat)) by (apply l2_scaled; exact L0).
+  assert (Hq : l2 k q = l2 k (X 1%nat) / l2 d (X 1%nat)) by (apply l2_scaled; exact L1).
+  assert (p0 : 0 < l2 k p) by (rewrite Hp; now apply Rdiv_lt_0_compat).
+  assert (q0 : 0 < l2 k q) by (rewrite Hq; now apply Rdiv_lt_0_compat).
+  assert (q1 : l2 k q <= 1).
+  { rewrite Hq. apply (Rmult_le_reg_r (l2 d (X 1%nat))); [exact L1|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra.
+    assert (Q := l2_first k d (X 1%nat) kd). lra. }
+  set (u := fun i => unit_of (row X i)) in *.
+  set (s := exp (bil d (u 1%nat) B (vsub (u 1%nat) (u 0%nat)))). assert (s0 : 0 < s) by apply exp_pos.
+  assert (U : forall i, (i < 2)%nat -> l2 d (u i) = 1).
+  { intros i Hi. unfold u, unit_of, row. rewrite l2_scaled by now apply L. apply Rinv_r, Rgt_not_eq. now apply L. }
+  assert (N0 := spectral_nonneg d d B).
+  assert (Ss : s <= exp (2 * form_size B)).
+  { apply exp_le. unfold form_size. eapply Rle_trans; [apply Rle_abs|]. eapply Rle_trans; [apply bil_spectral|].
+    assert (UU : forall i, (i < 2)%nat -> dot d (u i) (u i) = 1).
+    { intros i Hi. rewrite <- (sqrt_sqrt _ (dot_pos d (u i))). fold (l2 d (u i)). rewrite U by exact Hi. ring. }
+    rewrite U by lia. assert (D := karagodin2024.unit_gap d _ _ (UU 1%nat ltac:(lia)) (UU 0%nat ltac:(lia))).
+    assert (0 <= l2 d (vsub (u 1%nat) (u 0%nat))) by apply sqrt_pos. nra. }
+  assert (T := karagodin2024.subspace_two k p q lam (/ (1 + s)) (s / (1 + s)) 0 (form_size B) p0 (conj q0 q1) ltac:(lra)).
+  destruct T as [_ T].
+  { unfold Rdiv. rewrite Rmult_1_l. apply Rinv_le_contravar; lra. }
+  cbv zeta in T.
+  assert (Sq : sine_square M X = 1 - karagodin2024.cosine k p q * karagodin2024.cosine k p q).
+  { unfold sine_square. fold k. unfold karagodin2024.cosine. rewrite Hp, Hq.
+    assert (E : forall i, (i < 2)%nat -> dot k (X i) (X i) = l2 k (X i) * l2 k (X i)) by (intros; symmetry; apply sqrt_sqrt, dot_pos).
+    assert (D : dot k p q = dot k (X 0%nat) (X 1%nat) / (l2 d (X 0%nat) * l2 d (X 1%nat))).
+    { unfold p, q, first_part, unit_of, row, dot, Rdiv. rewrite (sum_ext k _ (fun a => / (l2 d (X 0%nat) * l2 d (X 1%nat)) * (X 0%nat a * X 1%nat a))) by (intros; field; lra).
+      rewrite sum_scal. ring. }
+    rewrite !E by lia. rewrite D. field. lra. }
+  rewrite Sq. unfold lead. fold k p. apply Rle_ge. eapply Rle_trans; [exact T|]. right.
+  set (v := fun a => lam * (p a + s * q a) / (1 + s)).
+  assert (W : forall x, dot k x (fun a => lam * (/ (1 + s) * p a + s / (1 + s) * q a) - 0 * q a) = dot k x v).
+  { intro x. unfold v, dot. apply sum_ext. intros a _. field. lra. }
+  change (aligning lam M B X) with ((dot k p v / l2 k p - dot k p q / (l2 k p * l2 k q) * dot k q v / l2 k q) / l2 k q).
+  unfold karagodin2024.turning, karagodin2024.cosine. rewrite !W. field. lra.
 Qed.

@@ -412,3 +412,99 @@ Proof.
   apply maxf_lub; [apply Rmult_le_pos; [change (0 <= q (layers N) - 1); specialize (q1 (layers N)); lra|exact m0]|].
     intros a Ha. exact (proj2 (G (layers N) i a Hi Ha)).
 Qed.
+
+(* ---------- a rotation ---------- *)
+(** unstated:diameter-rotary: tokens (1, 1/128) and (1, -1/128), all weights 1, the second place turned by a right angle. *)
+Definition right_angle : rotated.
+Proof.
+  set (N := {| tokens := 2; dim := 2; heads := 1; layers := 1; d_qk := 2; skip_of := 0; lnorm := false;
+    W := fun _ _ => eye; W_QK := fun _ _ => eye; key_bias := fun _ _ _ => 0; bias := fun _ _ => 0;
+    edges := fun _ _ => 1; input := fun i a => match a with O => 1 | _ => match i with O => / 128 | _ => - / 128 end end |}).
+  set (c := fun (_ i _ : nat) => match i with O => 1 | _ => 0 end).
+  set (s := fun (_ i _ : nat) => match i with O => 0 | _ => 1 end).
+  set (g := fun l (h : nat) (Y : mat) i j => let place := fun k => turned 1 (c l k) (s l k) in
+    dot 2 (place i (vmat 2 (Y i) eye)) (place j (vmat 2 (Y j) eye)) / sqrt 2).
+  exact {| scored_network := {| plain_network := N; score := g |}; head_size := 2; pairs := 1; cosine_of := c;
+    sine_of := s; W_Q := fun _ _ => eye; W_K := fun _ _ => eye; pairs_fit := le_n 2; turned_scores := fun _ _ _ _ _ => eq_refl |}.
+Defined.
+
+Theorem refuted_unstated_diameter_rotary : ~ statement_unstated_diameter_rotary.
+Proof.
+  intro H. set (N := right_angle).
+  assert (PN : proper N).
+  { split; try (simpl; lia); try (simpl; lra); try discriminate; simpl; intros; [now right|].
+    exists 0%nat. split; [lia|reflexivity]. }
+  assert (TN : turns_heads N).
+  { split; [intros l [|i] j; simpl; ring|]. intros l h a b _ _ Ha Hb. simpl in Ha, Hb. unfold dot. simpl.
+    unfold eye. destruct a as [|[|a]], b as [|[|b]]; try lia; simpl; ring. }
+  assert (Q := H N PN TN ltac:(intros i k j _ _ _; reflexivity) eq_refl I eq_refl p_1). clear H PN TN.
+  assert (r2 : sqrt 2 * sqrt 2 = 2) by (apply sqrt_sqrt; lra). assert (r0 : 0 < sqrt 2) by (apply sqrt_lt_R0; lra).
+  assert (r1 : 4 / 3 <= sqrt 2 <= 3 / 2) by (split; nra).
+  assert (D : forall l, diameter (scored_X N l) p_1 = Rabs (scored_X N l 0%nat 0%nat - scored_X N l 1%nat 0%nat)
+    + Rabs (scored_X N l 0%nat 1%nat - scored_X N l 1%nat 1%nat)).
+  { intro l. change (diam 2 (norm_of 2 p_1) (scored_X N l) = Rabs (scored_X N l 0%nat 0%nat - scored_X N l 1%nat 0%nat)
+      + Rabs (scored_X N l 0%nat 1%nat - scored_X N l 1%nat 1%nat)).
+    rewrite diam_pair, norm_of_is. unfold length_of, l1, vsub. cbn [sum]. ring. }
+  assert (F : form_norm (W_QK N 0%nat 0%nat) p_1 <= 1).
+  { apply sup_le_nonneg; [lra|]. intros x (u & v & Hu & Hv & ->). eapply Rle_trans; [apply l1_m|].
+    assert (M : maxentry 2 2 eye <= 1).
+    { apply maxf_lub; [lra|]. intros i _. apply maxf_lub; [lra|]. intros a _. unfold eye. destruct Nat.eqb;
+      rewrite Rabs_right; lra. }
+    change (maxentry 2 2 eye * l1 2 u * l1 2 v <= 1). simpl length_of in Hu, Hv.
+    assert (0 <= l1 2 u) by (apply sum_nonneg; intros; apply Rabs_pos).
+    assert (0 <= l1 2 v) by (apply sum_nonneg; intros; apply Rabs_pos).
+    assert (0 <= maxentry 2 2 eye) by apply maxf_pos.
+    assert (maxentry 2 2 eye * l1 2 u <= 1 * 1) by (apply Rmult_le_compat; lra).
+    assert (0 <= maxentry 2 2 eye * l1 2 u) by (apply Rmult_le_pos; lra).
+    assert (maxentry 2 2 eye * l1 2 u * l1 2 v <= 1 * 1) by (apply Rmult_le_compat; lra). lra. }
+  assert (F0 := form_norm_nonneg 2 (W_QK N 0%nat 0%nat) p_1).
+  change (form_norm (W_QK N 0%nat 0%nat) p_1) with (@form_norm 2 2 (W_QK N 0%nat 0%nat) p_1) in F.
+  assert (O : operator_norm (W N 0%nat 0%nat) p_1 <= 1).
+  { change (maxf 2 (fun i => sum 2 (fun a => Rabs (eye i a))) <= 1). apply maxf_lub; [lra|]. intros i Hi.
+    unfold eye. destruct i as [|[|i]]; [| |lia]; simpl; rewrite Rabs_R1, Rabs_R0; lra. }
+  assert (O0 : 0 <= operator_norm (W N 0%nat 0%nat) p_1) by apply maxf_pos.
+  assert (D0 : diameter (scored_X N 0%nat) p_1 = / 64).
+  { rewrite D. change (Rabs (1 - 1) + Rabs (/ 128 - - / 128) = / 64). rewrite Rminus_diag_eq, Rabs_R0 by reflexivity.
+    rewrite Rabs_right by lra. lra. }
+  (* attention *)
+  set (z := (1 + / 128 * / 128) / sqrt 2). set (y := / 64 / sqrt 2).
+  assert (S : forall i j, (i < 2)%nat -> (j < 2)%nat -> score N 0 0 (scored_X N 0) i j = if Nat.eqb i j then z else y).
+  { intros i j Hi Hj. unfold z, y. destruct i as [|[|i]], j as [|[|j]]; try lia; cbv -[Rplus Rmult Rminus Ropp Rinv Rdiv sqrt IZR];
+      unfold Rdiv; f_equal; lra. }
+  set (e := exp z). set (f := exp y). assert (e0 : 0 < e) by apply exp_pos. assert (f0 : 0 < f) by apply exp_pos.
+  assert (A : forall i j, (i < 2)%nat -> (j < 2)%nat ->
+    scored_attention N 0 0 (scored_X N 0) i j = (if Nat.eqb i j then e else f) / (e + f)).
+  { intros i j Hi Hj. unfold scored_attention, softmax, tilt. change (tokens N) with 2%nat. cbn [sum].
+    rewrite !S by lia. change (edges N i j) with 1. change (edges N i 0%nat) with 1. change (edges N i 1%nat) with 1.
+    destruct i as [|[|i]], j as [|[|j]]; try lia; simpl; fold e f; field; lra. }
+  assert (X1 : forall i, (i < 2)%nat -> scored_X N 1 i 1%nat = (if Nat.eqb i 0 then e - f else f - e) / (e + f) / 128).
+  { intros i Hi. change (0 * scored_X N 0 i 1%nat + (0 + sum 2 (fun a => (0 + scored_attention N 0 0 (scored_X N 0) i 0%nat
+      * scored_X N 0 0%nat a + scored_attention N 0 0 (scored_X N 0) i 1%nat * scored_X N 0 1%nat a) * eye a 1%nat)) + 0 =
+      (if Nat.eqb i 0 then e - f else f - e) / (e + f) / 128).
+    assert (X0 : forall i a, scored_X N 0 i a = match a with O => 1 | _ => match i with O => / 128 | _ => - / 128 end end)
+      by reflexivity.
+    rewrite !A by lia. cbn [sum]. rewrite !X0. unfold eye. destruct i as [|[|i]]; try lia; cbn [Nat.eqb]; field; lra. }
+  assert (G : f * (3 / 2) <= e).
+  { unfold e, f. replace z with (y + (z - y)) by ring. rewrite exp_plus. apply Rmult_le_compat_l; [left; apply exp_pos|].
+    assert (H : 1 / 2 <= z - y).
+    { unfold z, y. replace ((1 + / 128 * / 128) / sqrt 2 - / 64 / sqrt 2) with ((1 + / 128 * / 128 - / 64) * / sqrt 2) by (field; lra).
+      assert (/ (3 / 2) <= / sqrt 2) by (apply Rinv_le_contravar; lra). lra. }
+    assert (T := exp_ineq1_le (z - y)). lra. }
+  assert (D1 : / 320 <= diameter (scored_X N 1%nat) p_1).
+  { rewrite D. rewrite !X1 by lia. cbn [Nat.eqb].
+    replace ((e - f) / (e + f) / 128 - (f - e) / (e + f) / 128) with ((e - f) * / (e + f) / 64) by (field; lra).
+    assert (T : / 5 <= (e - f) * / (e + f)).
+    { apply Rmult_le_reg_r with (e + f); [lra|]. rewrite Rmult_assoc, Rinv_l by lra. lra. }
+    rewrite (Rabs_right ((e - f) * / (e + f) / 64)) by lra.
+    assert (0 <= Rabs (scored_X N 1 0%nat 0%nat - scored_X N 1 1%nat 0%nat)) by apply Rabs_pos. lra. }
+  apply (Rlt_irrefl (/ 320)). eapply Rle_lt_trans; [exact D1|]. eapply Rle_lt_trans; [exact Q|].
+  rewrite D0. change (layers N) with 1%nat. change (heads N) with 1%nat. change (d_qk N) with 2. cbn [recursion sum].
+  set (o := operator_norm _ _) in *. set (w := form_norm _ _) in *.
+  assert (c0 : 0 < / (4 * sqrt 2)) by (apply Rinv_0_lt_compat; lra).
+  assert (c1 : / (4 * sqrt 2) <= 1) by (rewrite <- Rinv_1; apply Rinv_le_contravar; lra).
+  assert (T0 : 0 <= w * (/ 64) ^ 2 / (4 * sqrt 2)) by (unfold Rdiv; repeat apply Rmult_le_pos; lra).
+  assert (T1 := tanh_le_id _ T0). assert (T2 := tanh_nonneg _ T0).
+  assert (T3 : w * (/ 64) ^ 2 / (4 * sqrt 2) <= / 64).
+  { unfold Rdiv. apply Rle_trans with (/ 4096 * 1); [|lra]. apply Rmult_le_compat; try lra. }
+  assert (o * / 64 * tanh (w * (/ 64) ^ 2 / (4 * sqrt 2)) <= / 64 * / 64) by (apply Rmult_le_compat; lra). lra.
+Qed.

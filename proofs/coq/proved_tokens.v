@@ -184,7 +184,7 @@ End Influence.
 
 Theorem proved_own_influence : statement_own_influence.
 Proof.
-  intros N PN a M H1 L1 KB LN _ k Hk. unfold influence. apply sup_le.
+  intros N PN a M H1 KB LN _ k Hk. unfold influence. apply sup_le.
   - eexists. exists (fun _ => 0). split; [rewrite l2_zero; lra|reflexivity].
   - intros x Hx. exact (influence_set N PN M H1 KB LN k x Hk Hx).
 Qed.

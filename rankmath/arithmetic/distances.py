@@ -12,7 +12,7 @@ from rankmath.validation import Array, Floats
 
 # Compare pairs in single precision first from this many rows.
 _MANY_ROWS = 256
-# Leave pairs of short rows out from this many rows, with at most so many columns: wider rows are all about as long.
+# Skip pairs of short rows from this many rows on, up to this many columns: wider rows are all about as long.
 _ORDERED_ROWS, _ORDERED_COLUMNS = 1024, 128
 # Cut the rows into this many parts a thread, because the first rows have more pairs.
 _PARTS = 4

@@ -23,7 +23,7 @@ from rankmath.attention.common import UNEVEN_LOG
 from rankmath.attention.fused import layer_plan
 from rankmath.attention.tokens import LOG_ZERO, SAFE_LOG, SMALL_LOSS, SUSPICIOUS, Carried, Tokens, is_wild
 from rankmath.attention.views import LINEAR_LOG
-from rankmath.attention.weights import Weights, matrices_of
+from rankmath.attention.weights import Weights, is_plain, matrices_of
 from rankmath.kernels.runs import Arrays, Layers, Run
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import Attention, Network
@@ -39,7 +39,7 @@ LIMITS = {
     "log_zero": LOG_ZERO,
     "safe_log": SAFE_LOG,
     "linear_log": LINEAR_LOG,
-    "hardly": SMALL_LOSS,
+    "small_loss": SMALL_LOSS,
     "suspicious": SUSPICIOUS,
     "uneven_log": UNEVEN_LOG,
 }
@@ -94,14 +94,6 @@ def _found(net: Network) -> AttentionAlone | None:
     arrays = tuple((a.query, a.value, a.key_bias, a.bias) for a in attentions)
     numbers = [(math.log(a.d_qk) / 2, float(s.skip)) for a, s in zip(attentions, layers, strict=True)]
     return AttentionAlone(attentions, arrays, np.array(numbers))
-
-
-def is_plain(attention: Attention) -> bool:
-    """Full matrices, in one piece, and logits that are products of them."""
-    arrays = [attention.query, attention.value, attention.key_bias, attention.bias]
-    factored = attention.position, attention.key, attention.output
-    bare = attention.is_bilinear and all(part is None for part in factored)
-    return bare and all(a is None or a.flags.c_contiguous for a in arrays)
 
 
 def through_layers(
@@ -191,7 +183,7 @@ def layer_on_cpu(
     if carried is not None and (carried.tokens is not tokens or not isinstance(carried.apart, int)):
         return None
     plan = layer_plan(A, R.shape[0], R.shape[1], weights.attention.heads)
-    if plan is None or weights.whole is None:
+    if plan is None or weights.whole is None or weights.attention.query.ndim != 3:
         return None
     skip = 0.0 if carried is None else carried.factor
     numbers = ((weights.heads[0].largest_query, weights.log_root, skip),)
@@ -222,7 +214,7 @@ def layer_on_gpu(
 ) -> Tokens | None:
     """The layer, or None where it needs a closer look."""
     R = tokens.residual
-    if not weights.is_plain or mask is not None or A.cuts_finely or not _fits(weights.attention, R):
+    if weights.whole is None or mask is not None or A.cuts_finely or not _fits(weights.attention, R):
         return None
     if carried is not None and (carried.tokens is not tokens or not isinstance(carried.apart, int)):
         return None
@@ -232,8 +224,8 @@ def layer_on_gpu(
     numbers = (weights.heads[0].largest_query, weights.log_root, 0.0 if carried is None else carried.factor)
     x, R, state = given_to(tokens)
     if plan.networks == 1:
-        return plan.one(x, R, state, weights.arrays, numbers, LIMITS, tokens_of)
-    run = plan.run(x, R, state, weights.arrays, (numbers,), LIMITS)
+        return plan.one(x, R, state, weights.whole, numbers, LIMITS, tokens_of)
+    run = plan.run(x, R, state, weights.whole, (numbers,), LIMITS)
     return tokens_of(run) if run.layers else None
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankmath.arithmetic.float64 import Float64, to_numpy
-from rankmath.attention.alone import AT_ONCE, is_plain
+from rankmath.attention.alone import AT_ONCE
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.centred import sublayer_step, view_of
 from rankmath.attention.fused import path_layers
@@ -24,7 +24,7 @@ from rankmath.attention.plain import Head, apply_sublayer, attend, check_one_seq
 from rankmath.attention.rows import Rows
 from rankmath.attention.tokens import LOG_ZERO, Scale, Scaled, centre, normalised, scaled_sum
 from rankmath.attention.trace import residual_size, trace
-from rankmath.attention.weights import weights_of
+from rankmath.attention.weights import is_plain, weights_of
 from rankmath.drawing import draw_path_sums
 from rankmath.linalg.masks import Mask
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm

@@ -16,13 +16,14 @@ from array_api_compat import array_namespace, is_cupy_array
 from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.protocol import System
 from rankmath.attention.activations import CODED_ACTIVATIONS, activate
-from rankmath.attention.alone import is_plain, layers_on_cpu, layers_on_gpu, tokens_of
+from rankmath.attention.alone import layers_on_cpu, layers_on_gpu, tokens_of
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.fused import fused_softmax, fuses_heads, path_layers
 from rankmath.attention.maps import CODED_NORMS
 from rankmath.attention.softmax import softmax
 from rankmath.attention.tokens import SAFE_LOG
 from rankmath.attention.views import in_row_blocks
+from rankmath.attention.weights import is_plain
 from rankmath.kernels.runs import Run
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer

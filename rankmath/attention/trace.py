@@ -308,12 +308,9 @@ def trace(
         raise InvalidArgument(
             f"norm: {norm!r} given with a batch of shape {tuple(X.shape)}; a batch takes 'frobenius' only"
         )
-    if dps is not None and arithmetic != "mpmath":
-        raise InvalidArgument(f"dps: {dps} given with arithmetic {arithmetic!r}; only 'mpmath' takes it")
-    if bits is not None and arithmetic != "balls":
-        raise InvalidArgument(f"bits: {bits} given with arithmetic {arithmetic!r}; only 'balls' takes it")
-    if memory is not None and arithmetic != "float64":
-        raise InvalidArgument(f"memory: {memory} given with arithmetic {arithmetic!r}; only 'float64' takes it")
+    for name, given, taker in (("dps", dps, "mpmath"), ("bits", bits, "balls"), ("memory", memory, "float64")):
+        if given is not None and arithmetic != taker:
+            raise InvalidArgument(f"{name}: {given} given with arithmetic {arithmetic!r}; only {taker!r} takes it")
     if arithmetic == "float64":
         began = time.perf_counter()
         found = _trace_float(net, X, norm, None if memory is None else as_count("memory", memory))

@@ -38,44 +38,27 @@ class Weights:
     stacked: bool = False
 
     @cached_property
-    def is_plain(self) -> bool:
-        """Whether the kernels of a GPU take them: full matrices near size one, no position terms."""
-        head, attention = self.heads[0], self.attention
-        added = [bias for bias in (head.key_bias, self.bias) if bias is not None]
-        return (
-            len(self.heads) == 1
-            and attention.is_bilinear
-            and all(part is None for part in (attention.position, head.key, head.output))
-            and all(isinstance(log, int) for log in (head.log_logits, head.log_value, *(log for _, log in added)))
-            and all(a.flags.c_contiguous for a in (head.query, head.value, *(array for array, _ in added)))
-        )
-
-    @cached_property
     def whole(self) -> Arrays | None:
-        """Query, value, key bias and bias of one network, as the compiled layer takes them: full matrices near size
-        one in one piece, no position terms; None where they are not."""
+        """Query, value, key bias and bias as compiled layers take them: full matrices near size one in one piece, no
+        position terms; None where they are not."""
         attention, heads = self.attention, self.heads
-        arrays = (attention.query, attention.value, attention.key_bias, attention.bias)
         logs = [log for head in heads for log in (head.log_logits, head.log_value)]
         logs += [bias[1] for bias in (self.bias, *(head.key_bias for head in heads)) if bias is not None]
-        plain = (
-            all(part is None for part in (attention.position, attention.key, attention.output))
-            and attention.is_bilinear
-            and attention.query.ndim == 3
-            and all(isinstance(log, int) for log in logs)
-            and all(a is None or a.flags.c_contiguous for a in arrays)
-        )
-        return (arrays,) if plain else None
-
-    @cached_property
-    def arrays(self) -> tuple[tuple[Array, Array, Array | None, Array | None]]:
-        """Query, value, key bias and bias of plain weights, as the kernels of a GPU take them."""
-        biases = [None if bias is None else bias[0] for bias in (self.heads[0].key_bias, self.bias)]
-        return ((self.heads[0].query, self.heads[0].value, biases[0], biases[1]),)
+        if not is_plain(attention) or not all(isinstance(log, int) for log in logs):
+            return None
+        return ((attention.query, attention.value, attention.key_bias, attention.bias),)
 
     @cached_property
     def log_root(self) -> float:
         return math.log(self.attention.d_qk) / 2
+
+
+def is_plain(attention: Attention) -> bool:
+    """Full matrices, in one piece, and logits that are products of them."""
+    arrays = [attention.query, attention.value, attention.key_bias, attention.bias]
+    factored = attention.position, attention.key, attention.output
+    bare = attention.is_bilinear and all(part is None for part in factored)
+    return bare and all(a is None or a.flags.c_contiguous for a in arrays)
 
 
 #: The largest entries of each array of each attention, by its id and the array's name.

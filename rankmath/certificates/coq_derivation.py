@@ -592,7 +592,7 @@ class DerivationPrinter:
         if any(str(entry.get("how", "")).startswith("power ") for entry in self.lines):
             numbers = _in_primes(text) + numbers
         if sizes := self.sizes():
-            numbers = f"rewrite {', '.join(f'?{fact}' for fact in sizes)}; cbn [sum maxi minf prodf]. {numbers}"
+            numbers = f"rewrite {', '.join(f'?{fact}' for fact in sizes)}; cbn [sum maxi minf prodf Nat.sub]. {numbers}"
         numbers = f"{self._reciprocals(node)}{numbers}"
         ends = [f"pose proof {self.cited(number, _free(text))} as Q. {numbers} same Q." for number in lines]
         return ends[0] if len(ends) == 1 else "apply Rle_antisym. " + " ".join(f"{{ {end} }}" for end in ends)

@@ -43,6 +43,7 @@ _FOLDS = {"sum": "sum {end}", "prod": "prodf {end}", "max": "maxi ({end} - 1)", 
 _OF_TOKENS = [
     "mu",
     "longest",
+    "reach",
     "stable_rank",
     "cosine",
     "centred_norm",
@@ -50,11 +51,11 @@ _OF_TOKENS = [
     "first_gap",
     "participation_ratio",
 ]
-_OF_ATTENTION = ["dobrushin", "entropy", "top_shares", "second_modulus"]
+_OF_ATTENTION = ["dobrushin", "entropy", "top_shares", "second_modulus", "other_share"]
 _OF_ARRAY = frozenset([*_OF_TOKENS, *_OF_ATTENTION, "least_singular", "definiteness", "rank"])
-_OF_ARRAY |= {"reach", "other_share", "gram_height"}
+_OF_ARRAY |= {"gram_height"}
 _WITH_EXPONENT = frozenset(["diameter", "operator_norm", "form_norm"])
-_WITH_NAME = frozenset(["norm", "residual"])
+_WITH_NAME = frozenset(["norm", "residual", "effective_rank"])
 _OF_PLACE = frozenset(["epsilon", "logit_range"])
 _ABOUT = frozenset(["delta", "q_max", "q_min"])
 #: Words of Bridge.v, of a whole network, a layer, the number of a token, and the tokens of a layer. They are those of
@@ -63,7 +64,7 @@ _PLAIN_WORDS = {"jacobian_norm", "influence", "last_share", "is_last", "repeat_g
 _PLAIN_WORDS |= {"repeat_share", "repeat_reach"}
 _PLAIN_WORDS |= {"orthogonal_values", "disjoint_blocks"}
 _ALONE_WORDS = {"consensus_shift", "linear_gap", "second_least", "second_norm", "moved"}
-_BRIDGED = {*_PLAIN_WORDS, *_ALONE_WORDS, "reach", "diagonal", "other_share", "gram_height", "definite"}
+_BRIDGED = {*_PLAIN_WORDS, *_ALONE_WORDS, "gram_height", "definite"}
 _BRIDGED |= {"strongly_connected"}
 _SIGNS = {ast.LtE: "<=", ast.Lt: "<", ast.Eq: "=", ast.GtE: ">=", ast.Gt: ">"}
 _OPERATIONS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
@@ -87,6 +88,8 @@ NOT_IN_COQ = {
     "dong2021:3.3": _SUM,
     "own:diameter": _SUM,
     "own:diameter-cubic": _SUM,
+    "own:causal-rate": "what tokens attend to themselves is another word there",
+    "own:consensus-second": "what tokens attend to themselves is another word there",
     "own:consensus-spectrum": "the second modulus is another limit there",
     "own:positions-diameter": _PARTS,
     "own:pre-norm-depth": _PARTS,
@@ -246,8 +249,9 @@ class Printer:
                 if name in UNPRINTED:  # said once, by `hypotheses_meant`
                     return ""
                 return f"{name}_{word} N" if word in _SAID[name] else ""
-            case ast.Compare(left=ast.Name(id="mask"), comparators=[ast.Call()]):
-                return ""  # a mask with a number: what is proved is proved for any mask
+            case ast.Compare(left=ast.Name(id="mask"), comparators=[ast.Call(func=ast.Name(id=word), args=[number])]):
+                # Of other masks with a number nothing is needed: what is proved is proved for any mask.
+                return f"mask_{word}_of N {self.term(number)}" if word in ("window", "causal_window") else ""
             case ast.Compare(left=left, ops=ops, comparators=rights):
                 sides = [self.term(part) for part in (left, *rights)]
                 signs = [_SIGNS[type(op)] for op in ops]
@@ -407,12 +411,16 @@ _PROOFS = {
     "dobrushin-tanh": "by_form dobrushin_form_N.",
     "gamma": "by_gamma.",
     **{
-        name: "intros N Hp l _ h _ C. in_words. "
+        name: "intros N Hp l Hl h Hh C. in_words. "
         "match goal with |- context [P N l h] => destruct (as_head N Hp l h) as [d [dq [hd [Y [_ [M [-> _]]]]]]] "
         "| _ => destruct (as_head0 N Hp l h) as [d [dq [hd [Y [M ->]]]]] end. "
-        f"apply lemma_{name.replace('-', '_')}; [now apply Pn|rewrite M; exact C]."
-        for name in ("entropy-causal", "attention-max-causal")
+        f"apply lemma_{name.replace('-', '_')}; rewrite ?M; first [now apply first_alone|needed]."
+        for name in ("entropy-causal", "attention-max-causal", "diagonal-first")
     },
+    "degree-causal-window": "intros N Hp k C. in_words. now apply degree_causal_window.",
+    "degree-window": "intros N Hp k C. in_words. now apply degree_window.",
+    "consensus-degree": "intros N Hp l _ h _ S. in_words. rewrite P0_plain by assumption. "
+    "apply (lemma_consensus_degree (tokens N) (dim N) (dim N) (plain_head N l h)); needed.",
     "contraction-blocks": "by_blocks.",
     "rank-depth": "intros N Hp t Bt H1 S A M. in_words. apply (lemma_rank_depth (tokens N) (dim N) (block_of N) (X N) "
     "(layers N)); [intros; now apply X_next|reflexivity|intros; exact S|intros; apply INR_eq; exact H1|intros; "
@@ -421,8 +429,8 @@ _PROOFS = {
     "apply lemma_dobrushin_causal; needed.",
     **{
         name: "intros N Hp l _ h _ S K. in_words. rewrite P0_plain by assumption. "
-        f"apply lemma_{name.replace('-', '_')}; first [exact K|now apply Pn]."
-        for name in ("consensus-max", "consensus-dobrushin")
+        f"apply lemma_{name.replace('-', '_')}; first [exact K|needed]."
+        for name in ("consensus-max", "consensus-dobrushin", "consensus-entropy")
     },
     "degree-causal": "intros N Hp C. in_words. unfold mask_causal in C. rewrite C. apply lemma_degree_causal.",
 }
@@ -452,6 +460,7 @@ def header(row: Row) -> list[str]:
     lines += [BINDERS[name] for name in ("t", "l", "h") if name in used]
     lines += [BINDERS[word] for word in spoken_of([row["claim"], *row["given"]])]
     numbers, functions = sorted(used & set("xyz")), sorted(used & set("fg"))
+    numbers += ["k"] * ("k" in letters([row["claim"]]))
     lines += [f"forall {' '.join(numbers)} : R,"] * bool(numbers)
     lines += [f"forall {' '.join(functions)} : nat -> R,"] * bool(functions)
     texts = [*meant([row["claim"], *row["given"]], "proof" in row).values(), *row["given"]]
@@ -459,6 +468,8 @@ def header(row: Row) -> list[str]:
     lines += [f"{text} ->" for text in hypotheses_meant(words)]
     printer = Printer(frozenset(functions))
     printed = [hypothesis(text) if "proof" in row else printer.formula(parsed(text)) for text in row["given"]]
+    if "k" not in numbers:  # a window of any size
+        printed = [re.sub(r"^(mask_\w+)_of N k$", r"\1 N", text) for text in printed]
     return lines + [f"{text} ->" for text in printed if text]
 
 
@@ -522,7 +533,7 @@ def registered_file() -> str:
 def lemmas_file() -> str:
     """The text of Lemmas.v."""
     printed = [lemma_theorem(row) for row in lemma_rows()]
-    files = sorted({row["file"].removesuffix(".v") for row in lemma_rows()})
+    files = sorted({row["file"].removesuffix(".v") for row in lemma_rows()} - {"Network"})
     first = (
         "(** Every lemma of the prover about networks, from its text; printed by\n"
         "    [python -m rankmath.certificates.coq_words]: do not edit.  The words are those of Network.v,\n"

@@ -56,7 +56,7 @@ from rankmath.checker.reading import demand, in_time, short
 from rankmath.definitions.hypotheses import SWITCHES, UNPRINTED
 
 #: What each word for the mask implies beside itself and `any`.
-_MASKS = {"none": ("complete", "padding"), "complete": ("none", "padding")}
+_MASKS = {"none": ("complete", "padding"), "complete": ("none", "padding"), "causal": ("causal_window",)}
 #: Words of a lemma whose text speaks of how logits are made of tokens.
 _OF_LOGITS = ("W_QK", "delta(", "gamma(", "q_max(", "q_min(")
 #: LayerNorms of which a lemma says what the tokens behind them are.
@@ -154,6 +154,7 @@ class Derivation:
         self.words = {"bias": "any", "query_bias": "any"}
         self.words |= {name: text.split(" == ")[1] for name, text in UNPRINTED.items()}
         self._said: set[str] = set()
+        self.window: Poly | None = None
         self.fixed: dict[str, Fraction] = {}
         self.predicates: set[Tree] = set()
         self.lines: list[Line] = []
@@ -180,6 +181,10 @@ class Derivation:
             demand(name not in self._said or self.words[name] == word, f"two words for {name}")
             self.words[name] = word
             self._said.add(name)
+            if tree[3][0] == "call":  # a mask with a number
+                size = normal(tree[3][2], {})
+                demand(self.window in (None, size), "two sizes of a window")
+                self.window = size
         elif (
             tree[0] == "rel"
             and tree[1] == "=="
@@ -330,7 +335,7 @@ class Derivation:
 
     def instance(self, text: str, at: Mapping[str, str]) -> Tree:
         """The formula of a lemma with its letters put at places and terms."""
-        demand(set(at) <= {"t", "l", "h", *"xyzfg"}, "at: t, l, h, x, y, z, f and g have places")
+        demand(set(at) <= {"t", "l", "h", *"xyzfgk"}, "at: t, l, h, x, y, z, f, g and k have places")
         letters = {
             name: self._place(name, value) if name in ("t", "l", "h") else read_tree(value)
             for name, value in at.items()
@@ -342,6 +347,9 @@ class Derivation:
         demand(name in lemma_table(), f"there is no lemma {short(name)}")
         entry = lemma_table()[name]
         self.demand_meant(name, [entry.text, *entry.given])
+        sized = tree_with(read_tree(entry.text), {"k": read_tree("0")}) != read_tree(entry.text)
+        own = self.window is not None and normal(read_tree(at.get("k", "0")), {}) == self.window
+        demand(own or not (sized or "k" in at), "k: the number of the mask is needed")
         for text in entry.given:
             self._demand_met(self.instance(text, at), name)
         self._demand_says(self.instance(entry.text, at), line, name, self.fixed)
@@ -406,6 +414,8 @@ class Derivation:
         elif tree[0] == "rel" and tree[2][0] == "let" and tree[2][1] in SWITCHES:
             have, word = self.words.get(tree[2][1]), tree[3][1]
             fine = have is not None and (word in ("any", have) or word in _MASKS.get(have, ()))
+            if fine and tree[3][0] == "call" and tree[3][2] != ("let", "k"):  # not a window of any size
+                fine = word == have and self.window == normal(tree[3][2], {})
             demand(fine, f"{name} needs {tree[2][1]} == {word}")
         else:
             for relation in single_relations(tree):
@@ -722,7 +732,6 @@ class Derivation:
     def goals(self) -> list[Line]:
         """What is to be derived: every relation of the claim."""
         found = []
-        demand(not any(node[0] == "call" and node[1] == "recursion" for node in nodes(self.claim)), "a recursion")
         relations = list(single_relations(self.claim))
         counted = sum(node[0] == "rel" for node in nodes(self.claim))
         demand(bool(relations) and counted <= len(relations), "the claim has a part that is no relation")

@@ -386,8 +386,38 @@ def normal(tree: Tree, fixed: Mapping[str, Fraction]) -> Poly:
         for part in parts[1:]:
             out = plus(out, part) if name.startswith("sum") else times(out, part)
         return out
-    demand(name != "recursion", "a recursion has no normal form")
+    if name == "recursion":
+        demand(len(args) == 3 and args[0][0] == "let", "recursion takes a letter, a start and a step")
+        return _recursion(args[0][1], normal(args[1], fixed), args[2], fixed)
     return _quantity_of(name, args, fixed)
+
+
+def _recursion(letter: str, start: Poly, step_tree: Tree, fixed: Mapping[str, Fraction]) -> Poly:
+    """b after L steps: step by step where L is a number; else where b is only multiplied, added to, or raised."""
+    taken = letter in fixed or letter in POSITIVE_LETTERS or letter in INDEX_ENDS or letter == "skip"
+    demand(not taken, f"{short(letter)} has a meaning already")
+    b, step = Atom("letter", letter), normal(step_tree, fixed)
+    if "L" in fixed:
+        demand(fixed["L"] <= 12, "a recursion of more than twelve steps")
+        for layer in range(int(fixed["L"])):
+            now, one = start, placed(step, "l", rational(layer))
+            start = rebuilt(one, lambda x, now=now: now if x == b else None)  # type: ignore[misc]
+        return start
+    with_b = {mono: c for mono, c in step.items() if any(x == b for x, _ in mono)}
+    rest = {mono: c for mono, c in step.items() if mono not in with_b}
+    inside = {x for x in bases_of(step) if x != b and letter in x.letters}
+    demand(len(with_b) == 1 and not inside, "a recursion without a closed form")
+    ((mono, c),) = with_b.items()
+    k, gain = dict(mono)[b], {tuple((x, e) for x, e in mono if x != b): c}
+    if k == 1 and not rest:
+        return times(start, folded("prod_l", gain))
+    if k == 1 and gain == rational(1):
+        return plus(start, folded("sum_l", rest))
+    free = all("l" not in x.letters for x in bases_of(gain))
+    demand(k > 1 and k.denominator == 1 and not rest and free, "a recursion without a closed form")
+    last = power_of(rational(k), of_atom(Atom("letter", "L")))
+    exponent = times(plus(last, rational(1), -1), rational(Fraction(1) / (k - 1)))
+    return times(power_of(gain, exponent), power_of(start, last))
 
 
 def extreme_of(name: str, parts: Iterable[Poly]) -> Poly:

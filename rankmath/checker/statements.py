@@ -232,17 +232,18 @@ tangent(x) = [0 - x[1], x[0]]
 """
 _KINDS = """
 s = exp(sink_logit)
-g = exp(guard_logit)
 u = exp(gain) - 1
-fall = exp(0 - gain/2)
-S = s + 2*g + idle + sum(a[0]*exp(a[1]) for a in active)
-G = S + u*g - (1 - fall)*s
-o = fall*s/G
-k = u*g/G
-count(i) = active[i][0] if i < m else idle + 1 if i == m else 2
-value(i) = s/(S + u*exp(active[i][1])) if i < m else s/S if i == m else o
-columns(x) = sum(count(i)*abs(value(i) - x) for i in range(m + 2))
-rows(x) = abs(x - o) + k
+g = [exp(c[0]) for c in guards]
+fall = [exp(0 - c[1]) for c in guards]
+A = sum(a[0]*exp(a[1]) for a in active)
+S = s + A + g[0] + g[1] + idle
+G = [S + u*g[i] - (1 - fall[i])*s for i in range(2)]
+o = [fall[i]*s/G[i] for i in range(2)]
+k = (A*abs(1/G[0] - 1/G[1]) + abs((u + 1)*g[0]/G[0] - g[0]/G[1]) + abs((u + 1)*g[1]/G[1] - g[1]/G[0]))/2
+count(i) = active[i][0] if i < m else idle + 1 if i == m else 1
+value(i) = s/(S + u*exp(active[i][1])) if i < m else s/S if i == m else o[i - m - 1]
+columns(x) = sum(count(i)*abs(value(i) - x) for i in range(m + 3))
+rows(x) = (abs(x - o[0]) + abs(x - o[1]))/2 + k
 """
 # Tokens +-f, +-e_i, +-g and zeros, of mean 0; pairs are e^c and e^-c.
 _MEAN_KINDS = """
@@ -344,20 +345,21 @@ STATEMENTS: dict[str, Statement] = {
     "dong2021v1:2.2": Statement(
         "one layer, one head, no smallness: |res SA(X)|_{1,inf} <= (4 |W_QK|_1 |W|_{1,inf}/sqrt(d_qk)) |res "
         "X|_{1,inf}^3, res about a center that is least in the 1-, the inf- or the composite norm",
-        "any(columns(value(i)) * rows(value(i)) <= 16*gain**2 for i in range(m + 2))",
+        "any(columns(value(i)) * rows(value(i)) <= 16*gain**2 for i in range(m + 3))",
         (
             "all(len(a) == 2 for a in active)",
             "all(floor(a[0]) == a[0] and a[0] >= 1 and abs(a[1]) <= 1000 for a in active)",
             _COUNT.format("idle") + " and idle >= 0",
             "gain > 0",
-            "max(abs(gain), abs(sink_logit), abs(guard_logit)) <= 1000",
+            "max(abs(gain), abs(sink_logit), abs(guards[0][0]), abs(guards[1][0])) <= 1000",
+            "guards[0][1] >= 0 and guards[1][1] >= 0 and guards[0][1] + guards[1][1] <= gain",
         ),
         _VIOLATES,
-        {"active": "m pair", **dict.fromkeys(("idle", "gain", "sink_logit", "guard_logit"), "number")},
+        {"active": "m pair", "guards": "pair pair", **dict.fromkeys(("idle", "gain", "sink_logit"), "number")},
         _KINDS,
         relies=(
             (
-                "that these numbers decide it for 1 sink, 2 guard, `idle` idle and the active tokens, for every "
+                "that these numbers decide it for 1 sink, 2 guards, `idle` idle and the active tokens, for every "
                 "center: proofs/dong2021v1.tex, Theorem v1-kinds"
             ),
         ),

@@ -6,10 +6,10 @@ from functools import partial
 import numpy as np
 
 from rankmath.attention.softmax import softmax
-from rankmath.formula.arrays import Scalar, unbox
+from rankmath.formula.arrays import Scalar
 from rankmath.formula.language import fast
 from rankmath.formula.numbers import Signed
-from rankmath.formula.run import Run
+from rankmath.formula.run import Run, unbox
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import Network
 from rankmath.validation import Array
@@ -166,7 +166,7 @@ own_influence = proved(
     "own:influence",
     "all_i(influence(i) <= norm(W[0,0], 2)*(1 + a*longest(X[0])*diameter(X[0], 2))*last_share(i)"
     " + is_last(i)*(abs(skip) + norm(W[0,0], 2)*a*diameter(X[0], 2)**2/4))",
-    given=(*_ONE, "query_bias == none"),
+    given=("mask == causal", "heads == 1", "query_bias == none"),
     where={"a": "norm(W_QK[0,0], 2)/sqrt(d_qk)"},
     title="The last token sees of another one what it attends to it, up to a constant, though attention moves",
     source=f"{OWN}, after Theorem 5.1 of {BARBERO}",

@@ -25,6 +25,8 @@ def close_tokens(rng: Rng) -> Iterator[NetworkInstance]:
 
 
 ONE_LAYER = ("heads == 1", "layers == 1", "query_bias == none")
+#: The derivative is that of the first layer, whatever comes behind it.
+FIRST_LAYER = ("heads == 1", "query_bias == none")
 _LETTERS = {"a": "norm(W_QK[0,0], 2)/sqrt(d_qk)", "R": "longest(X[0])"}
 
 castin2024_3_3 = proved(
@@ -42,7 +44,7 @@ castin2024_3_3 = proved(
 own_lipschitz = ours(
     "own:lipschitz",
     "jacobian_norm() <= norm(W[0,0], 2)*(sqrt(c*(1 + (a*R*diameter(X[0], 2)/2)**2)) + a*diameter(X[0], 2)**2/4)",
-    given=ONE_LAYER,
+    given=FIRST_LAYER,
     where={**_LETTERS, "c": "norm(P[0,0], 1)"},
     title="How much attention stretches a change of its tokens, by their diameter and by the attention",
     draws=_DRAWS,

@@ -59,7 +59,6 @@ chen2026_2_1 = proved(
     "equiangular_layer(gamma, rho, m)",
     given=("rho > 0", "m >= 2", "(m - 1)*gamma > -1", "gamma <= 1"),
     arrays={"gamma": "", "rho": "", "m": ", whole, >= 2, <= 64"},
-    exact=True,
     title="One layer on tokens whose cosines are all alike, exactly",
     source=f"{CHEN}, Theorem 2.1, read in a survey: limits for β = g log n; the formula for every n is ours",
     draws=(draw_layers,),
@@ -73,7 +72,6 @@ chen2026_2_4 = proved(
     "equiangular_gradient(gamma, rho, beta, m, d)",
     given=("rho > 0", "m >= 2", "d >= m", "(m - 1)*gamma > -1", "gamma <= 1"),
     arrays={"gamma": "", "rho": "", "beta": "", "m": ", whole, >= 2, <= 64", "d": ", whole, >= 2"},
-    exact=True,
     title="The derivative of one layer at tokens whose cosines are all alike, its mean square exactly",
     source=f"{CHEN}, Theorem 2.4, read in two summaries: limits of ‖J‖²/(nd), J the derivative, n tokens of "
     "squared length q in d dimensions, without skip, for β = g log n; the formula for every n is ours",

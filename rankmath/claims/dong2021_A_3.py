@@ -2,48 +2,27 @@
 
 from functools import partial
 
-from rankmath.formula.arrays import ArrayRun, Scalar, column, quantity, unbox
-from rankmath.validation import Array
+from rankmath.formula.arrays import defined
 from rankmath.verification.claim import ArrayInstance, Rng, proved, refuted
 from rankmath.verification.draws import written
 from rankmath.verification.papers import DONG
 
-
-def _change(run: ArrayRun, c: str, E: tuple[str, int]) -> Array:
-    """P_ij/q_j − 1 for one row i, accurate however small E is; (..., 1, m)."""
-    A = run.A
-    logits = column(run, c)
-    logits = logits - A.row_of_largest(logits, logits)
-    e = A.exp(logits)
-    q = e / A.sum(e, axis=-2)
-    row = run.array(E)[..., None, :]
-    row = row - A.transpose(A.row_of_largest(logits, A.transpose(row)))
-    row = row - A.matmul(row, q)
-    m = A.expm1_of_temporary(row + 0)
-    mean = A.matmul(m, q)
-    return (m - mean) / (1 + mean)
-
-
-@quantity(
+defined(
     "relative_gain(c: array, E: array)",
-    text="max(softmax(c + E)[j]/softmax(c)[j] for j in range(len(c))) - 1",
-    by_name=True,
+    "max(softmax(c + E)[j]/softmax(c)[j] for j in range(len(c))) - 1",
+    "largest P_ij/q_j − 1 over j, P_i = softmax(c + E_i) and q = softmax(c)",
     example="relative_gain(c, E[0]) >= 0",
-)
-def relative_gain(run: ArrayRun, c: str, E: tuple[str, int]) -> Scalar:
-    """largest P_ij/q_j − 1 over j, P_i = softmax(c + E_i) and q = softmax(c)"""
-    return run.number(unbox(run.A.max(_change(run, c, E), axis=-1)))
-
-
-@quantity(
-    "relative_loss(c: array, E: array)",
-    text="1 - min(softmax(c + E)[j]/softmax(c)[j] for j in range(len(c)))",
     by_name=True,
-    example="relative_loss(c, E[0]) <= 1",
 )
-def relative_loss(run: ArrayRun, c: str, E: tuple[str, int]) -> Scalar:
-    """largest 1 − P_ij/q_j over j, P_i = softmax(c + E_i) and q = softmax(c)"""
-    return run.number(unbox(run.A.max(-_change(run, c, E), axis=-1)))
+
+
+defined(
+    "relative_loss(c: array, E: array)",
+    "1 - min(softmax(c + E)[j]/softmax(c)[j] for j in range(len(c)))",
+    "largest 1 − P_ij/q_j over j, P_i = softmax(c + E_i) and q = softmax(c)",
+    example="relative_loss(c, E[0]) <= 1",
+    by_name=True,
+)
 
 
 def draw_sandwich(rng: Rng, size: int, *, log_scale: tuple[float, float] = (-6.0, 0.3)) -> ArrayInstance:

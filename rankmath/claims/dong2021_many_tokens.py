@@ -6,7 +6,7 @@ The bound of 2021, for L layers of H heads and without any hypothesis, is
 
 and in 2023 a factor γ stands before β, read as γ_* = max √(Σ_i D_ii · max_j q_j / max_i D_ii), with D_ii ≤ x*.
 
-`TokenKinds`  one head, γ = 1, residual about any center: 3568 tokens (no such layer has 3534 or fewer: few_tokens).
+`TokenKinds`  one head, γ = 1, residual about any center: 3563 tokens, the fewest that any layer has (few_tokens).
 `MeanKinds`   one head, γ = 1, residual about the mean of the tokens: 31 058 tokens.
 `LoneQuery`   one head, γ_* but without D_ii ≤ x*: 1900 tokens of width 2.
 
@@ -136,11 +136,12 @@ def _layer(logits: Floats, W: Floats, key_bias: Floats) -> Network:
 class TokenKinds(Kinds):
     """One head, W = I: one *sink* f, *active* tokens e_i of several kinds, two *guards* g_1, g_2, `idle` tokens 0.
 
-    f, the e_i, g_1, g_2 are the unit vectors of ℝ^d. W_QK/√d_qk is `gain` = w on the diagonal, but 0 at f, and −w/2
-    at (g_k, f): an active token adds w to its own logit; a guard does, and takes w/2 from the sink's. The
-    key bias gives each column of the logits its common part, 0 for idle tokens; `active` lists (count, logit).
+    f, the e_i, g_1, g_2 are the unit vectors of ℝ^d. W_QK/√d_qk is `gain` = w on the diagonal, but 0 at f, and −a_k
+    at (g_k, f), a_1 + a_2 ≤ w: an active token adds w to its own logit; a guard does, and takes a_k from the sink's.
+    The key bias gives each column of the logits its common part, 0 for idle tokens; `active` lists (count, logit),
+    `guards` lists (logit, a_k).
 
-    >>> kinds = TokenKinds(active=((3, 2), (1, 1)), idle=5, gain=2, sink_logit=4, guard_logit=3)
+    >>> kinds = TokenKinds(active=((3, 2), (1, 1)), idle=5, gain=2, sink_logit=4, guards=((3, 1), (2, 1)))
     >>> kinds.tokens, kinds.width, kinds.ratio() < 1
     (12, 7, True)
     """
@@ -149,14 +150,20 @@ class TokenKinds(Kinds):
     idle: int
     gain: Fraction
     sink_logit: Fraction
-    guard_logit: Fraction
+    guards: tuple[tuple[Fraction, Fraction], ...]
 
     def __post_init__(self) -> None:
         kinds = tuple((as_count("active", m, most=_MOST_TOKENS), _exact("active", c)) for m, c in self.active)
         if not kinds:
             raise InvalidArgument("active: no kind given; at least one (count, logit) is needed")
         object.__setattr__(self, "active", kinds)
-        self._check({"idle": 0}, ("gain", "sink_logit", "guard_logit"))
+        self._check({"idle": 0}, ("gain", "sink_logit"))
+        guards = tuple((_exact("guards", c), _exact("guards", a)) for c, a in self.guards)
+        if len(guards) != 2 or sum(a for _, a in guards) > self.gain:
+            raise InvalidArgument(
+                f"guards: {self.guards} given; two of (logit, fall) are needed, with falls that sum to `gain` at most"
+            )
+        object.__setattr__(self, "guards", guards)
 
     @property
     def tokens(self) -> int:
@@ -167,28 +174,35 @@ class TokenKinds(Kinds):
         return 3 + sum(count for count, _ in self.active)
 
     def square(self, number: Map, exp: Map) -> Number:
-        """min F/(16w²), F(x) = h(x)(|x − φ| + κ) at the values of column f; ≤ ‖·‖₁‖·‖_∞/(16w²) about every center.
+        """min F/(16w²) over the values x of column f; F(x) ≤ ‖·‖₁‖·‖_∞ about every center with f-entry x.
 
-        h(x) sums |value − x| over column f: β for idle tokens and the sink, v_a for active ones, φ for the
-        guards, whose rows are on average at least |x − φ| + κ away from a center with f-entry x. Both factors are
-        affine between those values, so F is least at one of them.
+        F(x) = h(x)((|x − φ_1| + |x − φ_2|)/2 + κ). h(x) sums |value − x| over column f: β for idle tokens and the sink,
+        v_a for active ones, φ_k for the guards; κ is half the distance of the guards' rows in the other columns, so
+        that the mean of their distances from the center is at least the second factor. Both factors are affine
+        between those values, so F is least at one of them.
         """
-        s, g, u, fall = exp(self.sink_logit), exp(self.guard_logit), exp(self.gain) - 1, exp(-self.gain / 2)
+        s, u = exp(self.sink_logit), exp(self.gain) - 1
         weights = [exp(logit) for _, logit in self.active]
         counts = [count for count, _ in self.active]
-        total = s + 2 * g + self.idle + sum(m * z for m, z in zip(counts, weights, strict=True))
-        guard = total + u * g - (1 - fall) * s
-        low, apart = fall * s / guard, u * g / guard
-        values = [s / (total + u * z) for z in weights] + [s / total]
-        rows = [*zip([*counts, self.idle + 1], values, strict=True), (2, low)]
-        products = [sum(m * abs(v - x) for m, v in rows) * (abs(x - low) + apart) for x in (low, *values)]
+        (g1, fall1), (g2, fall2) = ((exp(logit), exp(-fall)) for logit, fall in self.guards)
+        seen = sum(m * z for m, z in zip(counts, weights, strict=True))
+        total = s + seen + g1 + g2 + self.idle
+        G1, G2 = total + u * g1 - (1 - fall1) * s, total + u * g2 - (1 - fall2) * s
+        low1, low2 = fall1 * s / G1, fall2 * s / G2
+        own1, own2 = abs((u + 1) * g1 / G1 - g1 / G2), abs((u + 1) * g2 / G2 - g2 / G1)
+        apart = (seen * abs(1 / G1 - 1 / G2) + own1 + own2) / 2
+        values = [s / (total + u * z) for z in weights] + [s / total, low1, low2]
+        rows = list(zip([*counts, self.idle + 1, 1, 1], values, strict=True))
+        products = [
+            sum(m * abs(v - x) for m, v in rows) * ((abs(x - low1) + abs(x - low2)) / 2 + apart) for x in values
+        ]
         return least(products) / (16 * number(self.gain) ** 2)
 
     def network(self) -> Network:
         """The layer, exactly where its numbers are short dyadics; up to 4096 tokens.
 
         >>> from rankmath.attention.plain import forward
-        >>> kinds = TokenKinds(active=((3, 2),), idle=5, gain=2, sink_logit=4, guard_logit=3)
+        >>> kinds = TokenKinds(active=((3, 2),), idle=5, gain=2, sink_logit=4, guards=((3, 1), (3, 1)))
         >>> e = math.exp
         >>> expected = e(4) / (e(4) + 3 * e(2) + 2 * e(3) + 5)
         >>> bool(abs(forward(kinds.network(), kinds.input())[-1, 0] - expected) < 1e-15)
@@ -197,8 +211,8 @@ class TokenKinds(Kinds):
         self._written()
         logits = float(self.gain) * np.eye(self.width)
         logits[0, 0] = 0.0
-        logits[-2:, 0] = -float(self.gain) / 2
-        bias = [self.sink_logit, *(c for m, c in self.active for _ in range(m)), self.guard_logit, self.guard_logit]
+        logits[-2:, 0] = [-float(fall) for _, fall in self.guards]
+        bias = [self.sink_logit, *(c for m, c in self.active for _ in range(m)), *(c for c, _ in self.guards)]
         return _layer(logits, np.eye(self.width), np.array([float(c) for c in bias]))
 
     def input(self) -> Floats:
@@ -207,22 +221,24 @@ class TokenKinds(Kinds):
 
 
 def counterexample() -> TokenKinds:
-    """The committed layer with the fewest tokens: violates `dong2021v1:2.2` about every center.
+    """The committed layer: violates `dong2021v1:2.2` about every center, with the fewest tokens possible.
 
-    The counts solve a linear program: h(x)(x + κ) ≥ 16w² at every value x of column f, with as few tokens as
-    possible.
+    The values of column f follow h(x)(x + κ − (φ_1 + φ_2)/2) = 16w²; proofs/dong2021v1.tex says why.
 
     >>> counterexample().tokens
-    3568
+    3563
     """
-    counts = (1204, 40, 35, 33, 29, 26, 25, 22, 20, 19, 17, 16, 15, 13, 13)
-    logits = (3947, 3915, 3883, 3858, 3828, 3805, 3777, 3751, 3723, 3695, 3660, 3628, 3578, 3524, 3431)
+    counts = (*[20] * 16, 18, 1184)
+    logits = (
+        *(3484, 3583, 3636, 3680, 3711, 3741, 3764, 3787, 3806),
+        *(3826, 3843, 3861, 3877, 3894, 3909, 3926, 3940, 3949),
+    )
     return TokenKinds(
         active=tuple((m, Fraction(c, 128)) for m, c in zip(counts, logits, strict=True)),
         idle=2038,
-        gain=Fraction(1336, 128),
-        sink_logit=Fraction(5119, 128),
-        guard_logit=Fraction(4239, 128),
+        gain=Fraction(1335, 128),
+        sink_logit=Fraction(40),
+        guards=((Fraction(4283, 128), Fraction(548, 128)), (Fraction(4043, 128), Fraction(787, 128))),
     )
 
 

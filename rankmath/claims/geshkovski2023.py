@@ -6,24 +6,17 @@ from fractions import Fraction
 
 import numpy as np
 
-from rankmath.attention.softmax import softmax
-from rankmath.formula.arrays import ArrayRun, Scalar, Truth, defined, predicate, quantity, unbox
-from rankmath.validation import Array
+from rankmath.formula.arrays import ArrayRun, Scalar, defined, quantity
 from rankmath.verification.claim import ArrayInstance, Rng, exact_batch, ours, proved, refuted
 from rankmath.verification.draws import written
 from rankmath.verification.papers import GESHKOVSKI, OWN
 
-
-@predicate(
+defined(
     "cosines(C: array)",
-    text="all(C[i][i] == 1 for i in range(n)) and"
-    " all(C[i][j] == C[j][i] and abs(C[i][j]) <= 1 for i in range(n) for j in range(n))",
+    "all(C[i][i] == 1 for i in range(n)) and all(C[i][j] == C[j][i] and abs(C[i][j]) <= 1 for i in range(n) for j in "
+    "range(n))",
+    "C is symmetric with ones on its diagonal and no entry beyond ±1, as the cosines ⟨x_i, x_j⟩ of tokens are",
 )
-def cosines(run: ArrayRun, C: str) -> Truth:
-    """C is symmetric with ones on its diagonal and no entry beyond ±1, as the cosines ⟨x_i, x_j⟩ of tokens are"""
-    M = np.asarray(run[C])
-    unit = (np.diagonal(M, axis1=-2, axis2=-1) == 1).all(axis=-1)
-    return Truth(unit & ((np.swapaxes(M, -1, -2) == M) & (abs(M) <= 1)).all(axis=(-2, -1)))
 
 
 defined(
@@ -34,51 +27,25 @@ defined(
 )
 
 
-@quantity(
+defined(
     "closing(C: array, beta: array)",
-    text="P = softmax(beta*C); min(sum(P[i][k]*(C[k][j] - C[k][i]*C[i][j]) + P[j][k]*(C[k][i] - "
-    "C[k][j]*C[i][j]) for k in range(n)) for i in range(n) for j in range(n) if C[i][j] == min(C[a][b] "
-    "for a in range(n) for b in range(n)))",
+    "P = softmax(beta*C); min(sum(P[i][k]*(C[k][j] - C[k][i]*C[i][j]) + P[j][k]*(C[k][i] - C[k][j]*C[i][j]) for k in "
+    "range(n)) for i in range(n) for j in range(n) if C[i][j] == min(C[a][b] for a in range(n) for b in range(n)))",
+    "least d⟨x_i, x_j⟩/dt over the pairs with the least cosine, for tokens with the cosines C on the sphere that "
+    "follow dx_i/dt = Σ_k P_ik (x_k − ⟨x_k, x_i⟩x_i), P = softmax(βC)",
     by_name=True,
-    example="closing(C, beta) >= 0",
 )
-def closing(run: ArrayRun, C: str, beta: str) -> Scalar:
-    """least d⟨x_i, x_j⟩/dt over the pairs with the least cosine, for tokens with the cosines C on the sphere that
-    follow dx_i/dt = Σ_k P_ik (x_k − ⟨x_k, x_i⟩x_i), P = softmax(βC)"""
-    return _closing(run, C, softmax(run.A, _logits(run, C, beta)))
 
 
-@quantity(
+defined(
     "closing_usa(C: array, beta: array)",
-    text="P = [[exp(beta*C[i][j])/n for j in range(n)] for i in range(n)]; min(sum(P[i][k]*(C[k][j] - "
-    "C[k][i]*C[i][j]) + P[j][k]*(C[k][i] - C[k][j]*C[i][j]) for k in range(n)) for i in range(n) for j in "
-    "range(n) if C[i][j] == min(C[a][b] for a in range(n) for b in range(n)))",
+    "P = [[exp(beta*C[i][j])/n for j in range(n)] for i in range(n)]; min(sum(P[i][k]*(C[k][j] - C[k][i]*C[i][j]) + "
+    "P[j][k]*(C[k][i] - C[k][j]*C[i][j]) for k in range(n)) for i in range(n) for j in range(n) if C[i][j] == "
+    "min(C[a][b] for a in range(n) for b in range(n)))",
+    "least d⟨x_i, x_j⟩/dt over the pairs with the least cosine, for tokens with the cosines C on the sphere that "
+    "follow dx_i/dt = Σ_k e^{βC_ik}(x_k − ⟨x_k, x_i⟩x_i)/n: attention that is not normalised",
     by_name=True,
-    example="closing_usa(C, beta) >= 0",
 )
-def closing_usa(run: ArrayRun, C: str, beta: str) -> Scalar:
-    """least d⟨x_i, x_j⟩/dt over the pairs with the least cosine, for tokens with the cosines C on the sphere that
-    follow dx_i/dt = Σ_k e^{βC_ik}(x_k − ⟨x_k, x_i⟩x_i)/n: attention that is not normalised"""
-    logits = _logits(run, C, beta)
-    return _closing(run, C, run.A.exp(logits) / logits.shape[-1])
-
-
-def _logits(run: ArrayRun, C: str, beta: str) -> Array:
-    return run.A.asarray(np.asarray(run[beta])[..., None, None]) * run.array(C)
-
-
-def _closing(run: ArrayRun, C: str, P: Array) -> Scalar:
-    """The least speed of a pair with the least cosine, under the weights P."""
-    A, raw = run.A, np.asarray(run[C])
-    least = raw.min(axis=(-2, -1), keepdims=True)
-    M, alpha = run.array(C), A.asarray(least)
-    # On such a pair c_kj − αc_ki = (c_kj − α) + α(1 − c_ki), summands of one sign: no digits are lost.
-    pull = A.matmul(P, M - alpha) + alpha * A.sum(P * (1 - M), axis=-1)
-    speed = pull + A.transpose(pull)
-    if not A.unbounded:
-        return run.number(np.where(raw == least, speed, np.inf).min(axis=(-2, -1)))
-    rows = np.asarray(speed[raw == least], dtype=object)[None, :]
-    return run.number(-unbox(A.max(-rows, axis=-1)))
 
 
 defined(
@@ -224,7 +191,6 @@ geshkovski2023_orthogonal = proved(
     "equiangular_flow(gamma, rho, m)",
     given="rho > 0",
     arrays={"gamma": "", "rho": "", "m": ", whole, >= 2, <= 64"},
-    exact=True,
     title="From an orthogonal start all cosines follow one equation",
     source=f"{GESHKOVSKI}, the equation for orthogonal initial tokens, {_READ}",
     draws=(draw_orthogonal,),

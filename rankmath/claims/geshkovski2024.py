@@ -4,9 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rankmath.attention.softmax import softmax
-from rankmath.claims.karagodin2025 import unit_rows
-from rankmath.formula.arrays import ArrayRun, Scalar, quantity, unbox
+from rankmath.formula.arrays import defined
 from rankmath.validation import Array
 from rankmath.verification.claim import ArrayInstance, Rng, proved
 from rankmath.verification.papers import GESHKOVSKI_SLOW, OWN
@@ -17,135 +15,75 @@ _UNIT = (
 _GAPS = f"{_UNIT}; C = u @ T(u)"
 
 
-def _second(rows: Array) -> int:
-    """The place of the second row; of one token alone, to which no claim here applies, the first."""
-    return min(1, int(rows.shape[-2]) - 1)
+defined(
+    "pair_gap(X: array)",
+    f"{_GAPS}; 1 - C[0][1]",
+    "1 − ⟨x_0, x_1⟩; rows are divided by their lengths",
+    example="pair_gap(X) <= 2",
+    by_name=True,
+)
 
 
-def _gaps(run: ArrayRun, u: Array, v: Array) -> Array:
-    """1 − ⟨u_i, v_j⟩ for unit rows: half a squared distance, so that close tokens keep their digits."""
-    apart = u[..., :, None, :] - v[..., None, :, :]
-    return run.A.sum(apart * apart, axis=-1)[..., 0] / 2
-
-
-def _shares(run: ArrayRun, gaps: Array, beta: str) -> Array:
-    return softmax(run.A, -run.A.asarray(np.asarray(run[beta])[..., None, None]) * gaps)
-
-
-def _within(run: ArrayRun, X: str, m: str) -> Array:
-    """Which rows are among the first m."""
-    places = np.arange(np.shape(run[X])[-2])
-    return np.asarray(places < np.asarray(run[m], dtype=float)[..., None])
-
-
-def _largest(run: ArrayRun, values: Array, kept: Array, other: float) -> Scalar:
-    """The largest of the values that are kept; `other` where none is."""
-    if not run.A.unbounded:
-        return run.number(np.where(kept, values, other).max(axis=(-2, -1)))
-    rows = np.asarray([*values[kept], run.A.asarray(np.asarray(other))[()]], dtype=object)[None, :]
-    return run.number(unbox(run.A.max(rows, axis=-1)))
-
-
-@quantity("pair_gap(X: array)", text=f"{_GAPS}; 1 - C[0][1]", by_name=True, example="pair_gap(X) <= 2")
-def pair_gap(run: ArrayRun, X: str) -> Scalar:
-    """1 − ⟨x_0, x_1⟩; rows are divided by their lengths"""
-    u = unit_rows(run, X)
-    return run.number(unbox(_gaps(run, u[..., :1, :], u[..., [_second(u)], :])))
-
-
-@quantity(
+defined(
     "inner_gap(X: array, m: array)",
-    text=f"{_GAPS}; max(1 - C[i][j] for i in range(m) for j in range(2, m)) if m > 2 else 0",
-    by_name=True,
+    f"{_GAPS}; max(1 - C[i][j] for i in range(m) for j in range(2, m)) if m > 2 else 0",
+    "the largest 1 − ⟨x_i, x_j⟩ of a pair of the first m rows, the pair of the first two left out, 0 if there is none; "
+    "rows are divided by their lengths",
     example="inner_gap(X, m) <= 2",
+    by_name=True,
 )
-def inner_gap(run: ArrayRun, X: str, m: str) -> Scalar:
-    """the largest 1 − ⟨x_i, x_j⟩ of a pair of the first m rows, the pair of the first two left out, 0 if there is none;
-    rows are divided by their lengths"""
-    u, near = unit_rows(run, X), _within(run, X, m)
-    late = near & (np.arange(near.shape[-1]) >= 2)
-    return _largest(run, _gaps(run, u, u), near[..., :, None] & late[..., None, :], 0.0)
 
 
-@quantity(
+defined(
     "outer_gap(X: array, m: array)",
-    text=f"{_GAPS}; min(1 - C[i][j] for i in range(m) for j in range(m, n)) if m < n else 2",
-    by_name=True,
+    f"{_GAPS}; min(1 - C[i][j] for i in range(m) for j in range(m, n)) if m < n else 2",
+    "the least 1 − ⟨x_i, x_j⟩ of one of the first m rows and one of the others, 2 if there is no other; rows are "
+    "divided by their lengths",
     example="outer_gap(X, m) <= 2",
+    by_name=True,
 )
-def outer_gap(run: ArrayRun, X: str, m: str) -> Scalar:
-    """the least 1 − ⟨x_i, x_j⟩ of one of the first m rows and one of the others, 2 if there is no other; rows are
-    divided by their lengths"""
-    u, near = unit_rows(run, X), _within(run, X, m)
-    return -_largest(run, -_gaps(run, u, u), near[..., :, None] & ~near[..., None, :], -2.0)
 
 
-@quantity(
+defined(
     "pair_speed(X: array, beta: array)",
-    text=f"{_GAPS}; P = softmax(beta*C); sum(P[0][j]*(C[j][1] - C[j][0]*C[0][1]) + P[1][j]*(C[j][0] - "
+    f"{_GAPS}; P = softmax(beta*C); sum(P[0][j]*(C[j][1] - C[j][0]*C[0][1]) + P[1][j]*(C[j][0] - "
     "C[j][1]*C[0][1]) for j in range(n))",
-    by_name=True,
+    "d⟨x_0, x_1⟩/dt for tokens on the sphere that follow dx_i/dt = Σ_k P_ik (x_k − ⟨x_k, x_i⟩x_i), P the softmax of "
+    "the logits β⟨x_i, x_k⟩; rows are divided by their lengths",
     example="pair_speed(X, beta) <= 4",
+    by_name=True,
 )
-def pair_speed(run: ArrayRun, X: str, beta: str) -> Scalar:
-    """d⟨x_0, x_1⟩/dt for tokens on the sphere that follow dx_i/dt = Σ_k P_ik (x_k − ⟨x_k, x_i⟩x_i), P the softmax of
-    the logits β⟨x_i, x_k⟩; rows are divided by their lengths"""
-    u = unit_rows(run, X)
-    gaps = _gaps(run, u, u)
-    last = _second(u)
-    pair = gaps[..., 0, last][..., None]
-    P = _shares(run, gaps, beta)
-    # c_k1 − c_k0 c_01 = g − g_k1 + (1 − g)g_k0 with the gaps g = 1 − c.
-    ways = [P[..., i, :] * (pair - gaps[..., last - i, :] + (1 - pair) * gaps[..., i, :]) for i in (0, last)]
-    return run.number(unbox(run.A.sum((ways[0] + ways[1])[..., None, :], axis=-1)))
 
 
-@quantity(
+defined(
     "cap_height(X: array, w: array)",
-    text=f"{_UNIT}; sum(u[0][a]*w[a] for a in range(len(w)))/sqrt(sum(w[a]**2 for a in range(len(w))))",
-    by_name=True,
+    f"{_UNIT}; sum(u[0][a]*w[a] for a in range(len(w)))/sqrt(sum(w[a]**2 for a in range(len(w))))",
+    "⟨x_0, w⟩; rows of X and w are divided by their lengths",
     example="cap_height(X, w) <= 1",
+    by_name=True,
 )
-def cap_height(run: ArrayRun, X: str, w: str) -> Scalar:
-    """⟨x_0, w⟩; rows of X and w are divided by their lengths"""
-    return run.number(unbox(1 - _depths(run, X, w)[..., :1, :]))
 
 
-def _depths(run: ArrayRun, X: str, w: str) -> Array:
-    """1 − ⟨x_i, w⟩, a column."""
-    pole = run.A.asarray(np.asarray(run[w])[..., None, :])
-    return _gaps(run, unit_rows(run, X), pole / run.A.sqrt(run.A.sum(pole * pole, axis=-1)))
-
-
-@quantity(
+defined(
     "cap_least(X: array, w: array, m: array)",
-    text=f"{_UNIT}; min(sum(u[i][a]*w[a] for a in range(len(w)))/sqrt(sum(w[a]**2 for a in range(len(w)))) for i in "
+    f"{_UNIT}; min(sum(u[i][a]*w[a] for a in range(len(w)))/sqrt(sum(w[a]**2 for a in range(len(w)))) for i in "
     "range(1, m)) if m > 1 else 1",
-    by_name=True,
+    "the least ⟨x_i, w⟩ of the first m rows other than the first, 1 if there is none; rows of X and w are divided by "
+    "their lengths",
     example="cap_least(X, w, m) <= 1",
-)
-def cap_least(run: ArrayRun, X: str, w: str, m: str) -> Scalar:
-    """the least ⟨x_i, w⟩ of the first m rows other than the first, 1 if there is none; rows of X and w are divided by
-    their lengths"""
-    near = _within(run, X, m) & (np.arange(np.shape(run[X])[-2]) >= 1)
-    return -_largest(run, _depths(run, X, w) - 1, near[..., :, None], -1.0)
-
-
-@quantity(
-    "cap_fall(X: array, w: array, beta: array)",
-    text=f"{_GAPS}; P = softmax(beta*C); h = [sum(u[j][a]*w[a] for a in range(len(w)))/sqrt(sum(w[a]**2 for a in "
-    "range(len(w)))) for j in range(n)]; sum(P[0][j]*(C[j][0]*h[0] - h[j]) for j in range(n))",
     by_name=True,
-    example="cap_fall(X, w, beta) <= 2",
 )
-def cap_fall(run: ArrayRun, X: str, w: str, beta: str) -> Scalar:
-    """−d⟨x_0, w⟩/dt for tokens on the sphere that follow dx_i/dt = Σ_k P_ik (x_k − ⟨x_k, x_i⟩x_i), P the softmax of the
-    logits β⟨x_i, x_k⟩; rows of X and w are divided by their lengths"""
-    u, depths = unit_rows(run, X), _depths(run, X, w)
-    gaps = _gaps(run, u[..., :1, :], u)
-    below, down = run.A.transpose(depths), depths[..., :1, :]
-    pull = _shares(run, gaps, beta) * (below - down - (1 - down) * gaps)
-    return run.number(unbox(run.A.sum(pull, axis=-1)))
+
+
+defined(
+    "cap_fall(X: array, w: array, beta: array)",
+    f"{_GAPS}; P = softmax(beta*C); h = [sum(u[j][a]*w[a] for a in range(len(w)))/sqrt(sum(w[a]**2 for a in "
+    "range(len(w)))) for j in range(n)]; sum(P[0][j]*(C[j][0]*h[0] - h[j]) for j in range(n))",
+    "−d⟨x_0, w⟩/dt for tokens on the sphere that follow dx_i/dt = Σ_k P_ik (x_k − ⟨x_k, x_i⟩x_i), P the softmax of "
+    "the logits β⟨x_i, x_k⟩; rows of X and w are divided by their lengths",
+    example="cap_fall(X, w, beta) <= 2",
+    by_name=True,
+)
 
 
 # -- instances ---------------------------------------------------------------------------------------------
@@ -157,14 +95,42 @@ def draw_clusters(rng: Rng, size: int) -> ArrayInstance:
     m = int(rng.integers(2, n))
     X = rng.standard_normal((size, n, d)) - 0.5 * np.eye(d)[0]
     X[:, :m] = np.eye(d)[0] + 10.0 ** rng.uniform(-2, -0.2, (size, 1, 1)) * rng.standard_normal((size, m, d))
+    _farthest_first(X, m)
+    return ArrayInstance(
+        {"X": X, "beta": 10.0 ** rng.uniform(-1, 1, size), "m": np.full(size, float(m))}, "a cluster", is_batch=True
+    )
+
+
+def _farthest_first(X: Array, m: int) -> None:
+    """Put the two of the first m tokens that are farthest apart in front."""
     u = X[:, :m] / np.linalg.norm(X[:, :m], axis=-1, keepdims=True)
     for one, C in zip(X, u @ np.swapaxes(u, -1, -2), strict=True):
         i, j = sorted(np.unravel_index(C.argmin(), C.shape))
         one[[0, i]] = one[[i, 0]]
         one[[1, j]] = one[[j, 1]]
-    return ArrayInstance(
-        {"X": X, "beta": 10.0 ** rng.uniform(-1, 1, size), "m": np.full(size, float(m))}, "a cluster", is_batch=True
-    )
+
+
+def draw_wide(rng: Rng, size: int) -> ArrayInstance:
+    """A cluster as wide as an orthant, of any number of tokens, others anywhere or none; lengths and β of any size."""
+    n, d = int(rng.integers(3, 9)), int(rng.integers(2, 9))
+    m = int(rng.integers(2, n + 1))
+    X = rng.standard_normal((size, n, d))
+    X[:, :m] = np.abs(X[:, :m])
+    X *= 10.0 ** rng.uniform(-3, 3, (size, n, 1))
+    _farthest_first(X, m)
+    beta = 10.0 ** rng.uniform(-2, 2, size) * (rng.random(size) > 0.1)
+    return ArrayInstance({"X": X, "beta": beta, "m": np.full(size, float(m))}, "an orthant", is_batch=True)
+
+
+def draw_crowded(rng: Rng, size: int) -> ArrayInstance:
+    """Several tokens in a cap about any w, the lowest first, and others anywhere."""
+    drawn = draw_wide(rng, size)
+    X, m = drawn["X"], int(drawn["m"][0])
+    w = np.abs(rng.standard_normal((size, X.shape[-1]))) * 10.0 ** rng.uniform(-2, 2, (size, 1))
+    heights = (X[:, :m] / np.linalg.norm(X[:, :m], axis=-1, keepdims=True) @ w[..., None])[..., 0]
+    for one, lowest in zip(X, heights.argmin(axis=-1), strict=True):
+        one[[0, lowest]] = one[[lowest, 0]]
+    return ArrayInstance(drawn.arrays | {"w": w}, "a crowded cap", is_batch=True)
 
 
 def draw_caps(rng: Rng, size: int) -> ArrayInstance:
@@ -209,7 +175,7 @@ geshkovski2024_cluster = proved(
     arrays=_CLUSTER,
     title="In a cluster of the first m tokens the least cosine grows, but for what the others pull",
     source=f"{GESHKOVSKI_SLOW}, section 2, the differential inequality for the least cosine of a cap; {_READ}",
-    draws=(draw_clusters,),
+    draws=(draw_clusters, draw_wide),
     share=0.1,
     notes="With it they show that for λ < 1 − α − O(1/β) squared distances within a cap are at most 2e^{−λβ} from a "
     "time T₁ until T₂; α is the largest cosine of two points of different caps. own:cluster shows more.",
@@ -225,7 +191,7 @@ own_cluster = proved(
     title="In a cluster of the first m tokens the least cosine goes to 1 exponentially while others are far",
     source=f"{OWN}, beside {GESHKOVSKI_SLOW}",
     truth="proofs/geshkovski2024.tex",
-    draws=(draw_clusters,),
+    draws=(draw_clusters, draw_wide),
     extremal=pair_alone,
     sharp=True,
     share=0.1,
@@ -240,7 +206,7 @@ geshkovski2024_escape = proved(
     arrays=_CAP,
     title="The lowest of the first m tokens, in a cap about w, falls slowly",
     source=f"{GESHKOVSKI_SLOW}, section 2, the step that keeps tokens in their caps; {_READ}",
-    draws=(draw_caps,),
+    draws=(draw_caps, draw_crowded),
     share=0.1,
     notes="So tokens that start in caps ⟨x, w⟩ ≥ 1 − ε, ε ≤ 1/2, are in ⟨x, w⟩ ≥ 1 − 2ε until T₂ ≥ (ε/n)e^{(1−α)β}, "
     "α the largest cosine of two points of different ones of these larger caps. Sharper: own:escape.",
@@ -255,7 +221,7 @@ own_escape = proved(
     title="The lowest of the first m tokens, in a cap about w, turns away from w at a speed of at most κ/(1 + κ)",
     source=f"{OWN}, beside {GESHKOVSKI_SLOW}",
     truth="proofs/geshkovski2024.tex",
-    draws=(draw_caps,),
+    draws=(draw_caps, draw_crowded),
     extremal=pulled_down,
     sharp=True,
     share=0.1,

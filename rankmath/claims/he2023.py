@@ -5,81 +5,28 @@ from functools import partial
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun, Truth, predicate
-from rankmath.validation import Array, Number
+from rankmath.formula.arrays import defined
 from rankmath.verification.claim import ArrayInstance, Rng, Statement, exact_batch
 from rankmath.verification.papers import HE
 
-# Enough for kernels of a few dozen tokens; what they leave open is said to be open.
-_BITS = 512
-
-
-def _factor(kernel: Array) -> Array:
-    """The lower triangular L with LLᵀ = kernel, in balls."""
-    n = len(kernel)
-    L = np.full((n, n), 0 * kernel[0][0], dtype=object)
-    for i in range(n):
-        for j in range(i + 1):
-            rest = kernel[i][j] - sum((L[i, k] * L[j, k] for k in range(j)), 0 * kernel[0][0])
-            L[i, j] = rest.sqrt() if i == j else rest / L[j, j]
-    return L
-
-
-def _carries(before: Array, after: Array) -> Truth:
-    """Whether L′L⁻¹ ≥ 0 entrywise, L and L′ the factors of two kernels, by elimination in balls."""
-    from rankmath.arithmetic.balls import ball, precision
-
-    with precision(_BITS):
-        first, second = (_factor([[ball(x) for x in row] for row in kernel]) for kernel in (before, after))
-        n = len(first)
-        answer: bool | None = True
-        for i in range(n):
-            # Row i of A = L′L⁻¹ from the right: A L = L′.
-            row: list[Number] = [None] * n
-            for j in range(i, -1, -1):
-                total = sum((row[k] * first[k, j] for k in range(j + 1, i + 1)), 0 * first[0, 0])
-                row[j] = (second[i, j] - total) / first[j, j]
-                if row[j] < 0:
-                    return Truth(False, f"entry ({i}, {j}) is {row[j].str(5)}")
-                if not row[j] >= 0:
-                    answer = None
-    return Truth(answer, f"all {n * (n + 1) // 2} entries in balls of {_BITS} bits")
-
-
-def _uniform(n: int, rho: Fraction) -> list[list[Fraction]]:
-    return [[Fraction(1) if i == j else rho for j in range(n)] for i in range(n)]
-
-
-def _exponential(n: int, a: Fraction) -> list[list[Fraction]]:
-    return [[a ** abs(i - j) for j in range(n)] for i in range(n)]
-
-
-@predicate(
+defined(
     "carries_uniform(a: array, b: array, size: array)",
-    text="L = cholesky([[a + (1 - a)*identity(size)[i][j] for j in range(size)] for i in range(size)]); M = "
+    "L = cholesky([[a + (1 - a)*identity(size)[i][j] for j in range(size)] for i in range(size)]); M = "
     "cholesky([[b + (1 - b)*identity(size)[i][j] for j in range(size)] for i in range(size)]); "
     "all(solve(T(L), M[i])[j] >= 0 for i in range(size) for j in range(i + 1))",
+    "the lower triangular factor, of positive diagonal, of the uniform kernel with correlation b, times the "
+    "inverse of that with a, is non-negative",
     by_name=True,
 )
-def carries_uniform(run: ArrayRun, a: str, b: str, size: str) -> Truth:
-    """the lower triangular factor, of positive diagonal, of the uniform kernel with correlation b, times the
-    inverse of that with a, is non-negative"""
-    n, first, second = (Fraction(run.letter(name)) for name in (size, a, b))
-    return _carries(_uniform(int(n), first), _uniform(int(n), second))
-
-
-@predicate(
+defined(
     "carries_exponential(a: array, b: array, size: array)",
-    text="L = cholesky([[a**abs(i - j) for j in range(size)] for i in range(size)]); M = cholesky([[b**abs(i - "
+    "L = cholesky([[a**abs(i - j) for j in range(size)] for i in range(size)]); M = cholesky([[b**abs(i - "
     "j) for j in range(size)] for i in range(size)]); all(solve(T(L), M[i])[j] >= 0 for i in range(size) "
     "for j in range(i + 1))",
+    "the lower triangular factor, of positive diagonal, of the kernel b to the |i − j|, times the inverse of "
+    "that with a, is non-negative",
     by_name=True,
 )
-def carries_exponential(run: ArrayRun, a: str, b: str, size: str) -> Truth:
-    """the lower triangular factor, of positive diagonal, of the kernel b to the |i − j|, times the inverse of
-    that with a, is non-negative"""
-    n, first, second = (Fraction(run.letter(name)) for name in (size, a, b))
-    return _carries(_exponential(int(n), first), _exponential(int(n), second))
 
 
 def draw_kernels(rng: Rng, size: int, *, most: int) -> ArrayInstance:

@@ -7,9 +7,8 @@ from functools import partial
 import numpy as np
 
 from rankmath.certificates.certificate import Certificate
-from rankmath.formula.arrays import ArrayRun, Scalar, Truth, column, defined, predicate, quantity, unbox
+from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
 from rankmath.linalg.rationals import exact_array
-from rankmath.validation import Array
 from rankmath.verification.claim import ArrayInstance, Instance, Rng, proved, refuted
 from rankmath.verification.data import Declared
 from rankmath.verification.papers import KARAGODIN, OWN
@@ -22,29 +21,11 @@ _WORDING = (
 )
 
 
-def _eigenvalues(run: ArrayRun, V: str) -> list[Array] | None:
-    """Balls around the eigenvalues, all real and told apart; None where balls do not show that they are."""
-    from flint import acb_mat, arb_mat
-
-    from rankmath.arithmetic.balls import ball, precision
-
-    with precision(128):
-        M = arb_mat([[ball(x) for x in row] for row in np.asarray(run[V], dtype=object).tolist()])
-        try:
-            found = acb_mat(M).eig()
-        except ValueError:  # not told apart
-            return None
-        # Eigenvalues come in conjugate pairs: a ball whose conjugate meets no other ball holds a real one.
-        if any(found[i].conjugate().overlaps(z) for i in range(len(found)) for z in found[:i] + found[i + 1 :]):
-            return None
-        return [z.real for z in found]
-
-
-@predicate(f"distinct_positive{_SIGNATURE}", text="positive_eigenvalues(V) == len(V)")
-def distinct_positive(run: ArrayRun, V: str, Q: str, K: str, beta: str, X: str) -> Truth:
-    """V has d distinct eigenvalues, all real and positive; in balls"""
-    values = _eigenvalues(run, V)
-    return Truth(None if values is None else True if all(x > 0 for x in values) else None)
+defined(
+    f"distinct_positive{_SIGNATURE}",
+    "positive_eigenvalues(V) == len(V)",
+    "V has d distinct eigenvalues, all real and positive; in balls",
+)
 
 
 defined(
@@ -115,7 +96,6 @@ karagodin2024_two_clusters = refuted(
     "two_clusters(V, Q, K, beta, X)",
     given="distinct_positive(V, Q, K, beta, X)",
     arrays=_DATA,
-    exact=True,
     title="Causal tokens on the sphere end at one of two opposite points (conjectured)",
     source=f"{KARAGODIN}, section 4, conjecture for V with distinct positive eigenvalues; {_WORDING}",
     draws=(partial(draw_sink, kind="general"), partial(draw_sink, kind="symmetric")),
@@ -130,7 +110,6 @@ karagodin2024_symmetric = refuted(
     "two_clusters(V, Q, K, beta, X)",
     given=("distinct_positive(V, Q, K, beta, X)", "symmetric_values(V, Q, K, beta, X)"),
     arrays=_DATA,
-    exact=True,
     title="Causal tokens on the sphere end at one of two opposite points, with a symmetric V",
     source=f"{KARAGODIN}, the same conjecture, read for symmetric V alone: a hypothesis that we add",
     draws=(partial(draw_sink, kind="symmetric"),),
@@ -142,54 +121,34 @@ karagodin2024_symmetric = refuted(
 # -- what is true ------------------------------------------------------------------------------------------
 
 
-def _unit(run: ArrayRun, x: str) -> Array:
-    """x/|x| as a column."""
-    row = column(run, x)
-    return row / run.A.sqrt(run.A.sum(row * row, axis=-2))
-
-
-@quantity(
+defined(
     "climb(lam: array, B: array, x: array, m: array)",
-    text="u = [x[a]/sqrt(sum(x[b]**2 for b in range(len(x)))) for a in range(len(x))]; p = "
-    "exp(sum(u[a]*B[a][b]*u[b] for a in range(len(u)) for b in range(len(u)))); q = exp(sum(u[a]*B[a][0] "
-    "for a in range(len(u)))); (m*q*lam[0]*(1 - u[0]**2) + p*u[0]*(lam[0] - sum(lam[a]*u[a]**2 for a in "
-    "range(len(u)))))/(m*q + p)",
+    "u = [x[a]/sqrt(sum(x[b]**2 for b in range(len(x)))) for a in range(len(x))]; p = exp(sum(u[a]*B[a][b]*u[b] for "
+    "a in range(len(u)) for b in range(len(u)))); q = exp(sum(u[a]*B[a][0] for a in range(len(u)))); (m*q*lam[0]*(1 "
+    "- u[0]**2) + p*u[0]*(lam[0] - sum(lam[a]*u[a]**2 for a in range(len(u)))))/(m*q + p)",
+    "d⟨x, e_0⟩/dt of a unit token x that sees itself and m tokens at e_0 under V = diag(λ), with the logits xᵀBy; x "
+    "is divided by its length",
     by_name=True,
-    example="climb(lam, B, x, m) >= 0",
 )
-def climb(run: ArrayRun, lam: str, B: str, x: str, m: str) -> Scalar:
-    """d⟨x, e_0⟩/dt of a unit token x that sees itself and m tokens at e_0 under V = diag(λ), with the logits xᵀBy;
-    x is divided by its length"""
-    A, u, values = run.A, _unit(run, x), column(run, lam)
-    first, form = u[..., :1, :], run.array(B)
-    count = A.asarray(np.asarray(run[m])[..., None, None])
-    tilt = A.matmul(A.transpose(u), A.matmul(form, u)) - A.matmul(A.transpose(u), form[..., :, :1])
-    own = A.exp(tilt)
-    away = A.sum((values[..., :1, :] - values) * u * u, axis=-2)
-    off = A.sum(u[..., 1:, :] * u[..., 1:, :], axis=-2)
-    return run.number(unbox((count * values[..., :1, :] * off + own * first * away) / (count + own)))
 
 
-@quantity(
+defined(
     "off_axis(x: array)",
-    text="1 - x[0]**2/sum(x[a]**2 for a in range(len(x)))",
-    by_name=True,
+    "1 - x[0]**2/sum(x[a]**2 for a in range(len(x)))",
+    "1 − ⟨x, e_0⟩², x divided by its length",
     example="off_axis(x) <= 1",
+    by_name=True,
 )
-def off_axis(run: ArrayRun, x: str) -> Scalar:
-    """1 − ⟨x, e_0⟩², x divided by its length"""
-    rest = _unit(run, x)[..., 1:, :]
-    return run.number(unbox(run.A.sum(rest * rest, axis=-2)))
 
 
 defined("first_value(lam: array)", "lam[0]", "first entry", example="first_value(lam) > 0")
 
 
-@predicate("first_is_largest(lam: array)", text="all(lam[0] >= lam[i] for i in range(len(lam)))")
-def first_is_largest(run: ArrayRun, lam: str) -> Truth:
-    """no entry is larger than the first"""
-    row = np.asarray(run[lam])
-    return Truth(np.asarray((row[..., :1] >= row).all(axis=-1)))
+defined(
+    "first_is_largest(lam: array)",
+    "all(lam[0] >= lam[i] for i in range(len(lam)))",
+    "no entry is larger than the first",
+)
 
 
 def draw_climbs(rng: Rng, size: int) -> ArrayInstance:
@@ -234,42 +193,18 @@ own_flow_one_cluster = proved(
 # -- the second conjecture, for two tokens -----------------------------------------------------------------
 
 
-def _pair(run: ArrayRun, M: str, X: str) -> tuple[Array, Array, Array, Array]:
-    """The unit tokens as rows, their parts in L (the first coordinates), and 1/|part| for both."""
-    A, rows = run.A, run.array(X)
-    unit = rows / A.sqrt(A.sum(rows * rows, axis=-1))
-    parts = unit[..., :, : unit.shape[-1] - np.shape(run[M])[-1]]
-    lengths = A.sqrt(A.sum(parts * parts, axis=-1))
-    return unit, parts, parts / lengths, lengths
-
-
-@quantity(
+defined(
     "aligning(lam: array, M: array, B: array, X: array)",
-    text="k = len(X[0]) - len(M); p = [[X[i][a]/sqrt(sum(X[i][b]**2 for b in range(len(X[0])))) for a in "
-    "range(k)] for i in range(2)]; r = [sqrt(sum(p[i][a]**2 for a in range(k))) for i in range(2)]; U = "
-    "[[X[i][a]/sqrt(sum(X[i][b]**2 for b in range(len(X[0])))) for a in range(len(X[0]))] for i in "
-    "range(2)]; s = exp(sum(U[1][a]*B[a][b]*(U[1][b] - U[0][b]) for a in range(len(X[0])) for b in "
-    "range(len(X[0])))); v = [lam*(p[0][a] + s*p[1][a])/(1 + s) for a in range(k)]; c = "
-    "sum(p[0][a]*p[1][a] for a in range(k))/(r[0]*r[1]); (sum(p[0][a]*v[a] for a in range(k))/r[0] - "
-    "c*sum(p[1][a]*v[a] for a in range(k))/r[1])/r[1]",
+    "k = len(X[0]) - len(M); p = [[X[i][a]/sqrt(sum(X[i][b]**2 for b in range(len(X[0])))) for a in range(k)] for i "
+    "in range(2)]; r = [sqrt(sum(p[i][a]**2 for a in range(k))) for i in range(2)]; U = "
+    "[[X[i][a]/sqrt(sum(X[i][b]**2 for b in range(len(X[0])))) for a in range(len(X[0]))] for i in range(2)]; s = "
+    "exp(sum(U[1][a]*B[a][b]*(U[1][b] - U[0][b]) for a in range(len(X[0])) for b in range(len(X[0])))); v = "
+    "[lam*(p[0][a] + s*p[1][a])/(1 + s) for a in range(k)]; c = sum(p[0][a]*p[1][a] for a in range(k))/(r[0]*r[1]); "
+    "(sum(p[0][a]*v[a] for a in range(k))/r[0] - c*sum(p[1][a]*v[a] for a in range(k))/r[1])/r[1]",
+    "d cos φ/dt, φ the angle of p_0 and p_1, p_i the part of x_i in L, the first coordinates; two causal tokens "
+    "under V = λ on L and M on the others, with the logits x_iᵀBx_j; tokens are divided by their lengths",
     by_name=True,
-    example="aligning(lam, M, B, X) >= 0",
 )
-def aligning(run: ArrayRun, lam: str, M: str, B: str, X: str) -> Scalar:
-    """d cos φ/dt, φ the angle of p_0 and p_1, p_i the part of x_i in L, the first coordinates; two causal tokens
-    under V = λ on L and M on the others, with the logits x_iᵀBx_j; tokens are divided by their lengths"""
-    A = run.A
-    unit, parts, directions, lengths = _pair(run, M, X)
-    first, second = directions[..., :1, :], directions[..., 1:, :]
-    logits = A.matmul(A.matmul(unit[..., 1:, :], run.array(B)), A.transpose(unit))
-    own = A.exp(logits[..., :, 1:] - logits[..., :, :1])
-    value = A.asarray(np.asarray(run[lam])[..., None, None])
-    # What attention sends to p_2, up to a multiple of p_2 that turns nothing.
-    sent = value * (parts[..., :1, :] + own * parts[..., 1:, :]) / (1 + own)
-    across = A.matmul(sent, A.transpose(first)) - A.matmul(sent, A.transpose(second)) * A.matmul(
-        first, A.transpose(second)
-    )
-    return run.number(unbox(across / lengths[..., 1:, :]))
 
 
 defined(
@@ -288,19 +223,14 @@ defined(
 )
 
 
-@quantity(
+defined(
     "sine_square(M: array, X: array)",
-    text="k = len(X[0]) - len(M); 1 - sum(X[0][a]*X[1][a] for a in range(k))**2/(sum(X[0][a]**2 for a in "
+    "k = len(X[0]) - len(M); 1 - sum(X[0][a]*X[1][a] for a in range(k))**2/(sum(X[0][a]**2 for a in "
     "range(k))*sum(X[1][a]**2 for a in range(k)))",
-    by_name=True,
+    "squared sine of the angle of the parts p_0 and p_1 of two tokens in L",
     example="sine_square(M, X) <= 1",
+    by_name=True,
 )
-def sine_square(run: ArrayRun, M: str, X: str) -> Scalar:
-    """squared sine of the angle of the parts p_0 and p_1 of two tokens in L"""
-    A, directions = run.A, _pair(run, M, X)[2]
-    first, second = directions[..., :1, :], directions[..., 1:, :]
-    off = first - A.matmul(first, A.transpose(second)) * second
-    return run.number(unbox(A.sum(off * off, axis=-1)))
 
 
 def draw_pairs(rng: Rng, size: int) -> ArrayInstance:
@@ -334,5 +264,5 @@ karagodin2024_subspace_two = proved(
     share=0.3,
     notes="So where ⟨Mz, z⟩ < λ‖z‖² for all z ≠ 0 both tokens tend to the normalised L-part of the first, from "
     "every start with independent L-parts. So do n ≤ dim L tokens, and any number from almost every start where M "
-    "has at most one row (proofs/karagodin2024.tex); else we have not decided the conjecture.",
+    "has at most one row, or where βQᵀK is a multiple of V (proofs/karagodin2024.tex); else we have not decided it.",
 )

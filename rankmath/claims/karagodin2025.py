@@ -4,48 +4,21 @@ from fractions import Fraction
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun, Scalar, Truth, column, defined, farthest, predicate, quantity, unbox
-from rankmath.validation import Array
+from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
 from rankmath.verification.claim import ArrayInstance, Rng, exact_batch, proved, refuted
 from rankmath.verification.draws import written
 from rankmath.verification.papers import KARAGODIN_NORMS, OWN
 
-
-def unit_rows(run: ArrayRun, X: str) -> Array:
-    """The rows, each divided by its length."""
-    rows = run.array(X)
-    return rows / run.A.sqrt(run.A.sum(rows * rows, axis=-1))
-
-
-def _centred(run: ArrayRun, rows: Array) -> Array:
-    return rows - run.A.sum(rows, axis=-2) / rows.shape[-2]
-
-
-@quantity(
+defined(
     "variance_fall(B: array, X: array, s: array)",
-    text="u = [[X[i][a]/sqrt(sum(X[i][b]**2 for b in range(len(X[0])))) for a in range(len(X[0]))] for i "
-    "in range(len(X))]; y = softmax(u @ B @ T(u)) @ u; v = [[(y[i][a] - sum(y[i][b]*u[i][b] for b in "
-    "range(len(X[0])))*u[i][a])/s[i] for a in range(len(X[0]))] for i in range(len(X))]; "
-    "2*sum(u[i][a]*v[j][a] for i in range(len(X)) for j in range(len(X)) for a in "
-    "range(len(X[0])))/len(X)**2",
+    "u = [[X[i][a]/sqrt(sum(X[i][b]**2 for b in range(len(X[0])))) for a in range(len(X[0]))] for i in "
+    "range(len(X))]; y = softmax(u @ B @ T(u)) @ u; v = [[(y[i][a] - sum(y[i][b]*u[i][b] for b in "
+    "range(len(X[0])))*u[i][a])/s[i] for a in range(len(X[0]))] for i in range(len(X))]; 2*sum(u[i][a]*v[j][a] for i "
+    "in range(len(X)) for j in range(len(X)) for a in range(len(X[0])))/len(X)**2",
+    "−d Var/dt, Var = Σ_j‖x_j − m‖²/n about the mean m, of unit tokens with x_j' = P_{x_j}(Σ_k a_jk x_k)/s_j, P_x "
+    "the projection off x, a the softmax of the logits x_jᵀBx_k; tokens are divided by their lengths",
     by_name=True,
-    example="variance_fall(B, X, s) >= 0",
 )
-def variance_fall(run: ArrayRun, B: str, X: str, s: str) -> Scalar:
-    """−d Var/dt, Var = Σ_j‖x_j − m‖²/n about the mean m, of unit tokens with x_j' = P_{x_j}(Σ_k a_jk x_k)/s_j, P_x
-    the projection off x, a the softmax of the logits x_jᵀBx_k; tokens are divided by their lengths"""
-    A, u = run.A, unit_rows(run, X)
-    n, centred = u.shape[-2], _centred(run, u)
-    logits = A.matmul(A.matmul(u, run.array(B)), A.transpose(u))
-    e = A.exp(logits - A.max(logits, axis=-1))
-    share = e / A.sum(e, axis=-1)
-    gaps = u[..., None, :, :] - u[..., :, None, :]  # x_k − x_j at j, k: no digits are lost where tokens are close
-    pull = A.sum(share[..., None] * gaps, axis=-2)[..., 0, :]
-    along = -A.sum(share[..., None] * A.sum(gaps * gaps, axis=-1), axis=-2)[..., 0, :] / 2
-    variance = A.sum(A.sum(centred * centred, axis=-1), axis=-2) / n
-    inward = (A.sum(centred * centred, axis=-1) + variance) / 2
-    speed = inward * along - A.sum(centred * pull, axis=-1)
-    return run.number(unbox(2 * A.sum(speed / column(run, s), axis=-2) / n))
 
 
 defined(
@@ -59,18 +32,15 @@ defined(
 )
 
 
-@quantity(
+defined(
     "cone(X: array)",
-    text="u = [[X[i][a]/sqrt(sum(X[i][b]**2 for b in range(len(X[0])))) for a in range(len(X[0]))] for i "
-    "in range(len(X))]; max(1 - sum(u[i][a]*u[j][a] for a in range(len(X[0]))) for i in "
-    "range(len(X)) for j in range(len(X)))",
-    by_name=True,
+    "u = [[X[i][a]/sqrt(sum(X[i][b]**2 for b in range(len(X[0])))) for a in range(len(X[0]))] for i in "
+    "range(len(X))]; max(1 - sum(u[i][a]*u[j][a] for a in range(len(X[0]))) for i in range(len(X)) for j in "
+    "range(len(X)))",
+    "1 − ⟨x_i, x_j⟩, the largest over two rows, divided by their lengths",
     example="cone(X) <= 2",
+    by_name=True,
 )
-def cone(run: ArrayRun, X: str) -> Scalar:
-    """1 − ⟨x_i, x_j⟩, the largest over two rows, divided by their lengths"""
-    far = farthest(run.A, unit_rows(run, X))
-    return run.number(far * far / 2)
 
 
 defined(
@@ -131,7 +101,6 @@ karagodin2025_4_3 = refuted(
     "variance_falls(beta, X)",
     given=("beta > 0", "in_printed_cone(beta, X)"),
     arrays={"beta": ", > 0", "X": "n d, n >= 2"},
-    exact=True,
     title="Where all cosines are above 1 − 1/(100n²β²) the variance of a cluster falls",
     source=f"{KARAGODIN_NORMS}, Theorem 4.3 (ii), −d Var/dt of the order of Var, its case of LayerNorm after "
     "the map with Q = K = I, as a public formalisation, fxeqxmulfx/transformer, quotes the hypothesis; that "

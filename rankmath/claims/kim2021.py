@@ -2,10 +2,7 @@
 
 import numpy as np
 
-from rankmath.attention.softmax import softmax
-from rankmath.formula.arrays import ArrayRun, Scalar, defined, quantity, unbox
-from rankmath.linalg import norms
-from rankmath.validation import Array
+from rankmath.formula.arrays import defined
 from rankmath.verification.claim import ArrayInstance, exact_batch, ours, proved
 from rankmath.verification.draws import Rng, clustered_tokens, low_rank_tokens, moderate_tokens
 from rankmath.verification.papers import KIM
@@ -18,61 +15,25 @@ defined(
 )
 
 
-def distance_jacobian(run: ArrayRun, Z: str) -> Array:
-    """The derivative of f(Z)_i = Σ_j P_ij z_j, P_ij ∝ e^{−‖z_i − z_j‖²}, (..., nd, nd), rows the input.
-
-    With q_k = z_k − z_i and m_i = Σ_j P_ij q_j its block (k, i) is P_ik (I − 2 q_kᵀ(q_k − m_i)); block (i, i) is
-    P_ii I plus twice the covariance of the q_j.
-    """
-    A, X = run.A, run.array(Z)
-    n, d = X.shape[-2:]
-    eye = A.asarray(np.eye(d))
-    columns = []
-    for i in range(n):
-        q = X - X[..., i : i + 1, :]
-        p = softmax(A, -A.transpose(A.sum(q * q, axis=-1)))
-        centred = q - A.matmul(p, q)
-        blocks = []
-        for k in range(n):
-            weight = p[..., :, k : k + 1]
-            if k == i:
-                blocks.append(weight * eye + 2 * A.matmul(A.transpose(q), A.transpose(p) * centred))
-            else:
-                outer = A.matmul(A.transpose(q[..., k : k + 1, :]), centred[..., k : k + 1, :])
-                blocks.append(weight * (eye - 2 * outer))
-        columns.append(A.concat(blocks, axis=-2))
-    return A.concat(columns, axis=-1)
-
-
-@quantity(
+defined(
     "distance_jacobian_norm(Z: array)",
-    text="P = softmax([[-sum((Z[i][a] - Z[j][a])**2 for a in range(len(Z[0]))) for j in range(n)] for i in "
-    "range(n)]); d = len(Z[0]); f = P @ Z; spectral([[P[i][k]*identity(d)[a][b] - 2*sum(P[i][j]*(Z[i][b] "
-    "- Z[j][b])*(identity(n)[i][k] - identity(n)[j][k])*(Z[j][a] - f[i][a]) for j in range(n)) for i in "
-    "range(n) for a in range(d)] for k in range(n) for b in range(d)])",
+    "P = softmax([[-sum((Z[i][a] - Z[j][a])**2 for a in range(len(Z[0]))) for j in range(n)] for i in range(n)]); d "
+    "= len(Z[0]); f = P @ Z; spectral([[P[i][k]*identity(d)[a][b] - 2*sum(P[i][j]*(Z[i][b] - "
+    "Z[j][b])*(identity(n)[i][k] - identity(n)[j][k])*(Z[j][a] - f[i][a]) for j in range(n)) for i in range(n) for a "
+    "in range(d)] for k in range(n) for b in range(d)])",
+    "spectral norm of the derivative of f(Z)_i = Σ_j P_ij z_j, P_ij in proportion to e^{−‖z_i − z_j‖²}",
     by_name=True,
-    example="distance_jacobian_norm(Z) >= 0",
 )
-def distance_jacobian_norm(run: ArrayRun, Z: str) -> Scalar:
-    """spectral norm of the derivative of f(Z)_i = Σ_j P_ij z_j, P_ij in proportion to e^{−‖z_i − z_j‖²}"""
-    return run.number(norms.spectral(distance_jacobian(run, Z), run.A))
 
 
-@quantity(
+defined(
     "received(Z: array)",
-    text="P = softmax([[-sum((Z[i][a] - Z[j][a])**2 for a in range(len(Z[0]))) for j in range(n)] for i in "
-    "range(n)]); max(sum(P[i][j] for i in range(n)) for j in range(n))",
-    by_name=True,
+    "P = softmax([[-sum((Z[i][a] - Z[j][a])**2 for a in range(len(Z[0]))) for j in range(n)] for i in range(n)]); "
+    "max(sum(P[i][j] for i in range(n)) for j in range(n))",
+    "the most attention that one token receives in all, P_ij in proportion to e^{−‖z_i − z_j‖²}",
     example="received(Z) >= 1",
+    by_name=True,
 )
-def received(run: ArrayRun, Z: str) -> Scalar:
-    """the most attention that one token receives in all, P_ij in proportion to e^{−‖z_i − z_j‖²}"""
-    A, X = run.A, run.array(Z)
-    rows = []
-    for i in range(X.shape[-2]):
-        q = X - X[..., i : i + 1, :]
-        rows.append(softmax(A, -A.transpose(A.sum(q * q, axis=-1))))
-    return run.number(unbox(A.max(A.sum(A.concat(rows, axis=-2), axis=-2), axis=-1)))
 
 
 defined(
@@ -157,7 +118,6 @@ own_l2_lower = ours(
     "crowd_gain(m) >= m/16 + 4/9",
     given="m >= 4",
     arrays={"m": ", even, >= 4"},
-    exact=True,
     title="Attention by distances, in enough dimensions, has a Lipschitz constant in ℓ₂ of order n^{1/4} at least",
     draws=(draw_crowds,),
     share=0.1,

@@ -2,68 +2,36 @@
 
 from functools import partial
 
-from rankmath.attention.softmax import softmax
-from rankmath.formula.arrays import ArrayRun, Scalar, defined, farthest, quantity, unbox
-from rankmath.validation import NumpyArray
+from rankmath.formula.arrays import defined
 from rankmath.verification.claim import ArrayInstance, Rng, proved
 from rankmath.verification.draws import written
 from rankmath.verification.papers import NOCI, OWN
 
-
-def _parts(run: ArrayRun, Z: str, M: str, G: str) -> tuple[NumpyArray, NumpyArray, NumpyArray]:
-    """Tokens about the first one, attention, and the change x_i G x_jᵀ of its logits (up to constants of a row)."""
-    key = ("moved logits", Z, M, G)
-    if key not in run.memory:
-        A, X = run.A, run.array(Z)
-        R = X - X[..., :1, :]
-        across = A.transpose(R)
-        P = softmax(A, A.matmul(A.matmul(X, run.array(M)), across))
-        run.memory[key] = R, P, A.matmul(A.matmul(X, run.array(G)), across)
-    found: tuple[NumpyArray, NumpyArray, NumpyArray] = run.memory[key]
-    return found
-
-
-@quantity(
+defined(
     "weight_gradient(Z: array, M: array, V: array, G: array, i: layer)",
-    text="p = softmax(Z @ M @ T(Z)); f = Z @ G @ T(Z); v = Z @ V; sqrt(sum(sum(p[i][j]*(f[i][j] - "
-    "sum(p[i][k]*f[i][k] for k in range(n)))*v[j][a] for j in range(n))**2 for a in range(len(v[0]))))",
-    by_name=True,
+    "p = softmax(Z @ M @ T(Z)); f = Z @ G @ T(Z); v = Z @ V; sqrt(sum(sum(p[i][j]*(f[i][j] - sum(p[i][k]*f[i][k] for "
+    "k in range(n)))*v[j][a] for j in range(n))**2 for a in range(len(v[0]))))",
+    "ℓ₂ norm of the derivative of token i of softmax(ZMZᵀ)ZV when M moves along G",
     example="weight_gradient(Z, M, V, G, 0) >= 0",
+    by_name=True,
 )
-def weight_gradient(run: ArrayRun, Z: str, M: str, V: str, G: str, i: int) -> Scalar:
-    """ℓ₂ norm of the derivative of token i of softmax(ZMZᵀ)ZV when M moves along G"""
-    A = run.A
-    R, P, tilt = _parts(run, Z, M, G)
-    p, f = P[..., i : i + 1, :], tilt[..., i : i + 1, :]
-    centred = p * (f - A.sum(p * f, axis=-1))
-    moved = A.matmul(centred, A.matmul(R, run.array(V)))
-    return run.number(unbox(A.sqrt(A.sum(moved * moved, axis=-1))))
 
 
-@quantity(
+defined(
     "logit_shift(Z: array, M: array, G: array, i: layer)",
-    text="f = Z @ G @ T(Z); max(f[i][j] for j in range(n)) - min(f[i][j] for j in range(n))",
-    by_name=True,
+    "f = Z @ G @ T(Z); max(f[i][j] for j in range(n)) - min(f[i][j] for j in range(n))",
+    "largest minus least z_i G z_jᵀ over j: how far row i of the logits moves along G",
     example="logit_shift(Z, M, G, 0) >= 0",
-)
-def logit_shift(run: ArrayRun, Z: str, M: str, G: str, i: int) -> Scalar:
-    """largest minus least z_i G z_jᵀ over j: how far row i of the logits moves along G"""
-    A = run.A
-    row = _parts(run, Z, M, G)[2][..., i : i + 1, :]
-    return run.number(unbox(A.max(row, axis=-1) + A.max(-row, axis=-1)))
-
-
-@quantity(
-    "value_spread(Z: array, V: array)",
-    text="v = Z @ V; max(sqrt(sum((v[i][a] - v[j][a])**2 for a in range(len(v[0])))) for i in range(n) for j "
-    "in range(n))",
     by_name=True,
-    example="value_spread(Z, V) >= 0",
 )
-def value_spread(run: ArrayRun, Z: str, V: str) -> Scalar:
-    """largest ℓ₂ distance of two rows of ZV"""
-    X = run.array(Z)
-    return run.number(farthest(run.A, run.A.matmul(X - X[..., :1, :], run.array(V))))
+
+
+defined(
+    "value_spread(Z: array, V: array)",
+    "v = Z @ V; max(sqrt(sum((v[i][a] - v[j][a])**2 for a in range(len(v[0])))) for i in range(n) for j in range(n))",
+    "largest ℓ₂ distance of two rows of ZV",
+    by_name=True,
+)
 
 
 defined(
@@ -97,7 +65,6 @@ noci2022_zero_grad = proved(
     "no_gradient(Z, V, G)",
     given="equal_tokens(Z)",
     arrays={"Z": "n d", "M": "d d", "V": "d m", "G": "d d"},
-    exact=True,
     title="Equal tokens: no gradient reaches queries and keys",
     source=f"{NOCI}, on vanishing gradients under rank collapse, as we read it: X = 1xᵀ makes the derivative of "
     "self-attention in W_Q and in W_K vanish (M = W_Q W_Kᵀ/√d_qk moves along G = dW_Q W_Kᵀ/√d_qk or "

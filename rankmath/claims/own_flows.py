@@ -1,7 +1,7 @@
 """own_flows: what papers of 2024 to 2026 on tokens that flow leave to say: how long until tokens meet, how fast in
 the mean field, on which circles, beside which frozen tokens, and between which steps."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -164,52 +164,21 @@ own_circle_three = proved(
 # -- frozen tokens -----------------------------------------------------------------------------------------
 
 
-_Curve = Callable[[Array], Array]
-
-
-def _angles(run: ArrayRun, w: str, letter: str) -> tuple[_Curve, _Curve, Array, Array]:
-    """sine and cosine, π w, and the other letter, in the arithmetic."""
-    values = [np.asarray(run[name], dtype=object) for name in (w, letter)]
-    if not run.A.unbounded:
-        share, other = (value.astype(float) for value in values)
-        return np.sin, np.cos, np.pi * share, other
-    if run.A.name == "mpmath":
-        import mpmath
-
-        share, other = (mpmath.mpf(value[()]) for value in values)
-        return mpmath.sin, mpmath.cos, mpmath.pi * share, other
-    from flint import arb
-
-    from rankmath.arithmetic.balls import ball
-
-    balls = [ball(value[()]) for value in values]
-    return arb.sin, arb.cos, arb.pi() * balls[0], balls[1]
-
-
-@quantity(
+defined(
     "near_slope(w: array, eps: array)",
-    text="s = pi*w; s*cos(eps*s)/sin(eps*s) - sin(eps*s)/s",
+    "s = pi*w; s*cos(eps*s)/sin(eps*s) - sin(eps*s)/s",
+    "s g(εs)/h(εs), with h(x) = e^{β(cos x − 1)} sin x, g its derivative, β = 1/s², s = πw",
     by_name=True,
-    example="near_slope(w, eps) >= 0",
 )
-def near_slope(run: ArrayRun, w: str, eps: str) -> Scalar:
-    """s g(εs)/h(εs), with h(x) = e^{β(cos x − 1)} sin x, g its derivative, β = 1/s², s = πw"""
-    sin, cos, s, e = _angles(run, w, eps)
-    return run.number(s * cos(e * s) / sin(e * s) - sin(e * s) / s)
 
 
-@quantity(
+defined(
     "far_slope(w: array, b: array)",
-    text="s = pi*w; x = b*s; y = (b + 1)*s; exp((cos(y) - cos(x))/s**2)*(sin(y)**2 - s**2*cos(y))/(s*sin(x))",
-    by_name=True,
+    "s = pi*w; x = b*s; y = (b + 1)*s; exp((cos(y) - cos(x))/s**2)*(sin(y)**2 - s**2*cos(y))/(s*sin(x))",
+    "−s g((b + 1)s)/h(bs), with h(x) = e^{β(cos x − 1)} sin x, g its derivative, β = 1/s², s = πw",
     example="far_slope(w, b) <= 2",
+    by_name=True,
 )
-def far_slope(run: ArrayRun, w: str, b: str) -> Scalar:
-    """−s g((b + 1)s)/h(bs), with h(x) = e^{β(cos x − 1)} sin x, g its derivative, β = 1/s², s = πw"""
-    sin, cos, s, k = _angles(run, w, b)
-    x, y = k * s, (k + 1) * s
-    fall: _Curve = run.A.exp if run.A.unbounded else np.exp
-    return run.number(fall((cos(y) - cos(x)) / (s * s)) * (sin(y) * sin(y) - s * s * cos(y)) / (s * sin(x)))
 
 
 def draw_separations(rng: Rng, size: int) -> ArrayInstance:

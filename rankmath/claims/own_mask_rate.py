@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
+from rankmath.formula.arrays import defined
 from rankmath.verification.claim import ArrayInstance, Rng, exact_batch, ours, refuted
 from rankmath.verification.draws import written
 from rankmath.verification.papers import OWN
@@ -34,15 +34,12 @@ defined(
 )
 
 
-@predicate(
+defined(
     "zero_one(G: array)",
-    text="all(G[i][j] == 0 or G[i][j] == 1 for i in range(n) for j in range(n)) and"
-    " all(any(G[i][j] == 1 for j in range(n)) for i in range(n))",
+    "all(G[i][j] == 0 or G[i][j] == 1 for i in range(n) for j in range(n)) and all(any(G[i][j] == 1 for j in "
+    "range(n)) for i in range(n))",
+    "entries are 0 and 1, and every token sees one",
 )
-def zero_one(run: ArrayRun, G: str) -> Truth:
-    """entries are 0 and 1, and every token sees one"""
-    M = np.asarray(run[G])
-    return Truth(((M == 0) | (M == 1)).all(axis=(-2, -1)) & (M == 1).any(axis=-1).all(axis=-1))
 
 
 defined(
@@ -54,15 +51,11 @@ defined(
 )
 
 
-@predicate(
+defined(
     "symmetric_weights(K: array)",
-    text="all(K[i][j] == K[j][i] and K[i][j] >= 0 and K[i][i] > 0 for i in range(n) for j in range(n))",
+    "all(K[i][j] == K[j][i] and K[i][j] >= 0 and K[i][i] > 0 for i in range(n) for j in range(n))",
+    "K is symmetric, no entry is negative, and those on the diagonal are positive",
 )
-def symmetric_weights(run: ArrayRun, K: str) -> Truth:
-    """K is symmetric, no entry is negative, and those on the diagonal are positive"""
-    M = np.asarray(run[K])
-    loops = (np.diagonal(M, axis1=-2, axis2=-1) > 0).all(axis=-1)
-    return Truth(loops & ((np.swapaxes(M, -1, -2) == M) & (M >= 0)).all(axis=(-2, -1)))
 
 
 defined(
@@ -140,7 +133,6 @@ unstated_mask_dichotomy = refuted(
     "never_forgets(P)",
     given="incomplete_attention(P)",
     arrays={"P": "n n, stochastic"},
-    exact=True,
     title="Under an incomplete mask with self-loops no attention forgets in finite depth: nobody says so",
     source=f"{OWN}; nobody states it: own:mask-rate is about equal logits",
     draws=(draw_forgetful,),

@@ -7,7 +7,7 @@ import numpy as np
 
 from rankmath.claims import own_diameter
 from rankmath.model.network import Network
-from rankmath.model.positions import Rotary
+from rankmath.model.positions import ALiBi, Rotary
 from rankmath.model.sublayers import Attention, LayerNorm, NormKind, Sublayer
 from rankmath.validation import Floats
 from rankmath.verification.claim import Draw, NetworkInstance, Rng, Statement, refuted
@@ -44,7 +44,9 @@ def _draws(
     def of_kind(kind: dict[str, Any]) -> Draw:
         def draw(rng: Rng, size: int) -> NetworkInstance:
             n, d, H, L = shapes[int(rng.integers(len(shapes)))]
-            net = Network.random(n, d, H, L, **kind, **more)
+            # Slopes that matter, where the usual one of a single head is 1/256.
+            slopes = {"positions": ALiBi(rng.uniform(0.05, 2, H))} if kind.get("positions") == "alibi" else {}
+            net = Network.random(n, d, H, L, **{**kind, **slopes}, **more)
             stacked = {}
             for name in ("query", "key", "value", "output"):
                 if (array := getattr(net, name)) is not None:

@@ -2,30 +2,16 @@
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun, Scalar, column, quantity, unbox
+from rankmath.formula.arrays import defined
 from rankmath.verification.claim import ArrayInstance, Rng, proved
 
-
-@quantity(
+defined(
     "tv(c: array, g: array)",
-    text="sum(abs(softmax(c + g)[j] - softmax(c)[j]) for j in range(len(c)))/2",
-    by_name=True,
+    "sum(abs(softmax(c + g)[j] - softmax(c)[j]) for j in range(len(c)))/2",
+    "total variation ½‖p − q‖₁ of q = softmax(c) and p = softmax(c + g)",
     example="tv(c, g) <= 1",
+    by_name=True,
 )
-def tv(run: ArrayRun, c: str, g: str) -> Scalar:
-    """total variation ½‖p − q‖₁ of q = softmax(c) and p = softmax(c + g)"""
-    A = run.A
-    logits, tilt = column(run, c), column(run, g)
-    rows = A.concat([logits, tilt], axis=-1)
-    rows = rows - A.row_of_largest(logits, rows)
-    e = A.exp(rows[..., :1])
-    q = e / A.sum(e, axis=-2)
-    centred = rows[..., 1:] - A.sum(q * rows[..., 1:], axis=-2)
-    with np.errstate(over="ignore", invalid="ignore"):  # doubles may not tell; balls do
-        m = A.expm1_of_temporary(centred + 0)
-        mean = A.sum(q * m, axis=-2)
-        distance = A.sum(A.abs(q * (m - mean)), axis=-2) / (1 + mean) / 2
-    return run.number(unbox(distance))
 
 
 def draw_tv(rng: Rng, size: int) -> ArrayInstance:

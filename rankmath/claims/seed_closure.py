@@ -42,7 +42,6 @@ seed_closure = proved(
     "stochastic_product(P)",
     given="row_stochastic(P)",
     arrays={"P": "t n n, stochastic, n >= 2"},
-    exact=True,
     title="Row-stochastic matrices are closed under products",
     source="folklore; used throughout Dong, Cordonnier and Loukas 2021",
     draws=(draw_closure,),

@@ -83,7 +83,6 @@ own_stable_causal = ours(
     "stable_pair(parameters, dim)",
     given="stable_range(parameters)",
     arrays={"parameters": "3", "dim": ", whole, >= 2"},
-    exact=True,
     title="An exponentially stable causal equilibrium of rank two",
     draws=(draw_stable_causal,),
     exhibit=exhibit_stable_causal,

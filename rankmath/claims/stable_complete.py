@@ -101,7 +101,6 @@ own_stable_complete = ours(
     given="no_mask(X, W_V, W_QK, allowed)",
     arrays=_DATA,
     quantifier="some",
-    exact=True,
     title="Stable full-rank equilibria under the complete mask",
     draws=tuple(partial(draw_stable_complete, tokens=n) for n in range(2, 8)),
     exhibit=partial(exhibit_equilibrium, "own:stable-complete", tokens=3),
@@ -115,7 +114,6 @@ wu2024_conjecture = refuted(
     "none_attracts(X, W_V, W_QK, allowed)",
     given="undirected(X, W_V, W_QK, allowed)",
     arrays=_DATA,
-    exact=True,
     title="Under undirected masks no equilibrium of rank above one attracts",
     source=f"{WU}, stated there as a conjecture: that there are none; registered is the weaker claim that "
     f"none attracts",
@@ -169,7 +167,6 @@ unstated_ln_sphere = refuted(
     "collapses(X)",
     given="at_rest(X, W_V, allowed)",
     arrays={"X": "n d", "W_V": "d d", "allowed": "mask n = causal"},
-    exact=True,
     title="LayerNorm that divides each token by its norm plays no role: a claim that nobody makes",
     source=f"{OWN}; nobody states it: section 3.3 of {DONG} means column LayerNorm, for which it is right "
     f"(dong2021:3.3), and {WU} show that it is false of this one",

@@ -55,7 +55,6 @@ own_stable_connected = ours(
     "identity_attracts(allowed, ratio)",
     given="undirected_connected(allowed, ratio)",
     arrays={"allowed": "mask n", "ratio": ", > 0, < 1"},
-    exact=True,
     title="An attracting equilibrium of full rank under every connected undirected mask with self-loops",
     draws=(draw_connected,),
     share=0.002,

@@ -64,7 +64,6 @@ wu2024_3 = proved(
     "every_rank(sizes, w)",
     given="w > tokens_of(sizes) - 1",
     arrays={"sizes": "2, whole, >= 1", "w": ""},
-    exact=True,
     title="One value matrix with equilibria of every rank",
     source=f"{WU}, Theorem 3, item 1",
     draws=(draw_shifts,),

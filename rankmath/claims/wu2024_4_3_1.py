@@ -79,7 +79,6 @@ wu2024_4_3_1 = proved(
     "two_token_equilibria(w)",
     given="w > 1",
     arrays={"w": ", > 1"},
-    exact=True,
     title="Two tokens that need not collapse: equilibria and multipliers",
     source=f"{WU}, section 4.3.1",
     truth="proofs/wu2024_3.tex",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rankmath.claims.castin2024 import LAYERS, ONE_LAYER, close_tokens
+from rankmath.claims.castin2024 import FIRST_LAYER, LAYERS, ONE_LAYER, close_tokens
 from rankmath.claims.folk_softmax_gradient import LOGITS, draw_logits
 from rankmath.formula.arrays import defined
 from rankmath.verification.claim import Instance, Rng, networks, proved
@@ -63,7 +63,7 @@ yudin2025_attention = proved(
 own_attention_shares = proved(
     "own:attention-shares",
     "jacobian_norm() <= norm(W[0,0], 2)*(norm(P[0,0], 2) + a*kappa*c*(c + norm(X[0], 2)))",
-    given=ONE_LAYER,
+    given=FIRST_LAYER,
     where={**_SIZE, "c": "centred_norm(X[0])"},
     title="The derivative of attention by the two largest shares of its rows and the spread of the tokens",
     source=f"{OWN}, after {YUDIN}",

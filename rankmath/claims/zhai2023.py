@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from rankmath.formula.arrays import ArrayRun, Scalar, defined, quantity
+from rankmath.formula.arrays import defined
 from rankmath.verification.claim import ArrayInstance, Rng, proved, refuted
 from rankmath.verification.papers import OWN, ZHAI
 
@@ -19,27 +19,13 @@ defined(
 defined("logit_size(X: array, W: array)", "spectral(W)*spectral(X @ T(X))", "spectral norm of W times that of XXᵀ")
 
 
-@quantity(
+defined(
     "entropy_floor(T: number, s: number)",
-    text="b = exp(-s*sqrt(T/(T - 1))); log(1 + (T - 1)*b) + s*sqrt(T*(T - 1))*b/(1 + (T - 1)*b)",
-    by_name=True,
+    "b = exp(-s*sqrt(T/(T - 1))); log(1 + (T - 1)*b) + s*sqrt(T*(T - 1))*b/(1 + (T - 1)*b)",
+    "log(1 + (T − 1)β) + s√(T(T − 1))β/(1 + (T − 1)β), β = e^(−s√(T/(T − 1))), for T tokens",
     example="entropy_floor(3, 1) >= 0",
+    by_name=True,
 )
-def entropy_floor(run: ArrayRun, T: Scalar, s: Scalar) -> Scalar:
-    """log(1 + (T − 1)β) + s√(T(T − 1))β/(1 + (T − 1)β), β = e^(−s√(T/(T − 1))), for T tokens"""
-    tokens, size = (run.numbers.lift(x) if isinstance(x, Fraction) else x for x in (T, s))
-    one = run.numbers.lift(Fraction(1))
-    gap = size * run.numbers.apply("sqrt", tokens / (tokens - one))
-    if run.A.unbounded:
-        import mpmath
-
-        x = (tokens - one) * run.numbers.apply("exp", -gap)
-        return x.log1p() + x * gap / (one + x) if run.A.name == "balls" else mpmath.log1p(x) + x * gap / (one + x)
-    # In logarithms: 1 + x would lose a small x.
-    log = (tokens - one).log - gap.floats()
-    first = np.where(log < -35, log, np.log(np.log1p(np.exp(np.maximum(log, -40)))))
-    with np.errstate(invalid="ignore"):  # a gap beyond doubles makes nan, which decides nothing
-        return run.from_log(np.logaddexp(first, log + gap.log - np.log1p(np.exp(log))))
 
 
 def draw_entropies(rng: Rng, size: int) -> ArrayInstance:

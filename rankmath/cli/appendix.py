@@ -19,11 +19,23 @@ from rankmath.cli.app import as_json, complete_keys
     type=click.Path(),
     help="report.json of `rankmath verify`, for what is measured; its figures are taken along.",
 )
-@click.option("--all", "everything", is_flag=True, help="All statements: some ninety pages.")
+@click.option("--all", "everything", is_flag=True, help="All statements: more than a hundred pages.")
 @click.option("--fragment", is_flag=True, help="For \\input in a paper of yours; rankmath.sty lies beside it.")
+@click.option(
+    "--sources",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Add the BibTeX entries to this .bib file, each once, instead of to references.bib beside the text.",
+)
 @as_json
 def appendix(
-    what: tuple[str, ...], output: str, report_path: str | None, everything: bool, fragment: bool, as_json: bool
+    what: tuple[str, ...],
+    output: str,
+    report_path: str | None,
+    everything: bool,
+    fragment: bool,
+    sources: str | None,
+    as_json: bool,
 ) -> None:
     """The LaTeX appendix: statements, proofs, refutations, certificates.
 
@@ -37,12 +49,14 @@ def appendix(
     """
     from rankmath.certificates.certificate import Certificate
     from rankmath.claims import statements
+    from rankmath.files import folder
     from rankmath.printing import did_you_mean
     from rankmath.report.appendix import appendix as assemble
     from rankmath.report.appendix import relied_on
     from rankmath.report.results import Report
     from rankmath.validation import InvalidArgument
 
+    folder(output, "--output")  # before any work
     report = None if report_path is None else Report.load(report_path)
     plots = None if report_path is None else Path(report_path).parent / "figures"
     keys, certificates = [], []
@@ -63,9 +77,11 @@ def appendix(
             raise InvalidArgument("what: nothing given; name statements or certificates, a --report, or --all")
         keys = relied_on([(result.key, result.outcome) for result in report.results])
     chosen = None if everything else keys
-    path = assemble(report, plots=plots, keys=chosen, theorems=certificates, fragment=fragment).save(output)
+    path = assemble(report, plots=plots, keys=chosen, theorems=certificates, fragment=fragment).save(output, sources)
     if as_json:
-        click.echo(json.dumps({"appendix": str(path), "bibliography": str(path.with_name("references.bib"))}))
+        click.echo(
+            json.dumps({"appendix": str(path), "bibliography": sources or str(path.with_name("references.bib"))})
+        )
         return
     click.echo(f"appendix: {path}")
     if report is None:

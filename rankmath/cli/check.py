@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 
@@ -22,12 +25,14 @@ from rankmath.cli.app import as_json
 def check(files: tuple[str, ...], export: str | None, coq: bool, as_json: bool) -> None:
     """The independent checker: accept or reject certificates.
 
-    Says in words what was checked. Exit code 1 if one is rejected.
+    Says in words what was checked. Exit code 1 if one is rejected. A folder stands for the .json files in it, - for
+    standard input.
 
     Example: rankmath check proofs/certificates/*.json
     """
     from rankmath.checker import checker
     from rankmath.checker.export import standalone
+    from rankmath.console import Progress
     from rankmath.files import write
     from rankmath.validation import InvalidArgument
 
@@ -36,8 +41,36 @@ def check(files: tuple[str, ...], export: str | None, coq: bool, as_json: bool) 
         click.echo(f"{export}: the checker in one file; run it with python -I {export} FILE...")
     elif not files:
         raise InvalidArgument("files: none given; name certificates to check, or --export FILE")
-    code = checker.run(files, as_json=as_json, say=click.echo)
-    sys.exit(max(code, *(_write_coq(name) for name in files)) if coq else code)
+    with TemporaryDirectory() as folder:
+        names = [name for given in files for name in _certificates(given, Path(folder))]
+        with Progress(len(names), "files", quiet=as_json or len(names) < 2) as progress:
+
+            def counted() -> Iterator[str]:
+                for name in names:
+                    yield name
+                    progress.step(Path(name).name)
+
+            code = checker.run(counted(), as_json=as_json, say=lambda told: click.echo(told.replace(f"{folder}/", "")))
+        sys.exit(max(code, *(_write_coq(name) for name in names)) if coq and names else code)
+
+
+def _certificates(given: str, folder: Path) -> list[str]:
+    """The files that an argument names: itself, those of a folder, or standard input as a file in `folder`."""
+    from rankmath.validation import InvalidArgument
+
+    if given == "-":
+        typed = folder / "standard-input.json"
+        typed.write_bytes(sys.stdin.buffer.read())
+        return [str(typed)]
+    path = Path(given)
+    if path.is_dir():
+        found = sorted(map(str, path.glob("*.json")))
+        if not found:
+            raise InvalidArgument(f"files: {given!r} given; the folder holds no .json file")
+        return found
+    if not path.exists():
+        raise InvalidArgument(f"files: {given!r} given; there is no such file or folder")
+    return [given]
 
 
 def _write_coq(name: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import click
 
@@ -10,14 +11,14 @@ from rankmath.cli.app import complete_keys
 
 
 @click.command()
-@click.argument("what", nargs=-1, required=True, metavar="KEY|CERTIFICATE...", shell_complete=complete_keys)
+@click.argument("what", nargs=-1, required=True, metavar="KEY|PATTERN|CERTIFICATE...", shell_complete=complete_keys)
 @click.option("--format", "format_", default="latex", help="latex, bibtex or markdown.")
 @click.option(
     "--sources",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Add the papers they come from, and rankmath, to this .bib file, such as the references.bib of an appendix; "
-    "what stands there stays.",
+    help="Add all entries that what is printed cites (its own, the papers it comes from, rankmath) to this .bib file, "
+    "such as the references.bib of an appendix, each once; what stands there stays.",
 )
 @click.option("--json", "as_json", is_flag=True, help="All three formats, machine-readable.")
 def cite(what: tuple[str, ...], format_: str, sources: str | None, as_json: bool) -> None:
@@ -25,20 +26,37 @@ def cite(what: tuple[str, ...], format_: str, sources: str | None, as_json: bool
 
     latex: claim, notation, what is known and the ids of certificates, ready for \\input in a paper with amsmath,
     amssymb and amsthm. bibtex: an entry for each, whose key is its own, so that outputs can be put together, also
-    with the references.bib of an appendix. `rankmath cite rankmath` is the entry of the library.
+    with the references.bib of an appendix; with --sources they stand in that file. `rankmath cite rankmath` cites the
+    library.
 
     Example: rankmath cite own:diameter wu2024:1 --format bibtex --sources references.bib
     """
-    from rankmath.report.cite import FORMATS, citation, software_entry
-    from rankmath.report.sources import added
+    from rankmath.claims import statements_like
+    from rankmath.report.cite import FORMATS, citation, software, software_entry
+    from rankmath.report.sources import added, entries
+    from rankmath.validation import as_choice
 
-    found = [citation(name) for name in dict.fromkeys(what) if name != "rankmath"]
+    as_choice("--format", format_, FORMATS)
+    # A pattern stands for the statements whose keys fit it, unless a file has that name.
+    listed = [
+        key
+        for name in what
+        for key in ([entry.key for entry in statements_like(name)] if _is_pattern(name) else [name])
+    ]
+    found = [citation(name) for name in dict.fromkeys(listed) if name != "rankmath"]
     if sources:
-        entries = {key: entry for one in found for key, entry in one.sources.items()}
-        added(sources, entries | {"rankmath": software_entry()})
-    software = [software_entry()] if "rankmath" in what and not sources else []
+        wanted = {key: entry for one in found for key, entry in (one.sources | entries(one.text("bibtex"))).items()}
+        added(sources, wanted | {"rankmath": software_entry()})
+    itself = [software(format_)] if "rankmath" in listed else []
     if as_json:
         plain = [{name: one.text(name) for name in FORMATS} | {"sources": one.sources} for one in found]
-        click.echo(json.dumps(plain[0] if len(what) == 1 and plain else plain, indent=1))
+        plain += [{name: software(name) for name in FORMATS}] if itself else []
+        click.echo(json.dumps(plain[0] if len(plain) == 1 else plain, indent=1))
+    elif sources and format_ == "bibtex":
+        click.echo(f"entries: {sources}")
     else:
-        click.echo("\n\n".join([*(one.text(format_) for one in found), *software]))
+        click.echo("\n\n".join([*(one.text(format_) for one in found), *itself]))
+
+
+def _is_pattern(name: str) -> bool:
+    return any(sign in name for sign in "*?[") and not Path(name).exists()

@@ -28,6 +28,8 @@ def statements_of(
     from rankmath.verification.statement import Statement
 
     found = []
+    if letter is not None and not letter.isidentifier():
+        raise InvalidArgument(f"--sharpen: {letter!r} given; a letter of the claim is needed, such as c")
     where = {letter: "1"} if letter else {}
     hypotheses = [part for text in given for part in hypotheses_in(text)]
     for number, claim in enumerate(claims, 1):
@@ -161,16 +163,18 @@ def _slug(key: str) -> str:
 
 def plain(answer: Answer, output: str, *, coq: bool = False) -> dict[str, Json]:
     """The answer as plain data."""
+    from rankmath.formula.printing import text
+
     battery = answer.battery
     return {
         **battery.to_dict(),
         "outcome": answer.outcome,
-        "claim": answer.statement.claim_text,
+        "claim": text(answer.statement.claimed) if answer.letter else answer.statement.claim_text,
         "given": list(answer.statement.given_texts),
         "answer": answer.lines(),
         "lemmas": sorted(battery.proof.lemmas) if battery.proof is not None else [],
         "implied_by": list(answer.implied_by),
-        "constant": None if answer.letter == "" else answer.constant,
+        "constant": None if not answer.letter else 1 / answer.constant if answer.upside_down else answer.constant,
         "proved_factor": answer.factor or None,
         "files": saved(answer, output, coq=coq),
     }

@@ -55,6 +55,7 @@ def counterexample(
     Example: rankmath counterexample layernorm --tokens 3 --dim 2 --rank 2 --rotary
     """
     from rankmath.equilibria.wu2024 import LARGEST
+    from rankmath.files import folder
     from rankmath.report.counterexamples import refutation_shown
     from rankmath.validation import InvalidArgument, as_count
 
@@ -72,6 +73,7 @@ def counterexample(
                 raise InvalidArgument(f"{name}: {options[name]} given with --rotary, which does not take it")
         if rotary and d != rank:
             raise InvalidArgument(f"--dim: {d} given with --rotary and --rank {rank}; both must agree")
+        folder(output, "--output")  # before any work
         if rotary:
             shown = _turned(n, rank, mask or "causal", output)
         else:
@@ -80,7 +82,8 @@ def counterexample(
         for name, value in options.items():
             if value is not None:
                 raise InvalidArgument(f"{name}: {value} given; it belongs to layernorm, not to a statement")
-        shown = refutation_shown(what, _exhibit(what), output)
+        exhibit = _exhibit(what)
+        shown = refutation_shown(what, exhibit, folder(output, "--output"))
     if as_json:
         click.echo(json.dumps(shown.plain(), indent=1))
     else:

@@ -51,7 +51,7 @@ def experiment(
     with Progress(steps, "steps", quiet=as_json) as progress:
         outcome = run(name, changes, progress=progress.step, **options)
     if plot is not None:
-        from rankmath.report.panels import plot_curves
+        from rankmath.report.plots import plot_curves
 
         plot_curves(outcome.curves, outcome.axes, plot)
     if as_json:

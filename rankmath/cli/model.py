@@ -26,6 +26,8 @@ Rows: TypeAlias = "list[dict[str, str | float | None]]"
 
 
 #: Statements that --bounds reads unless it is given others; they need no linear programs.
+#: How many tokens are read, where the model has places for so many.
+_TOKENS = 64
 _BOUNDS = ("own:diameter", "wu2024:1")
 
 
@@ -33,7 +35,11 @@ _BOUNDS = ("own:diameter", "wu2024:1")
 @click.argument("folder", type=click.Path())
 @click.option("--text", type=click.Path(exists=True, dir_okay=False), help="A file with the text to read.")
 @click.option("--ids", help="Token ids, separated by commas, instead of a text.")
-@click.option("--tokens", type=int, default=64, help="How many; random ones without a text.")
+@click.option(
+    "--tokens",
+    type=int,
+    help="How many; random ones without a text.  [default: 64, or all that the model has places for]",
+)
 @click.option("--seed", type=int, default=0, help="Of random tokens, and of weights drawn anew.")
 @click.option(
     "--variant",
@@ -71,7 +77,7 @@ def model(
     folder: str,
     text: str | None,
     ids: str | None,
-    tokens: int,
+    tokens: int | None,
     seed: int,
     variant: str | None,
     metric: str,
@@ -164,7 +170,7 @@ def model(
         if plot is None and not as_json and find_spec("matplotlib"):
             plot = "model.png"
     if plot is not None:
-        from rankmath.report.panels import plot_curves
+        from rankmath.report.plots import plot_curves
 
         plot_curves(curves, {c.panel: ("layer", c.panel, "linear", "linear") for c in curves}, plot)
     if as_json:
@@ -181,7 +187,7 @@ def model(
         click.echo(f"plot: {plot}")
 
 
-def _input(chosen: Model, text: str | None, ids: str | None, tokens: int, seed: int, *, quiet: bool) -> Floats:
+def _input(chosen: Model, text: str | None, ids: str | None, tokens: int | None, seed: int, *, quiet: bool) -> Floats:
     """The tokens that are asked for; a text that is cut is said to be cut, unless `quiet`."""
     from rankmath.files import read_text
     from rankmath.validation import InvalidArgument
@@ -193,9 +199,10 @@ def _input(chosen: Model, text: str | None, ids: str | None, tokens: int, seed: 
         if chosen.tokenizer is None:
             return chosen.embed(content)
         found = chosen.tokenizer.ids(content)
-        if len(found) > tokens and not quiet:
-            click.echo(f"--text: it has {len(found)} tokens; the first {tokens} are read (--tokens)", err=True)
-        return chosen.embed(found[:tokens])
+        most = _usual(chosen) if tokens is None else tokens
+        if len(found) > most and not quiet:
+            click.echo(f"--text: it has {len(found)} tokens; the first {most} are read (--tokens)", err=True)
+        return chosen.embed(found[:most])
     if ids is not None:
         try:
             return chosen.embed([int(token) for token in ids.split(",")])
@@ -203,7 +210,16 @@ def _input(chosen: Model, text: str | None, ids: str | None, tokens: int, seed: 
             if isinstance(error, InvalidArgument):
                 raise
             raise InvalidArgument(f"--ids: {ids[:60]!r} given; whole numbers separated by commas are needed") from None
-    return chosen.embed(chosen.random_ids(tokens, seed))
+    most = _usual(chosen) if tokens is None else tokens
+    if not quiet:
+        click.echo(f"input: {most} random token ids, seed {seed}", err=True)
+    return chosen.embed(chosen.random_ids(most, seed))
+
+
+def _usual(chosen: Model) -> int:
+    """How many tokens are read where no number is given."""
+    room = getattr(chosen.embedding, "room", _TOKENS)
+    return min(_TOKENS, room)
 
 
 def _print(variant: str, rows: Rows, bounds: Sequence[LayerBound]) -> None:
@@ -219,6 +235,8 @@ def _print(variant: str, rows: Rows, bounds: Sequence[LayerBound]) -> None:
             f"needs {why}" if why else "vacuous" if empty else "" if math.isnan(share) else f"{share:.3f}"
             for share, empty, why in told
         ]
+        if len(set(steps)) == 1 and steps[0].startswith("needs"):
+            steps = [f"{steps[0]}, at every layer"]
         said.append(f"  {bound.key} says of the fall of log {bound.size}, layer by layer: {', '.join(steps)}")
     for line in dict.fromkeys(said):  # two inequalities of one statement may say the same
         click.echo(line)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -62,8 +64,19 @@ def trace(
     from rankmath.model.network import Network
 
     if path is None:
-        sizes = (tokens, dim, heads, layers, seed)
-        net = Network.random(*sizes, init=init, skip=skip, mlp=mlp, norm=norm, mask=mask, biases=biases)
+
+        def drawn(count: int) -> Network:
+            sizes = (count, dim, heads, layers, seed)
+            return Network.random(*sizes, init=init, skip=skip, mlp=mlp, norm=norm, mask=mask, biases=biases)
+
+        net = drawn(tokens)
+        if tokens >= 8 * _SAMPLE and arithmetic == "float64":
+
+            def sampled(count: int) -> None:
+                sample = drawn(count)
+                run_trace(sample, sample.random_input(seed + 1, tokens=count), residual)
+
+            _say_how_long(sampled, tokens)
     else:
         net = Network.load(path)
     count = tokens if net.tokens is None else None
@@ -85,6 +98,26 @@ def trace(
         click.echo("no orders of decay: they need a residual below 1 that shrinks at every layer")
     if plot is not None:
         click.echo(f"plot: {plot}")
+
+
+#: Tokens of the passes from which the time of a longer one is estimated.
+_SAMPLE = 2048
+
+
+def _say_how_long(sampled: Callable[[int], None], tokens: int) -> None:
+    """Say on stderr how long so many tokens take, where that is more than ten seconds: time grows as their square."""
+    sampled(_SAMPLE // 8)  # what is loaded and compiled on the way does not count
+    began = time.perf_counter()
+    sampled(_SAMPLE)
+    seconds = (time.perf_counter() - began) * (tokens / _SAMPLE) ** 2
+    if seconds > 10:
+        told = next(
+            (f"{seconds / unit:.0f} {name}" for unit, name in _UNITS if seconds >= 2 * unit), f"{seconds:.0f} s"
+        )
+        click.echo(f"{tokens} tokens take about {told}, as {_SAMPLE} tokens were; Ctrl-C ends it", err=True)
+
+
+_UNITS = ((86400, "days"), (3600, "hours"), (60, "minutes"))
 
 
 def number(x: Number) -> float | None:

@@ -55,7 +55,12 @@ _FEW = 60
     "`exists` in front: is there such a network?",
 )
 @click.option("--given", multiple=True, help="Hypotheses of the claims, with commas between them; may be repeated.")
-@click.option("--sharpen", metavar="LETTER", help="Find the best constant seen in the place of a letter of the claim.")
+@click.option(
+    "--sharpen",
+    metavar="LETTER",
+    multiple=True,
+    help="Find the best constant seen in the place of a letter of the claim.",
+)
 @click.option("--coq", is_flag=True, help="Write the proof of a claim as a Coq file too, and compile it.")
 @click.option(
     "--seconds",
@@ -75,7 +80,7 @@ def verify(
     backend: Backend,
     claim: tuple[str, ...],
     given: tuple[str, ...],
-    sharpen: str | None,
+    sharpen: tuple[str, ...],
     coq: bool,
     seconds: float,
     output: str,
@@ -113,9 +118,12 @@ def verify(
     jobs = as_count("--jobs", jobs, most=256)
     mover(backend)  # refused before anything runs
     if not math.isfinite(seconds) or not 0 < seconds <= 1e6:
-        raise InvalidArgument(f"--seconds: {seconds} given; a positive number is needed")
+        raise InvalidArgument(f"--seconds: {seconds} given; a positive number of at most a million is needed")
     files = [name for name in what if name.endswith((".toml", ".txt"))]
-    mine = statements_of(claim, given, files, sharpen)
+    if len(sharpen) > 1:
+        raise InvalidArgument(f"--sharpen: {', '.join(sharpen)} given; one letter is sharpened at a time")
+    letter = sharpen[0] if sharpen else None
+    mine = statements_of(claim, given, files, letter)
     if mine and len(files) < len(what):
         raise InvalidArgument("KEY, --claim: both given; examine claims of your own in a run of their own")
     entries: dict[str, tuple[Statement, str | None]] = {}
@@ -132,7 +140,7 @@ def verify(
     if mine:
         answer_all(
             mine,
-            letter=sharpen,
+            letter=letter,
             seconds=seconds,
             seed=seed,
             instances=instances,

@@ -30,8 +30,10 @@ _FUNCTIONS: dict[str, Callable[[int], float]] = {
 }
 
 
-def constant(value: float, close: float = _CLOSE) -> str:
-    """A rational number or a multiple of a root a little above the value; else nothing.
+def constant(value: float, close: float = _CLOSE, *, up: bool = True) -> str:
+    """A rational number or a multiple of a root a little above the value (below it, if not `up`); else nothing.
+
+    Numerators of three digits and more fit anything.
 
     >>> constant(0.24999), constant(1.15469), constant(0.7071), constant(0.1234567)
     ('1/4', '2*sqrt(3)/3', 'sqrt(2)/2', '')
@@ -39,10 +41,11 @@ def constant(value: float, close: float = _CLOSE) -> str:
     for c in (1, 2, 3, 5, 6):
         for q in range(1, 13):
             p = round(value * q / math.sqrt(c))
-            near = p > 0 and -1e-9 <= p * math.sqrt(c) / q / value - 1 < close
+            above = (p * math.sqrt(c) / q / value - 1) * (1 if up else -1)
+            near = 0 < p < 100 and -1e-9 <= above < close
             if near and math.gcd(p, q) == 1:
-                above = ("" if p == 1 and c > 1 else f"{p}*" if c > 1 else f"{p}") + (f"sqrt({c})" if c > 1 else "")
-                return above if q == 1 else f"{above}/{q}"
+                told = ("" if p == 1 and c > 1 else f"{p}*" if c > 1 else f"{p}") + (f"sqrt({c})" if c > 1 else "")
+                return told if q == 1 else f"{told}/{q}"
     return ""
 
 

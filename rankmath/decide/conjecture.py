@@ -38,6 +38,10 @@ from rankmath.verification.verdict import Outcome, Verdict, ratio
 
 #: The share of the time that what is said of a claim that held may take, and how many seconds it has at least.
 _HINTS, _LEAST = 0.2, 4.0
+#: Seconds in which what was found by Ctrl-C is shrunk.
+_AFTER_CTRL_C = 0.7
+#: Above this a constant is not told as one.
+_UNBOUNDED = 1e6
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,8 @@ class Answer:
     sizes: tuple[str, ...] = ()
     sought: Statement | None = None
     contradictory: bool = False
+    #: The letter stands on the smaller side: a larger one makes the claim stronger, and `constant` is 1 over the best.
+    upside_down: bool = False
 
     @property
     def refuted(self) -> bool:
@@ -81,7 +87,7 @@ class Answer:
     @property
     def failing(self) -> Statement:
         """The claim with the constant that was seen to fail."""
-        seen = Number(Fraction(_below(self.constant)))
+        seen = Number(Fraction(_above(1 / self.constant) if self.upside_down else _below(self.constant)))
         return replace(self.statement, where={**self.statement.where, self.letter: seen})
 
     @property
@@ -159,17 +165,24 @@ class Answer:
         """The letter from both sides: what an instance shows, and what is proved."""
         letter, said = self.letter, []
         if self.near is not None and self.constant > 0:
-            guess = constant(self.constant)
-            said.append(
-                f"the best {letter} seen is {_below(self.constant)}{f' ({guess}?)' if guess else ''}: "
-                "with it the claim fails at this instance, by balls:"
-            )
+            guess, seen = constant(self.constant), _below(self.constant)
+            if self.upside_down:
+                seen, guess = _above(1 / self.constant), f"1/({guess})" if guess else ""
+                guess = constant(1 / self.constant, up=False) or guess
+            named = f"the best {letter} seen is {seen}{f' ({guess}?)' if guess else ''}: "
+            if self.constant > _UNBOUNDED:
+                said.append(
+                    f"no {letter} is in sight: with {letter} = {seen} the claim fails at this instance, by balls:"
+                )
+            else:
+                said.append(f"{named}with it the claim fails at this instance, by balls:")
             said += [f"  {line}" for line in in_words(self.near)]
         else:
             said.append(f"no {letter} was found to fail")
         said += self.sizes
         if self.factor and self.proof is not None:
-            said.append(f"{letter} = {self.factor} is PROVED, in {_counted(len(self.proof.lines), 'line')}:")
+            value = f"1/({self.factor})" if self.upside_down and self.factor != "1" else self.factor
+            said.append(f"{letter} = {value} is PROVED, in {_counted(len(self.proof.lines), 'line')}:")
             return [*said, *(f"  {line}" for line in lines_of(self.proof))]
         return [*said, f"no {letter} is proved"]
 
@@ -178,6 +191,12 @@ def _below(value: float) -> str:
     """Six digits of a number, rounded down."""
     digits = 5 - math.floor(math.log10(value))
     return f"{math.floor(value * 10.0**digits) / 10.0**digits:.6g}"
+
+
+def _above(value: float) -> str:
+    """Six digits of a number, rounded up."""
+    digits = 5 - math.floor(math.log10(value))
+    return f"{math.ceil(value * 10.0**digits) / 10.0**digits:.6g}"
 
 
 def _counted(number: int, word: str) -> str:
@@ -236,6 +255,9 @@ def examine(
         absurd = prove("2 <= 1", statement.given_texts, key=statement.key, stop=lambda: left() == 0)
         if absurd is not None:
             return Answer(replace(battery, proof=absurd), contradictory=True, seconds=time.perf_counter() - began)
+    if battery.interrupted and near is not None and battery.proof is None:
+        with suppress(KeyboardInterrupt):
+            near = _shorter(statement, near, battery.tightest, _AFTER_CTRL_C)
     if battery.outcome in ("REFUTED", "PROVED") or battery.interrupted or statement.arrays:
         return Answer(battery, near, seconds=time.perf_counter() - began)
     try:
@@ -295,8 +317,9 @@ def sharpen(
 ) -> Answer:
     """The best constant seen in the place of a letter: the claim fails for smaller ones at an instance found.
 
-    The letter is one of the statement's `where`, whose value there is where the search starts. A larger constant must
-    make the claim weaker. `evaluations`: eight searches of so many each, and one at every size, in at most `seconds`.
+    The letter is one of the statement's `where`, whose value there is where the search starts. Where it is a factor of
+    the smaller side the claim fails for larger ones, and 1 over it is what is looked for. `evaluations`: eight
+    searches of so many each, and one at every size, in at most `seconds`.
 
     >>> claim = Statement("mine:c", "diameter(X[1], 1) <= c*norm(W[0,0], inf)*diameter(X[0], 1)", "heads == 1",
     ...                   where={"c": "1/2"})
@@ -307,11 +330,18 @@ def sharpen(
         raise InvalidArgument(
             f"letter: {letter!r} given; the claim's own letters are {', '.join(statement.where) or 'none'}"
         )
+    if statement.quantifier == "some":
+        raise InvalidArgument(
+            f"--sharpen: {letter!r} given with a claim of existence; a claim of all networks is needed"
+        )
     if not any(isinstance(term, Letter) and term.name == letter for term in walk(statement.claimed)):
         raise InvalidArgument(f"letter: {letter!r} given; it is not in the claim {text(statement.claimed)}")
 
+    reverse = _is_a_factor(statement, letter, of_smaller=True)
+
     def at(value: float, of: Statement = statement) -> Statement:
-        return replace(of, where={**of.where, letter: Number(Fraction(f"{value:.15g}"))})
+        number = Fraction(f"{value:.15g}")
+        return replace(of, where={**of.where, letter: Number(1 / number if reverse else number)})
 
     def best_of(of: Statement, seconds: float, trial: float, most: int = 8) -> tuple[float, NetworkInstance | None]:
         """The least constant that fails nowhere among what is found in so many seconds, and where it is tight."""
@@ -338,9 +368,12 @@ def sharpen(
     first = float(start.value) if isinstance(start, Number) else 1.0
     until = time.perf_counter() + seconds
     best, near = best_of(statement, 0.45 * seconds, first)
+    begun = interrupted[:]
     searched = rooms(statement)
     sizes = {name: sorted({getattr(room, name) for room in searched}) for name in ("n", "d", "H", "L")}
-    told = ["searched: " + "; ".join(f"{name} = {', '.join(map(str, some))}" for name, some in sizes.items())]
+    told = ["search over: " if begun else "searched: "]
+    told[0] += "; ".join(f"{name} = {', '.join(map(str, some))}" for name, some in sizes.items())
+    by_size = {}
     for size, (others, rows) in _by_size(statement).items():
         seen = {}
         for value, of in rows.items():
@@ -350,35 +383,52 @@ def sharpen(
             if seen[value] > best:
                 best, near = seen[value], where
         if len(seen) == len(rows) >= 3 and min(seen.values()) > 0:
-            guess = function(size, [*seen], [*seen.values()])
-            numbers = ", ".join(_below(x) for x in seen.values())
-            told.append(
-                f"the best at {size} = {', '.join(map(str, seen))}{others}: {numbers}"
-                + (f": {guess}?" if guess else "")
-            )
-    if near is not None and best > 0 and not interrupted:
+            by_size[size] = others, seen
+    if near is not None and best > 0:
         try:
-            small = _shrunk(at(best * (1 - 1e-5)), near, min(5.0, seconds / 8))
+            small = _shrunk(at(best * (1 - 1e-5)), near, _AFTER_CTRL_C if interrupted else min(5.0, seconds / 8))
             if (threshold := _threshold(at, small)) > 0:
                 best, near = threshold, small
         except KeyboardInterrupt:
             interrupted.append(True)
+
     # What is said of it is decided in balls.
-    while near is not None and best > 0 and judge(at(float(_below(best))), near, "balls").outcome != Outcome.VIOLATED:
+    def shown_at(constant: float) -> Statement:
+        return at(1 / float(_above(1 / constant)) if reverse else float(_below(constant)))
+
+    while near is not None and best > 0 and judge(shown_at(best), near, "balls").outcome != Outcome.VIOLATED:
         best *= 1 - 1e-6
+    for size, (others, seen) in by_size.items():
+        if near is not None and _size(near) == {**others, size: (own := _size(near)[size])}:
+            seen[own] = max(best, seen.get(own, 0.0))  # the instance that is shown may lie between the sizes
+        seen = dict(sorted(seen.items()))
+        # A function of a size is guessed where it fits all; of the constant on the other side, where it fits 1 over it.
+        guess = "" if reverse else function(size, [*seen], [*seen.values()])
+        numbers = ", ".join(_above(1 / x) if reverse else _below(x) for x in seen.values())
+        words = ", ".join(f"{name} = {value}" for name, value in others.items())
+        told.append(
+            f"seen in a short search at {size} = {', '.join(map(str, seen))} with {words}: {numbers}"
+            + (f": {guess}?" if guess else "")
+        )
     battery = Battery(statement, interrupted=bool(interrupted))
     if interrupted:
-        return Answer(battery, near, (), (), letter, best, seconds, sizes=tuple(told))
+        return Answer(battery, near, (), (), letter, best, seconds, sizes=tuple(told), upside_down=reverse)
     until = max(until, time.perf_counter() + _LEAST)
     proved = None
-    if _is_a_factor(statement, letter):
+    if reverse or _is_a_factor(statement, letter):
         wording = at(1.0).claim_text, statement.given_texts
         proved = weaker(*wording, stop=lambda: time.perf_counter() > until)
     factor, proof = proved if proved is not None else ("", None)
-    return Answer(battery, near, (), (), letter, best, seconds, factor=factor, proof=proof, sizes=tuple(told))
+    found = Answer(battery, near, (), (), letter, best, seconds, factor=factor, proof=proof, sizes=tuple(told))
+    return replace(found, upside_down=reverse)
 
 
-def _by_size(statement: Statement) -> dict[str, tuple[str, dict[int, Statement]]]:
+def _size(instance: NetworkInstance) -> dict[str, int]:
+    (n, d), heads = np.asarray(instance.X).shape, instance.net.heads
+    return {"n": n, "d": d, "H": heads}
+
+
+def _by_size(statement: Statement) -> dict[str, tuple[dict[str, int], dict[int, Statement]]]:
     """For n, d and H, where the hypotheses leave it free: the claim at some of its values, the others least."""
     allowed = {letter: sorted({getattr(room, letter) for room in rooms(statement)}) for letter in ("n", "d", "H")}
     table = {}
@@ -389,22 +439,25 @@ def _by_size(statement: Statement) -> dict[str, tuple[str, dict[int, Statement]]
             value: replace(statement, given=(*statement.hypotheses, *fixed, Letter(letter).equals(value)))
             for value in values[:4]
         }
-        words = " with " + ", ".join(f"{name} = {size}" for name, size in others.items())
-        table[letter] = (words, at_sizes)
+        table[letter] = (others, at_sizes)
     return table
 
 
-def _is_a_factor(statement: Statement, letter: str) -> bool:
-    """Whether the letter multiplies the claim's larger side: then what is proved of that side is proved of it."""
-    if not isinstance(statement.claimed, Relation) or statement.claimed.operator != "<=":
+def _is_a_factor(statement: Statement, letter: str, *, of_smaller: bool = False) -> bool:
+    """Whether the letter multiplies the claim's larger (or smaller) side, and stands nowhere else: then what is proved
+    of that side is proved of it."""
+    claimed = statement.claimed
+    if not isinstance(claimed, Relation) or claimed.operator == "==":
         return False
-    left, right = statement.claimed.left, statement.claimed.right
-    free = all(not (isinstance(term, Letter) and term.name == letter) for term in walk(left))
-    while isinstance(right, Operation) and right.operator in ("*", "/"):
-        if right.terms[0] == Letter(letter):
-            return free
-        right = right.terms[0]
-    return free and right == Letter(letter)
+    sides = (claimed.left, claimed.right) if claimed.operator in ("<=", "<") else (claimed.right, claimed.left)
+    other, side = sides[::-1] if of_smaller else sides
+    if sum(term == Letter(letter) for whole in (other, side) for term in walk(whole)) != 1:
+        return False
+    while isinstance(side, Operation) and side.operator in ("*", "/"):
+        if Letter(letter) in (side.terms[0], *(side.terms[1:] if side.operator == "*" else ())):
+            return True
+        side = side.terms[0]
+    return side == Letter(letter)
 
 
 def _threshold(at: Any, instance: NetworkInstance) -> float:
@@ -520,7 +573,7 @@ def _mapped(f: MLP, l: int) -> Iterator[str]:
 def _placed(attention: Attention, n: int) -> list[tuple[str, NumpyArray]]:
     """What tells the places of n tokens apart: cosines and sines of the rotations, terms of the logits by head."""
     turns, terms = attention.rotary, attention.position
-    placed = [] if turns is None else [("cos", turns.cos), ("sin", turns.sin)]
+    placed = [] if turns is None else [("cos", turns.cos[..., :n, :]), ("sin", turns.sin[..., :n, :])]
     heads = range(attention.heads if terms is not None else 0)
     return [*placed, *((f"position of head {h}", terms.block(h, 0, n, n)) for h in heads if terms is not None)]
 
@@ -540,7 +593,8 @@ claim = rm.Statement(
 )
 verdict = rm.verify(claim, net, X, arithmetic="balls")
 print(verdict)
-print(f"smaller side {{np.exp(verdict.log_lhs):.12g}}, larger side {{np.exp(verdict.log_rhs):.12g}}, as claimed")
+left, right = (f"{{np.exp(log):.12g}}" for log in (verdict.log_lhs, verdict.log_rhs))
+print(f"the claim: {{left}} is at most {{right}}")
 """
 
 

@@ -241,6 +241,8 @@ def rooms(statement: Statement) -> list[Room]:
     )
     for (n, d, H, L), skip, mask, d_qk, switched, kv_heads, strength in every:
         norm, norm_at, mlp, softcap, qk_norm, positions = switched
+        if not _fits(mask, n):
+            continue
         if (positions == "rotary" and d < 2) or (kv_heads and H % kv_heads) or (norm != "none" and d < 2):
             continue
         scaled = mlp != "none" or positions in ("alibi", "relative") or "N.gain" in LAYERNORMS.get(norm, "")
@@ -281,6 +283,12 @@ def rooms(statement: Statement) -> list[Room]:
     except NoSuchPlace:
         raise InvalidArgument(f"claim: {statement.claim_text} speaks of layers or heads beyond L or H") from None
     return ordered
+
+
+def _fits(mask: str, n: int) -> bool:
+    """Whether there is such a mask on n tokens: a hub is one of them."""
+    word, _, number = mask.partition(":")
+    return word != "star" or int(number) < n
 
 
 def _of_tokens(entry: Entry) -> bool:

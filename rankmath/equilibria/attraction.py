@@ -15,7 +15,7 @@ import numpy as np
 from flint import arb, arb_mat
 
 from rankmath.arithmetic.balls import ball, lower_float, precision
-from rankmath.equilibria.balls import BallMap, box, euclidean, identity, middle, middle_floats, spectral_norm, spread
+from rankmath.equilibria.balls import BallMap, box, euclidean, identity, middle_floats, spectral_norm, spread
 from rankmath.equilibria.proofs import (
     Dyadics,
     Existence,
@@ -65,7 +65,7 @@ class Attraction:
 def prove_attraction(problem: Problem, existence: Existence) -> Attraction:
     """A contraction in the norm of a Lyapunov matrix, on as large a set as its first derivatives show it on."""
     X, F = existence.tokens(), problem.whole_map()
-    J = middle(F.jacobian(X))
+    J = F.jacobian(X).mid()
     spectral = spectral_estimate(J)
     with precision(2 * existence.bits):
         if abs(spectral_estimate(J) - spectral) > 1e-6:
@@ -101,7 +101,7 @@ def spectral_estimate(J: arb_mat) -> float:
     0.5
     """
     for _ in range(_SQUARINGS):
-        J = middle(J * J)
+        J = (J * J).mid()
     size = euclidean(J.entries())
     return math.exp(float(size.log().mid()) / 2**_SQUARINGS) if size > 0 else 0.0
 
@@ -119,8 +119,8 @@ def lyapunov_factor(J: arb_mat, rate: float) -> arb_mat | None:
     B = J * (1 / arb(rate))
     P = identity(J.nrows())
     for _ in range(60):
-        more = middle(B.transpose() * P * B)
-        P, B = middle(P + more), middle(B * B)
+        more = (B.transpose() * P * B).mid()
+        P, B = (P + more).mid(), (B * B).mid()
         if more.trace() <= P.trace() * arb(2) ** -40:
             break
     rows = P.tolist()
@@ -135,7 +135,7 @@ def lyapunov_factor(J: arb_mat, rate: float) -> arb_mat | None:
             factor = rows[k][i]
             rows[i][i:] = [(x - factor * y).mid() for x, y in zip(rows[i][i:], rows[k][i:], strict=True)]
     S = arb_mat(rows)
-    return middle(S * (1 / euclidean(S.entries())))
+    return (S * (1 / euclidean(S.entries()))).mid()
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +153,7 @@ class _LyapunovNorm:
 
     @classmethod
     def of(cls, F: BallMap, X: arb_mat, J: arb_mat, S: arb_mat) -> _LyapunovNorm:
-        R = middle(S.inv())
+        R = S.inv().mid()
         condition = (euclidean(S.entries()) * euclidean(R.entries())).log() / arb(2).log()
         length = _SHORT + max(0, int(float(condition.mid())) - _SHORT // 2)
         R, S = shortened(R, length), shortened(S, length)

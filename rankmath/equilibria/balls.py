@@ -168,11 +168,6 @@ def middle_floats(M: arb_mat) -> Floats:
     return np.array([float(x.mid()) for x in M.entries()]).reshape(M.nrows(), M.ncols())
 
 
-def middle(M: arb_mat) -> arb_mat:
-    """The exact matrix of midpoints."""
-    return M.mid()
-
-
 def box(centre: arb_mat, radii: Sequence[arb]) -> arb_mat:
     """The box centre ± radii, entry by entry."""
     widened = [arb(x.mid(), r) for x, r in zip(centre.entries(), radii, strict=True)]
@@ -232,7 +227,7 @@ def spectral_norm(M: arb_mat) -> arb:
     """
     if not all(x.is_finite() for x in M.entries()):
         return arb.pos_inf()
-    centre, slack = middle(M), spread(M)
+    centre, slack = M.mid(), spread(M)
     guess = float(np.linalg.norm(middle_floats(centre), 2))
     t = arb(guess * (1 + 1e-9) + 1e-30)
     gram = centre.transpose() * centre

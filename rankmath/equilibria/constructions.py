@@ -28,7 +28,7 @@ _GRID = 2.0**-20
 _SHARPNESS = (2, 4, 8, 16, 32)
 # How far apart the values in W_V lie, from 1 to 1 + spread.
 _SPREADS = (1.0, 0.875, 1.25)
-# Up to so many tokens the closed forms have spectral radius ½ by default, beyond 31/32.
+# Closed forms have spectral radius ½ by default up to this many tokens, and 31/32 beyond.
 _MODERATE = 24
 # Below this many tokens all partitions into clusters are tried.
 _ALL_PARTITIONS = 8
@@ -107,7 +107,7 @@ def layernorm_equilibrium(
         return from_design(closed)
     stored = k == n and stored_design(graph) is not None
     if stable and norm == "sphere" and not stored:
-        # Beyond so many tokens a ratio near one keeps the Jacobian nearer to normal, and the proof short.
+        # For more tokens a ratio near one keeps the Jacobian nearer to normal, and the proof short.
         closed = stable_design(graph, d, k, Fraction(1, 2) if n <= _MODERATE else Fraction(31, 32))
         if closed is not None:
             return from_design(closed)

@@ -23,7 +23,7 @@ from rankmath.equilibria.map import Floats, attention
 from rankmath.linalg.masks import Mask, MaskLike, as_mask
 from rankmath.validation import InvalidArgument, Number, as_count
 
-# Scale factors are rounded to so many bits, so that products with integer logits stay exact in doubles.
+# Bits of a scale factor: products with integer logits then stay exact in doubles.
 _RATIO_BITS = 24
 # Steps after which the search for a Hamiltonian path gives up.
 _MOST_STEPS = 200_000

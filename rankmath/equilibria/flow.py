@@ -33,8 +33,7 @@ from rankmath.validation import (
 )
 
 if TYPE_CHECKING:
-    from rankmath.equilibria.flow_paths import EnclosedPath
-    from rankmath.equilibria.flow_proof import FlowProof
+    from rankmath.equilibria.flow_proof import EnclosedPath, FlowProof
 
 # Newton's method has arrived where the field is this small against the values.
 _AT_REST = 1e-11
@@ -223,7 +222,7 @@ class Flow(Shows):
 
         Where paths part, or steps are long, the radius grows; `NotProved` says so where it gets out of hand.
         """
-        from rankmath.equilibria.flow_paths import enclose
+        from rankmath.equilibria.flow_proof import enclose
 
         return enclose(self, self.tokens(X), time, steps)
 

@@ -1,8 +1,14 @@
-"""Proofs about equilibria of flows, in balls: one equilibrium in a box (Krawczyk), and its spectrum enclosed."""
+"""Proofs about flows, in balls: one equilibrium in a box (Krawczyk), its spectrum, and trajectories enclosed.
+
+A trajectory is enclosed by a center and a radius at every time.
+One step of length h from the center c: x(h) = c + h f(c) + (h²/2)(Df f)(B), B a box that the path does not leave.
+The distances e_i of two paths, token by token, grow at most like e' = Me, M_ii the largest eigenvalue of the
+symmetric part of the block of Df at i over B, M_ij the norm of the block at i, j.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,12 +17,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from flint import acb, acb_mat, arb, arb_mat
 
-from rankmath.arithmetic.balls import ball, lower_float, precision, upper_float
+from rankmath.arithmetic.balls import Balls, ball, lower_float, precision, upper_float
 from rankmath.certificates.certificate import Certificate, Data
 from rankmath.certificates.issue import NotIssued, issue
 from rankmath.equilibria.flow import kind_of, tangents
+from rankmath.equilibria.proofs import closes
+from rankmath.linalg.norms import symmetric_extremes
 from rankmath.printing import Sheet, Shows
-from rankmath.validation import Array, ArrayLike, Floats
+from rankmath.validation import Array, ArrayLike, Floats, NumpyArray, as_count, as_real
 
 if TYPE_CHECKING:
     from rankmath.equilibria.flow import Flow
@@ -55,7 +63,7 @@ class FlowProof(Shows):
     def turned(self) -> list[bool]:
         """For each token whether V x is shown not to be a multiple of x: then x is no eigenvector of V."""
         with precision(_BITS):
-            X = _balls(self.tokens, self.radius)
+            X = _boxed(self.tokens, float(self.radius))
             Y = X @ np.vectorize(ball, otypes=[object])(self.flow.value).T
             pairs = [(a, b) for a in range(self.flow.dim) for b in range(a)]
             return [any(0 not in x[a] * y[b] - x[b] * y[a] for a, b in pairs) for x, y in zip(X, Y, strict=True)]
@@ -63,14 +71,10 @@ class FlowProof(Shows):
     def basin(self) -> Floats:
         """A radius for every token (n,): starts whose tokens are all within theirs end at this sink; 0 if none is
         shown."""
-        from rankmath.equilibria.flow_paths import basin
-
         return basin(self)
 
     def attracts(self, X: ArrayLike, time: float, *, steps: int = 400) -> bool:
         """Whether the start X is shown, in balls, to end at this sink: by `time` its path is within the basin."""
-        from rankmath.equilibria.flow_paths import ends_at
-
         return ends_at(self.flow.enclose(X, time, steps=steps), self)
 
     def certificate(self, statement: str = "own:flow-sink", **more: Array) -> Certificate:
@@ -115,17 +119,10 @@ def prove(flow: Flow, X: Floats) -> FlowProof:
     inverse = np.linalg.pinv(flow.derivative(X, inward=inward))
     with precision(_BITS):
         for radius in _RADII:
-            boxed = _balls(X, radius)
-            exact = _balls(X, Fraction(0))
-            Y = arb_mat(inverse.tolist())
-            step = Y * _column(flow.velocity(exact, ball, inward))
-            J = _matrix(flow.derivative(boxed, ball, inward))
-            wrong = arb_mat(X.size, X.size, [arb(int(i == j)) for i in range(X.size) for j in range(X.size)]) - Y * J
-            size = ball(radius)
-            inside = all(
-                abs(step[i, 0]) + size * sum((abs(wrong[i, j]) for j in range(X.size)), arb(0)) < size
-                for i in range(X.size)
-            )
+            boxed = _boxed(X, float(radius))
+            exact = _boxed(X, 0.0)
+            J, at_rest = _matrix(flow.derivative(boxed, ball, inward)), flow.velocity(exact, ball, inward)
+            inside = closes(arb_mat(inverse.tolist()), _matrix(at_rest.reshape(-1, 1)), J, ball(radius))
             pulls = (boxed * flow.sent(boxed, ball) + inward * boxed * boxed).sum(axis=1)
             if inside and all(y > 0 for y in pulls):
                 return FlowProof(flow, X, radius, *_spectrum(boxed, J), inverse, inward)
@@ -177,9 +174,10 @@ def polished(flow: Flow, X: Floats) -> Floats:
     return np.round(best * 2.0**50) / 2.0**50  # a box is far wider, and exact data stay short
 
 
-def _balls(X: Floats, radius: Fraction) -> Array:
-    width = float(radius)
-    return np.vectorize(lambda x: arb(float(x), width), otypes=[object])(X)
+def _boxed(X: Floats, widths: Floats | float) -> NumpyArray:
+    """Balls around floats, of one radius or of one for every row."""
+    radii = np.broadcast_to(np.reshape(widths, (-1, 1)), X.shape)
+    return np.asarray(np.vectorize(lambda x, w: arb(float(x), float(w)), otypes=[object])(X, radii))
 
 
 def _matrix(M: Array) -> arb_mat:
@@ -187,11 +185,128 @@ def _matrix(M: Array) -> arb_mat:
     return arb_mat(int(rows), int(columns), list(M.flat))
 
 
-def _column(M: Array) -> arb_mat:
-    return arb_mat(M.size, 1, list(M.flat))
-
-
 def _short(M: Floats) -> list[list[Fraction]]:
     """Hints need not be exact: 2⁻³⁰ of the largest entry is enough."""
     unit = Fraction(2) ** (int(np.ceil(np.log2(max(abs(M).max(), 1e-300)))) - 30)
     return [[round(Fraction(float(x)) / unit) * unit for x in row] for row in M]
+
+
+# -- trajectories --------------------------------------------------------------------------------------------
+
+_PATH_BITS = 80
+# Pulls κ to the sphere that are tried: with a strong one errors across the sphere do not feed those along it.
+_PULLS = (1, 2, 4, 8)
+# How far a float token may be from the sphere.
+_ROUNDING = 2.0**-50
+# Radii in which all paths are tried to come together.
+_BASINS = (0.3, 0.2, 0.1, 0.05, 0.02, 0.01, 0.003, 0.001)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EnclosedPath(Shows):
+    """At times (k,) token i is within `radii` (k, n) of `tokens` (k, n, d), in the ℓ₂ norm: proved."""
+
+    times: Floats
+    tokens: Floats
+    radii: Floats
+
+    def sheet(self) -> Sheet:
+        _, n, d = self.tokens.shape
+        what = f"Enclosed trajectory of {n} tokens in dimension {d} up to time {self.times[-1]:g}"
+        return Sheet(what, (("radius at the end", f"{self.radii[-1].max():.1e}, proved"),))
+
+
+def enclose(flow: Flow, X: Floats, time: float, steps: int) -> EnclosedPath:
+    """The path from X, divided by its lengths, in so many steps; `NotProved` where it gets too wide."""
+    time, count = as_real("time", time, positive=True), as_count("steps", steps)
+    center = X / np.linalg.norm(X, axis=1, keepdims=True)
+    radii = np.full(len(X), _ROUNDING)
+    found = [(center, radii)]
+    with precision(_PATH_BITS):
+        step = ball(Fraction(float(time)) / count)
+        for _ in range(count):
+            center, radii = _step(flow, center, radii, step)
+            found.append((center, radii))
+    tokens, widths = zip(*found, strict=True)
+    return EnclosedPath(np.linspace(0.0, time, count + 1), np.array(tokens), np.array(widths))
+
+
+def _step(flow: Flow, center: Floats, radii: Floats, step: arb) -> tuple[Floats, Floats]:
+    n, d = center.shape
+    # The path of the point on the sphere that rounds to the center, by the field that needs no pull to the sphere.
+    lone = _held(flow, center, 0 * radii + _ROUNDING, step)
+    turn = flow.derivative(lone, ball, 0) @ flow.velocity(lone, ball, 0).ravel()
+    start = _boxed(center, 0 * radii + _ROUNDING)
+    after = start + step * flow.velocity(start, ball, 0) + step * step / 2 * turn.reshape(n, d)
+    middle = np.vectorize(lambda x: float(x.mid()), otypes=[float])(after)
+    middle /= np.linalg.norm(middle, axis=1, keepdims=True)
+    error = [_length(x - c for x, c in zip(*rows, strict=True)) for rows in zip(after, middle.tolist(), strict=True)]
+    # Both paths lie on the sphere, so any pull to it may be added: the one with the least growth.
+    box = _held(flow, center, radii + _ROUNDING, step)
+    M = growths(flow, box, _PULLS).tolist()
+    grown = arb_mat([[step * x for x in row] for row in M]).exp() * arb_mat(n, 1, (radii + _ROUNDING).tolist())
+    return middle, np.array([upper_float(grown[i, 0] + error[i]) for i in range(n)])
+
+
+def growths(flow: Flow, box: NumpyArray, pulls: Iterable[int]) -> NumpyArray:
+    """The matrix M over a box, with that of the pulls to the sphere that makes each diagonal entry least."""
+    n, d = box.shape
+    found = [flow.derivative(box, ball, pull).reshape(n, d, n, d) for pull in pulls]
+    own = [[_growth(J[i, :, i], own=True) for i in range(n)] for J in found]
+    least = [min(column, key=float) for column in zip(*own, strict=True)]
+    return np.array(
+        [[least[i] if i == j else _growth(found[0][i, :, j], own=False) for j in range(n)] for i in range(n)],
+        dtype=object,
+    )
+
+
+def _held(flow: Flow, center: Floats, radii: Floats, step: arb) -> NumpyArray:
+    """A box that no path from within the radii of the center leaves within the step."""
+    widths = 1.1 * float(step) * abs(flow.velocity(center, inward=0)).max(axis=1) + 1.05 * radii + 1e-14
+    for _ in range(12):
+        box = _boxed(center, widths)
+        moved = flow.velocity(box, ball, 0) * step
+        reach = np.array([max(upper_float(abs(x)) for x in row) for row in moved]) + radii
+        if (reach < widths).all():
+            return box
+        widths = np.maximum(1.3 * reach, widths)
+    raise NotProved(f"steps: no box holds a step of {float(step):g} from radii of {radii.max():.1e}; take more steps")
+
+
+def _growth(block: NumpyArray, *, own: bool) -> arb:
+    """An upper bound: a token's own block, its symmetric part's largest eigenvalue; another's, its norm."""
+    if own:
+        return arb(upper_float(symmetric_extremes((block + block.T) / 2, Balls())[1]))
+    return _length(block.flat)
+
+
+def _length(entries: Iterable[arb]) -> arb:
+    """An upper bound of the ℓ₂ norm."""
+    return arb(upper_float(sum((arb(upper_float(abs(x))) ** 2 for x in entries), arb(0)).sqrt()))
+
+
+def basin(proof: FlowProof) -> Floats:
+    """For every token of a proved sink a radius: starts whose tokens are all within theirs end at it. 0 if none is
+    shown. With v > 0 and Mv < 0 over a box the largest |x_i − x_i*|/v_i falls there."""
+    X, flow = proof.tokens, proof.flow
+    n, d = X.shape
+    with precision(_PATH_BITS):
+        for size in _BASINS:
+            weights = np.ones(n)
+            for _ in range(2):  # the weights of the last try's M, if they are positive
+                widths = size * weights
+                M = growths(flow, _boxed(X, widths), _PULLS)
+                if all(x < 0 for x in M @ np.array([arb(w) for w in weights], dtype=object)):
+                    # The equilibrium itself is within proof.radius of X in every coordinate.
+                    off = ball(proof.radius) * d
+                    return np.array([max(0.0, -upper_float(-(arb(w) - off - off * w / size))) for w in widths])
+                floats = M.astype(float)
+                solved = np.linalg.solve(floats, -np.ones(n)) if np.linalg.det(floats) else weights
+                weights = solved / solved.max() if (solved > 0).all() else weights
+    return np.zeros(n)
+
+
+def ends_at(path: EnclosedPath, proof: FlowProof) -> bool:
+    """Whether the path is shown to end at the sink: at its last time it is enclosed by the basin."""
+    gaps = np.linalg.norm(path.tokens[-1] - proof.tokens, axis=1) * (1 + 1e-12) + 1e-15
+    return bool((gaps + path.radii[-1] < basin(proof)).all())

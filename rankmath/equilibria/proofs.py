@@ -23,7 +23,6 @@ from rankmath.equilibria.balls import (
     identity,
     is_positive_definite,
     maximum,
-    middle,
     middle_floats,
     submatrix,
 )
@@ -216,11 +215,11 @@ def _krawczyk(
     radius = arb(2) ** -(bits // 2)
     neighbourhood = box(centre, [radius if inside else arb(0) for inside in support.ravel()])
     slope = submatrix(F.jacobian(neighbourhood), unknowns, unknowns) - identity(len(unknowns))
-    Y = _inverse(middle(slope))
+    Y = _inverse(slope.mid())
     residual = column(F.layer(centre) - centre, unknowns)
     for length in (_SHORT, bits):
         preconditioner = shortened(Y, length)
-        if _closes(preconditioner, residual, slope, radius):
+        if closes(preconditioner, residual, slope, radius):
             return Existence(
                 bits=bits,
                 clusters=labels,
@@ -233,7 +232,7 @@ def _krawczyk(
     raise Inconclusive("Krawczyk's test does not close around the nearest approximate equilibrium")
 
 
-def _closes(Y: arb_mat, residual: arb_mat, slope: arb_mat, radius: arb) -> bool:
+def closes(Y: arb_mat, residual: arb_mat, slope: arb_mat, radius: arb) -> bool:
     """Krawczyk's test |Y g(x₀)| + |I − Y Dg| r < r, entry by entry: exactly one zero of g in the box x₀ ± r."""
     size = Y.nrows()
     correction, rest = Y * residual, identity(size) - Y * slope
@@ -247,10 +246,10 @@ def _newton(F: BallMap, X: arb_mat, unknowns: Sequence[int], bits: int) -> arb_m
     """An approximate equilibrium to nearly full precision, with dyadic entries; the zeros stay."""
     small = arb(2) ** -(7 * bits // 10)
     for _ in range(_NEWTON_STEPS):
-        slope = middle(submatrix(F.jacobian(X), unknowns, unknowns)) - identity(len(unknowns))
-        residual = middle(column(F.layer(X) - X, unknowns))
+        slope = submatrix(F.jacobian(X), unknowns, unknowns).mid() - identity(len(unknowns))
+        residual = column(F.layer(X) - X, unknowns).mid()
         try:
-            move = middle(slope.solve(residual))
+            move = slope.solve(residual).mid()
         except ZeroDivisionError:
             raise Inconclusive("DF − I is singular to working precision: the equilibrium is not isolated") from None
         entries = X.entries()
@@ -347,12 +346,12 @@ def _lies_in_invariant_subspace(problem: Problem, existence: Existence, pivots: 
         lift[i * d + j, i * r + b] = B[b, j]
     slope = submatrix(F.jacobian(wide) * lift, places, range(k * r)) - identity(k * r)
     try:
-        Y = _inverse(middle(slope))
+        Y = _inverse(slope.mid())
     except Inconclusive:
         return False
     residual = column(F.layer(at) - at, places)
     inside = zip(existence.enclosure().entries(), wide.entries(), strict=True)
-    return _closes(Y, residual, slope, radius) and all(outer.contains(inner) for outer, inner in inside)
+    return closes(Y, residual, slope, radius) and all(outer.contains(inner) for outer, inner in inside)
 
 
 def _invariant_graph(W: arb_mat, guess: Floats, bits: int) -> arb_mat | None:
@@ -381,16 +380,16 @@ def _invariant_graph(W: arb_mat, guess: Floats, bits: int) -> arb_mat | None:
 
     try:
         for _ in range(_NEWTON_STEPS):
-            move = middle(slope_at(C)).solve(middle(defect(C)))
-            C = middle(C - arb_mat(r, rest, move.entries()))
+            move = slope_at(C).mid().solve(defect(C).mid())
+            C = (C - arb_mat(r, rest, move.entries())).mid()
             if maximum(move.entries()) < radius / 16:
                 break
         wide = box(C, [radius] * size)
         slope = slope_at(wide)
-        Y = _inverse(middle(slope))
+        Y = _inverse(slope.mid())
     except (Inconclusive, ZeroDivisionError):
         return None
-    return wide if _closes(Y, defect(C), slope, radius) else None
+    return wide if closes(Y, defect(C), slope, radius) else None
 
 
 # -- instability ----------------------------------------------------------------------------------------------

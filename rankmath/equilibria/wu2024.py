@@ -380,9 +380,9 @@ def stable_causal_example(a: Number = 0.5, w: Number = 1, c: Number = None, dim:
         raise InvalidArgument(f"a: {a} given; a number strictly between 0 and 1 is needed")
     if not (c.is_positive and (a - c).is_positive):
         raise InvalidArgument(f"c: {c} given; a number strictly between 0 and a = {a} is needed")
-    if not (w.is_positive and (w**2 - a * (2 - a)).is_positive):
-        raise InvalidArgument(f"w: {w} given; a positive number with w² > a(2 − a) = {a * (2 - a)} is needed")
-    q = (-(1 - a) - w * sp.sqrt(w**2 - a * (2 - a))) / (w**2 + (1 - a) ** 2)
+    if not (w**2 - a * (2 - a)).is_positive:
+        raise InvalidArgument(f"w: {w} given; a number with w² > a(2 − a) = {a * (2 - a)} is needed")
+    q = (-(1 - a) - abs(w) * sp.sqrt(w**2 - a * (2 - a))) / (w**2 + (1 - a) ** 2)
     p = -(1 + (1 - a) * q) / w
     rest = [sp.Integer(0)] * (d - 2)
     W_V = sp.diag(*[c] * (d - 2), sp.Matrix([[a, w], [0, 1]]))

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rankmath.formula import arrays as _arrays  # registers quantities
-from rankmath.formula import derivatives as _derivatives  # registers quantities
 from rankmath.formula import quantities as _quantities  # registers quantities
 from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS, LETTERS
 from rankmath.formula.reader import OWN, read_formula, read_term
@@ -19,7 +18,7 @@ from rankmath.validation import InvalidArgument
 
 __all__ = ["Formula", "Term", "both", "read_formula", "read_term"]
 
-del _arrays, _derivatives, _quantities
+del _arrays, _quantities
 OWN.update(FUNCTIONS)
 
 

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any, Protocol, Self
 
 import numpy as np
 
 from rankmath.arithmetic.protocol import System
-from rankmath.formula import doubles
 from rankmath.formula.evaluate import NUMBERS, Numbers, Scalar, Truth
+from rankmath.formula.grids import Grid, OneByOne, Values
 from rankmath.formula.language import FUNCTIONS, defined, predicate, quantity
 from rankmath.formula.numbers import Signed
 from rankmath.formula.rational import Own, fraction, function, is_rational, rational
-from rankmath.formula.run import threshold, unbox
-from rankmath.formula.text import Text, joined
+from rankmath.formula.run import threshold
+from rankmath.formula.text import Text, joined, rounded
 from rankmath.validation import Array, Undecided
 
-__all__ = ["ArrayRun", "Scalar", "Truth", "column", "defined", "farthest", "predicate", "quantity", "unbox"]
+__all__ = ["ArrayRun", "Scalar", "Truth", "defined", "predicate", "quantity"]
 
 
 class Arrays(Protocol):
@@ -46,19 +47,9 @@ class ArrayRun:
         """The array as it was given."""
         return self.instance.arrays[name]
 
-    def array(self, name: str | tuple[str, int]) -> Array:
-        """The array, or its row with an index, in the arithmetic."""
-        if isinstance(name, tuple):
-            raw, index = np.asarray(self[name[0]]), name[1:]
-            return self.A.asarray(raw[:, *index] if self.instance.is_batch else raw[index])
-        return self.A.asarray(np.asarray(self[name]))
-
     def number(self, x: Array) -> Scalar:
         """A value (over the batch, in float64) as a number."""
         return x if self.A.unbounded else Signed.of(x)
-
-    def from_log(self, log: Array) -> Scalar:
-        return self.numbers.from_log(log)
 
     def letter(self, name: str) -> Fraction | Scalar:
         if name == "x_star":
@@ -81,33 +72,78 @@ class ArrayRun:
         raise KeyError(name)
 
     def by_text(self, name: str, arguments: tuple[Any, ...]) -> Scalar:
-        """A definition. In doubles: a number of every instance of a batch at once. Else one by one: exactly where the
-        text is about rational numbers, or in the arithmetic."""
-        entry, lead = FUNCTIONS[name], 1 if self.instance.is_batch else 0
+        """A definition: of all instances at once, or one by one, and exactly where text and numbers are rational."""
+        entry = FUNCTIONS[name]
         places, exact = tuple(parameter.name for parameter in entry.parameters), is_rational(entry.text)
-        n = self.rows if any(np.ndim(array) - lead >= 2 for array in self.instance.arrays.values()) else None
-        if not self.A.unbounded and entry.value == "number" and not (exact and self._is_exact(arguments)):
-            own = self.memory.setdefault("own doubles", Own(doubles.ALGEBRA))
-            with np.errstate(all="ignore"):  # outside the hypotheses there may be no such number
-                found = doubles.function(entry.text, places)(own, n, *map(self._doubles, arguments))
-            whole = np.broadcast_to(found, len(self.instance))
-            return self.number(whole if lead else whole[0])
+        if not exact if self.A.unbounded else not self._is_exact(arguments):
+            with suppress(OneByOne):
+                return self._at_once(entry.text, dict(zip(places, map(self._values, arguments), strict=True)))
         if self.instance.is_batch:
             members = self.memory.setdefault(
                 "members", [ArrayRun(self.A, self.instance.select(i)) for i in range(len(self.instance))]
             )
             return joined([run.by_text(name, arguments) for run in members], self.A.unbounded)
-        if not exact:
-            # Equal eigenvalues are told apart by exact arithmetic alone.
-            numbers = _fractions if "moduli(" in entry.text else self._lifted
-            given = dict(zip(places, (self._read(part, numbers) for part in arguments), strict=True))
-            try:
-                return Text(self.A, {}).read(entry.text, {"n": None if n is None else Fraction(n), **given})
-            except Undecided:
-                return self.A.constant(np.nan)
-        own = self.memory.setdefault("own", Own())
-        found = function(entry.text, places)(own, n, *(self._read(part, rational) for part in arguments))
-        return Truth(found, "in exact rationals") if entry.value == "truth" else fraction(found)
+        n = self.rows if self._has_rows else None
+        if exact:
+            own = self.memory.setdefault("own", Own())
+            found = function(entry.text, places)(own, n, *(self._read(part, rational) for part in arguments))
+            return Truth(found, "in exact rationals") if entry.value == "truth" else fraction(found)
+        if not self.A.unbounded:
+            return rounded(lambda B: ArrayRun(B, self.instance).by_text(name, arguments))
+        # Equal eigenvalues are told apart by exact arithmetic alone.
+        numbers = _fractions if "moduli(" in entry.text else self._lifted
+        env = dict(zip(places, (self._read(part, numbers) for part in arguments), strict=True))
+        try:
+            found = Text(self.A, {}).read(entry.text, {"n": None if n is None else Fraction(n), **env})
+        except Undecided:
+            found = None if entry.value == "truth" else self.A.constant(np.nan)
+        return Truth(found) if entry.value == "truth" else found
+
+    def _at_once(self, text: str, given: dict[str, Values]) -> Scalar:
+        """The definition over the whole batch; a truth that doubles do not tell is for others."""
+        env = given | ({"n": Values(np.array([self.rows]))} if self._has_rows else {})
+        grid = Grid(self.A)
+        found = grid.number(grid.read(text, env))
+        x, top, size = found.x, found.top, len(self.instance)
+        if found.is_truth:
+            assert top is not None
+            if not (self.A.unbounded or (x | top).all()):
+                raise OneByOne("not decided in doubles")
+            said = np.broadcast_to(x, (size,))
+            return Truth(said if self.instance.is_batch else (True if x.all() else False if top.all() else None))
+        x = np.broadcast_to(x, (size,)) if self.instance.is_batch else x[0]
+        if self.A.unbounded:
+            return x
+        number = Signed.of(x)
+        if top is None:
+            return number
+        with np.errstate(divide="ignore"):
+            log = np.log(np.broadcast_to(top, (size,)) if self.instance.is_batch else top[0])
+        return Signed(number.sign, number.log, np.maximum(number.log, log))
+
+    @property
+    def _has_rows(self) -> bool:
+        lead = 1 if self.instance.is_batch else 0
+        return any(np.ndim(array) - lead >= 2 for array in self.instance.arrays.values())
+
+    def _values(self, given: Any) -> Values:
+        """A number, or an array or a row of one, with the batch as its first axis."""
+        if isinstance(given, Signed):
+            with np.errstate(over="ignore"):
+                return Values(np.atleast_1d(given.floats()), (), np.atleast_1d(np.exp(given.top)))
+        name, *places = given if isinstance(given, tuple) else (given,)
+        if not isinstance(name, str):
+            if isinstance(name, Fraction | int) and name == int(name):
+                return Values(np.array([int(name)]))
+            value = self.numbers.lift(name) if isinstance(name, Fraction) else name
+            return self._values(value) if isinstance(value, Signed) else Values(np.array([value], dtype=object))
+        key = ("values", name)
+        if key not in self.memory:
+            raw = np.asarray(self[name])
+            raw = raw if self.instance.is_batch else raw[None]
+            self.memory[key] = Values(self.A.asarray(raw) if self.A.unbounded else raw.astype(float))
+        found: Values = self.memory[key]
+        return Values(found.x[:, *places]) if places else found
 
     def _is_exact(self, arguments: tuple[Any, ...]) -> bool:
         """Whether an array that is given is not of doubles, or there is none."""
@@ -130,31 +166,9 @@ class ArrayRun:
     def _lifted(self, value: Any) -> Any:
         return self.A.asarray(np.asarray(value, dtype=object)).tolist() if isinstance(value, list) else Fraction(value)
 
-    def _doubles(self, given: Any) -> Any:
-        """A number, or an array (or a row of one) with the batch, if need be of one, as its last axis."""
-        name, *places = given if isinstance(given, tuple) else (given,)
-        if not isinstance(name, str):
-            return name.floats() if isinstance(name, Signed) else int(name) if name == int(name) else float(name)
-        array = np.asarray(self[name], dtype=float)
-        return np.moveaxis(array if self.instance.is_batch else array[None], 0, -1)[tuple(places)]
-
 
 def _fractions(value: Any) -> Any:
     return [_fractions(part) for part in value] if isinstance(value, list) else Fraction(value)
-
-
-def column(run: ArrayRun, name: str) -> Array:
-    """A vector as a column, (..., m, 1)."""
-    return run.A.asarray(np.asarray(run[name])[..., :, None])
-
-
-def farthest(A: System, rows: Array) -> Array:
-    """The largest ℓ₂ distance of two rows, a number (or one for each of a batch)."""
-    first, second = np.triu_indices(rows.shape[-2], 1)
-    if first.size == 0:
-        return unbox(A.sum(A.sum(0 * rows, axis=-1), axis=-2))
-    gaps = rows[..., first, :] - rows[..., second, :]
-    return unbox(A.sqrt(A.max(A.sum(gaps * gaps, axis=-1), axis=-2)))
 
 
 defined(

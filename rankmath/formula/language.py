@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias
 from rankmath.definitions import quantities as _quantities  # fills the entries
 from rankmath.definitions.entries import ENTRIES, WATCHERS, Entry, Parameter
 from rankmath.formula.printed import latex_letter, named, printed
+from rankmath.formula.rational import is_rational
 from rankmath.formula.terms import INDICES
 from rankmath.validation import InvalidArgument
 
@@ -52,7 +53,8 @@ class Function:
     `latex` is a template over the printed arguments: ``{0}``, ``{1}``, …, or a function of them. `evaluate` takes
     the run and the arguments. `variadic` functions take any number of numbers. `text` is the definition of what is
     measured of arrays, in the language of `rankmath.definitions.entries`; LaTeX is printed from it, or, where
-    `definition` is not empty, its name, and the definition once. `because` says why one has no such text.
+    `definition` is not empty, its name, and the definition once. `because` says why one has no such text. `exact`
+    functions have an exact value where the arrays are rational.
     """
 
     name: str
@@ -66,6 +68,7 @@ class Function:
     text: str = ""
     definition: str = ""
     because: str = ""
+    exact: bool = False
 
 
 FUNCTIONS: dict[str, Function] = {}
@@ -75,7 +78,8 @@ def _add(call: str, latex: str | Callable[..., str], meaning: str, example: str,
     """Add a function of numbers, given by its name and its arguments; of any number of them where none is named."""
     name, *arguments = re.findall(r"\w+", call)
     parameters = tuple(Parameter(argument, "number") for argument in arguments)
-    FUNCTIONS[name] = Function(name, parameters, latex, meaning, example, value, variadic=not arguments)
+    exact = name not in ("sqrt", "exp", "log", "tanh", "expc", "tanhc")
+    FUNCTIONS[name] = Function(name, parameters, latex, meaning, example, value, variadic=not arguments, exact=exact)
 
 
 #: What measures a definition faster than its text, and of which networks.
@@ -115,6 +119,10 @@ for _entry in ENTRIES.values():
 WATCHERS.append(_of_entry)
 
 
+#: The name of what measures a quantity by its text alone.
+_BY_TEXT = "by_text"
+
+
 def quantity(
     signature: str,
     *,
@@ -145,7 +153,8 @@ def quantity(
     def register(function: Measure) -> Measure:
         meaning = " ".join((function.__doc__ or "").split())
         made = Function(name, parameters, shown, meaning, shown_as, value, function)
-        FUNCTIONS[name] = replace(made, text=text, definition=definition, because=because)
+        exact = is_rational(text) if function.__name__ == _BY_TEXT else value == "truth"
+        FUNCTIONS[name] = replace(made, text=text, definition=definition, because=because, exact=exact)
         return function
 
     return register
@@ -165,7 +174,7 @@ def defined(signature: str, text: str, meaning: str, *, example: str = "", by_na
     def measure(run: Any, *arguments: Any) -> Any:
         return run.by_text(name, arguments)
 
-    measure.__doc__ = meaning
+    measure.__name__, measure.__doc__ = _BY_TEXT, meaning
     example = example or re.sub(r": \w+", "", signature) + (" >= 0" if not truth else "")
     kind_of: Value = "truth" if truth else "number"
     quantity(signature, text=text, by_name=by_name, example=example, value=kind_of)(measure)

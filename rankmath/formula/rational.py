@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache, reduce
 from operator import mul
@@ -103,14 +103,13 @@ class _Rational(ast.NodeTransformer):
 class Own:
     """What a text leaves to its reader; what was worked out once for the same arrays is not worked out again."""
 
-    def __init__(self, algebra: Mapping[str, Callable[..., Any]] = _ALGEBRA) -> None:
-        self._algebra = algebra
+    def __init__(self) -> None:
         self._known: dict[Any, tuple[Any, tuple[Any, ...]]] = {}
 
     def __call__(self, name: str, *values: Any) -> Any:
         key = (name, *(id(value) if isinstance(value, list | np.ndarray) else value for value in values))
         if key not in self._known:
-            self._known[key] = (self._algebra[name](*values), values)
+            self._known[key] = (_ALGEBRA[name](*values), values)
         return self._known[key][0]
 
 
@@ -121,17 +120,12 @@ def function(text: str, names: tuple[str, ...]) -> Callable[..., Any]:
     >>> function("v[0]/sum(v[i] for i in range(len(v)))", ("v",))(Own(), None, rational([1, 0.5]))
     2/3
     """
-    return compiled(text, names, _PLAIN)
-
-
-def compiled(text: str, names: tuple[str, ...], plain: Mapping[str, Any]) -> Callable[..., Any]:
-    """… where `plain` says what its operations are."""
     *lines, last = ast.parse(text.strip()).body
     assert isinstance(last, ast.Expr)
     made = ast.parse(f"def defined({', '.join(dict.fromkeys(('own', 'n', *names)))}): pass")
     assert isinstance(made.body[0], ast.FunctionDef)
     made.body[0].body = [_Rational().visit(line) for line in (*lines, ast.Return(last.value))]
-    found: dict[str, Any] = {"__builtins__": {}, **plain}
+    found: dict[str, Any] = {"__builtins__": {}, **_PLAIN}
     exec(compile(ast.fix_missing_locations(made), "<definition>", "exec"), found)
     defined: Callable[..., Any] = found["defined"]
     return defined

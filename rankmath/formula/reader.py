@@ -127,10 +127,14 @@ class _Reader:
         told = _telling_of(name) if what == "function" else []
         begun = [choice for choice in choices if len(name) > 2 and choice.startswith(name)][:3]
         near = begun or difflib.get_close_matches(name, choices, 3, cutoff=0.75 if told else 0.6)
-        if near:
+        if what == "letter" and (switched := _switched(name)):
+            hint = f"did you mean {switched}?"
+        elif near:
             hint = f"did you mean {' or '.join(map(repr, near))}?"
         else:
             listed = "`rankmath quantities` lists them" if what == "function" else f"there are {', '.join(choices)}"
+            if what == "letter":
+                listed += f", and the switches {', '.join(SWITCHES)}; --sharpen takes a letter for a constant"
             hint = f"what tells of it: {', '.join(told)}" if told else listed
         self.refuse(node, f"no {what} {name!r} in the language; {hint}")
 
@@ -149,7 +153,9 @@ class _Reader:
                 assert isinstance(found, Call)
                 return found
             case _:
-                self.refuse(node, f"{self.source(node)!r} is no relation; two terms with <=, <, >=, > or == are needed")
+                switched = _switched(node.id) if isinstance(node, ast.Name) else ""
+                hint = f"did you mean {switched}?" if switched else "two terms with <=, <, >=, > or == are needed"
+                self.refuse(node, f"{self.source(node)!r} is no relation; {hint}")
 
     def quantified(self, node: ast.Call, word: str, index: str) -> Formula:
         if len(node.args) != 1 or node.keywords:
@@ -420,6 +426,21 @@ def hypotheses_in(text: str) -> list[str]:
 
 def _own() -> list[Function]:
     return [entry for name, entry in FUNCTIONS.items() if name in OWN]
+
+
+#: Other words for the positions that rotations give.
+_ALSO = {"rope": "rotary", "RoPE": "rotary", "rms_norm": "rms", "RMSNorm": "rms"}
+
+
+def _switched(name: str) -> str:
+    """A value of a switch as a hypothesis; nothing for any other word, or one that several switches have.
+
+    >>> _switched("rotary"), _switched("rope"), _switched("causal"), _switched("any")
+    ('positions == rotary', 'positions == rotary', 'mask == causal', '')
+    """
+    value = _ALSO.get(name, name)
+    having = [switch for switch, values in SWITCHES.items() if value in values]
+    return f"{having[0]} == {value}" if len(having) == 1 else ""
 
 
 def _telling_of(name: str) -> list[str]:

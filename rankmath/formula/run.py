@@ -117,6 +117,8 @@ class Run:
         if (mask is None or mask.is_complete) and mask_of(word) is None:
             return word in ("none", "complete", "padding") or (word == "causal" and n == 1)
         named, mask = mask_of(word), mask or Mask.complete(n)
+        if named is not None and named[0] == "star" and named[1] >= n:
+            return mask == Mask(np.eye(n, dtype=bool))  # a hub that is no token, by the text of the mask
         if named is not None:
             return mask == as_mask(f"{named[0]}:{named[1]}", n)
         if word == "padding":

@@ -561,12 +561,13 @@ def _lambert(text: Text, x: Value) -> Value:
     return found if text.A.name == "mpmath" else float(found)
 
 
-def _pi(text: Text) -> Value:
-    if text.A.name == "balls":
+def pi(A: System) -> Value:
+    """π in an arithmetic."""
+    if A.name == "balls":
         from flint import arb
 
         return arb.pi()
-    if text.A.name == "mpmath":
+    if A.name == "mpmath":
         import mpmath
 
         return +mpmath.pi
@@ -604,7 +605,7 @@ _OWN: dict[str, Callable[..., Value]] = {
     "solve": _solve,
     "residual_of": _residual,
     "center": _center,
-    "pi": _pi,
+    "pi": lambda text: pi(text.A),
 }
 
 

@@ -15,7 +15,7 @@ FUSED, THIN, CENTRE, STOPPED = range(4)
 TOKENS = ("centers", "residuals", "first_x", "first_R", "center", "residual", "x", "R")
 LAYER = ("query", "value", "key_bias", "bias", "records", "log")
 POINTERS = (*TOKENS, *LAYER)
-LIMITS = ("log_zero", "safe_log", "linear_log", "hardly", "suspicious", "uneven_log")
+LIMITS = ("log_zero", "safe_log", "linear_log", "small_loss", "suspicious", "uneven_log")
 FACTORS = (
     *LIMITS,
     *("unit", "of_pull", "of_key", "scale", "of_x", "of_common", "of_out", "lambda", "of_skip", "of_bias"),

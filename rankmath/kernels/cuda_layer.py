@@ -54,7 +54,7 @@ from rankmath.kernels.cuda_kernels import (
 from rankmath.kernels.runs import Arrays, Run
 from rankmath.validation import Array, Floats
 
-#: Tokens of at most so many columns.
+#: Largest dimension of a token.
 MOST_COLUMNS = 256
 #: Networks of a batch that are launched at once.
 MOST_NETWORKS = 2**15

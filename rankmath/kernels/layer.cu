@@ -708,7 +708,7 @@ __device__ void conclude(Layer& L, const double* found) {
   const bool in_range = center > L.suspicious && center < INFINITE && residual > 0.0 && residual < INFINITE;
   const bool moderate = low <= L.safe_log && (thin || logit <= L.safe_log);
   if (threadIdx.x) return;
-  if (!in_range || !moderate || (uneven && (thin || log_least < -L.hardly))) L.way = STOPPED;
+  if (!in_range || !moderate || (uneven && (thin || log_least < -L.small_loss))) L.way = STOPPED;
   if (L.way == STOPPED) return;
   moved(L.mantissa, L.exponent, 1.0, log_residual);
   double *state = told(L) + RECORD, *log_row = L.log + LOG_ROW * ++L.layer;

@@ -33,7 +33,7 @@ _GAP = 1e-12
 _EDGE = 1e-13
 # HiGHS accepts violations up to 1e-10, absolute; data and costs this large make that 6e-15 of their size.
 _MAGNIFY = 2.0**14
-# Up to so many entries a dense matrix costs less than the bookkeeping of a sparse one.
+# Up to this many entries a dense matrix is faster than a sparse one.
 _DENSE = 2**16
 
 

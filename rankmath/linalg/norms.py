@@ -20,7 +20,7 @@ from rankmath.validation import Array, ArrayLike, Floats, Number, as_array, as_c
 
 #: Largest dimension for which the ∞→1 norm is found by trying all sign vectors.
 SIGN_ENUMERATION_LIMIT = 12
-# Up to so many columns of many matrices are turned together faster than LAPACK takes the matrices one by one.
+# Up to this many columns Jacobi rotations of many matrices at once beat LAPACK, which takes them one by one.
 _TURNED = 4
 
 

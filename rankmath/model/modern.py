@@ -20,7 +20,7 @@ from rankmath.model.network import MLP, LayerNorm
 from rankmath.model.positions import Rotary
 from rankmath.validation import InvalidArgument, Json, as_count, as_real
 
-#: Rotary tables are made for so many places at most.
+#: Rotary tables have at most this many places.
 PLACES = 8192
 #: More layers, or wider ones, than any model has: a damaged config.json.
 MOST = 10**5

@@ -249,6 +249,7 @@ class _Mark:
 
 
 _CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
+_EMPTY = {"EMPTY_DICT": dict, "EMPTY_LIST": list, "EMPTY_TUPLE": tuple}
 _LITERALS = (
     *("BININT", "BININT1", "BININT2", "LONG1", "BINFLOAT"),
     *("BINUNICODE", "SHORT_BINUNICODE", "BINSTRING", "SHORT_BINSTRING", "SHORT_BINBYTES", "BINBYTES"),
@@ -281,17 +282,12 @@ def _step(name: str, argument: Tree, stack: list[Tree], memo: dict[int, Tree]) -
         stack.append(_CONSTANTS[name])
     elif name in _LITERALS:
         stack.append(argument)
-    elif name == "EMPTY_DICT":
-        stack.append({})
-    elif name == "EMPTY_LIST":
-        stack.append([])
-    elif name == "EMPTY_TUPLE":
-        stack.append(())
+    elif name in _EMPTY:
+        stack.append(_EMPTY[name]())
     elif name == "MARK":
         stack.append(_Mark)
     elif name == "TUPLE":
-        items = _above_mark(stack)
-        stack.append(tuple(items))
+        stack.append(tuple(_above_mark(stack)))
     elif name in ("TUPLE1", "TUPLE2", "TUPLE3"):
         count = int(name[-1])
         items = stack[-count:]

@@ -21,7 +21,7 @@ from rankmath.files import folder as make_folder
 from rankmath.files import proofs_folder, write
 from rankmath.report.cite import software_entry
 from rankmath.report.figures import FIGURES
-from rankmath.report.fragments import LOOSE, STYLE, written_out
+from rankmath.report.fragments import LOOSE, STYLE, stated, written_out
 from rankmath.report.latex import at_least, code, escape, exact, grouped, identifier, measured
 from rankmath.report.results import Report
 from rankmath.report.sources import (
@@ -34,7 +34,6 @@ from rankmath.report.sources import (
     proof_texts,
     publication,
 )
-from rankmath.report.stated import stated
 from rankmath.report.theorems import FAMILIES, findings, theorem
 from rankmath.validation import InvalidArgument, Number
 from rankmath.verification.statement import Statement
@@ -48,7 +47,7 @@ def values(certificates: Mapping[str, Sequence[Certificate]], report: Report | N
 
     >>> found = values(committed_certificates())
     >>> found["dong2021v1:2.2:tokens"], found["dong2021v1:2.3:width"]
-    ('3568', '65\\\\,536')
+    ('3563', '65\\\\,536')
     """
     found: dict[str, str] = {}
     for key, family in FAMILIES.items():
@@ -124,10 +123,13 @@ class Appendix:
     #: Whether it is part of somebody's paper, to be read by ``\\input``; else a document of its own.
     fragment: bool = False
 
-    def save(self, folder: str | os.PathLike[str]) -> Path:
-        """appendix.tex, references.bib and figures/ under `folder`, a fragment's rankmath.sty; the text's path."""
+    def save(self, folder: str | os.PathLike[str], sources: str | os.PathLike[str] | None = None) -> Path:
+        """appendix.tex, references.bib and figures/ under `folder`, a fragment's rankmath.sty; the text's path.
+
+        The BibTeX entries go into the file `sources`, if one is named.
+        """
         target = make_folder(folder)
-        added(target / "references.bib", entries(self.bib))
+        added(target / "references.bib" if sources is None else sources, entries(self.bib))
         for figure in self.figures:
             (target / "figures").mkdir(exist_ok=True)
             copy = target / "figures" / figure.name
@@ -192,7 +194,7 @@ def appendix(
     foot = [r"\bibliographystyle{plain}", r"\bibliography{references}", r"\end{document}"]
     bib = (proofs_folder() / "references.bib").read_text(encoding="utf-8").rstrip()
     if fragment:
-        loose = [_PASTE, rf"\begingroup{LOOSE.strip()}", *filter(None, body), r"\par\endgroup"]
+        loose = [_PASTE, r"\rankmathcolumn", rf"\begingroup{LOOSE.strip()}", *filter(None, body), r"\par\endgroup"]
         tex = _own_labels(_with_targets(written_out("\n".join(loose), supplied)))
     else:
         tex = _with_targets("\n".join(filter(None, [*head, *body, *foot])))
@@ -284,14 +286,18 @@ def _overview(report: Report | None, chosen: Mapping[str, Statement]) -> str:
     count = sum(len(group) for key, group in committed_certificates().items() if key in chosen)
     return rf"""\section{{Overview}}
 \label{{sec:overview}}
-Table~\ref{{tab:summary}} lists {len(known)} statements about self-attention networks.  Of these {proved} are proved
-in the sections named there and {refuted} are refuted{rest}.  A \emph{{proof}} is a written one.  A
+Table~\ref{{tab:summary}} lists {_number_of(len(known), "statement")} about self-attention networks: {proved} proved
+in the sections named there, {refuted} refuted{rest}.  A \emph{{proof}} is a written one.  A
 \emph{{refutation}} is an instance on which the claim fails, given by exact numbers in a certificate or in the
-section named.  Each of the {count} certificates of Table~\ref{{tab:certificates}} was checked again for this
-document, by a program that has an arithmetic and algorithms of its own, works with directed rounding
+section named.  Table~\ref{{tab:certificates}} has {_number_of(count, "certificate")}, checked again for this
+document by a program that has an arithmetic and algorithms of its own, works with directed rounding
 on integers and with exact fractions, and trusts nothing in the file.  A certificate is named by the hash of its
 content.
 {_run_in_words(report)}"""
+
+
+def _number_of(count: int, word: str) -> str:
+    return f"{count or 'no'} {word}{'' if count == 1 else 's'}"
 
 
 def _run_in_words(report: Report | None) -> str:

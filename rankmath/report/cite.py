@@ -8,15 +8,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.checker import checker
 from rankmath.claims import statement, statements
 from rankmath.printing import did_you_mean
-from rankmath.report.fragments import LOOSE, notation, told_once, written_out
+from rankmath.report.fragments import LOOSE, in_words, notation, of_its_own, stated, told_once, written_out
 from rankmath.report.latex import code, escape, formulas, identifier
 from rankmath.report.sources import bibliography, cited_by, committed_certificates, field, machine_checked, publication
-from rankmath.report.stated import in_words, of_its_own, stated
 from rankmath.report.theorems import CONTRACTION, EQUILIBRIUM, equilibrium_statement
 from rankmath.validation import InvalidArgument, as_choice
 from rankmath.verification.statement import Statement
@@ -33,6 +33,23 @@ def software_entry() -> str:
     """
     name, _, rest = publication()["title"].partition(":")
     return _entry("rankmath", {"title": f"{{{name}}}:{rest}", "note": f"Version {_licensed()}"})
+
+
+def software(format: str) -> str:
+    """How to cite this version of rankmath, as "latex", "bibtex" or "markdown".
+
+    >>> print(software("latex"))
+    \\texttt{rankmath} \\cite{rankmath}
+    """
+    as_choice("format", format, FORMATS)
+    return {"latex": r"\texttt{rankmath} \cite{rankmath}", "bibtex": software_entry(), "markdown": _itself()}[format]
+
+
+def _itself() -> str:
+    """The library as one line of Markdown; with an address, if it has one."""
+    said = publication()
+    where = f"https://doi.org/{said['doi']}" if "doi" in said else said.get("url", "")
+    return f"{said['author']}. *{said['title']}*. Version {__version__}. {where}".rstrip()
 
 
 def _licensed() -> str:
@@ -156,10 +173,7 @@ class Citation:
         ]
         lines += [f"Certificate `{name}`: {_SHOWS[kind]}." for name, kind in self.certificates]
         papers = [_in_words(bibliography()[key]) for key in self.bibtex]
-        said = publication()
-        where = f"https://doi.org/{said['doi']}" if "doi" in said else said.get("url", "")
-        own = f"{said['author']}. *{said['title']}*. Version {__version__}. {where}".rstrip()
-        return "\n\n".join([*lines, "\n".join(f"- {line}" for line in (*papers, own))])
+        return "\n\n".join([*lines, "\n".join(f"- {line}" for line in (*papers, _itself()))])
 
 
 #: What a certificate of each kind shows.
@@ -187,6 +201,12 @@ def _as_markdown(tex: str) -> str:
     """A text with formulas: displays between dollar signs, our own commands written out."""
     display = r"\n\n$$\n\\begin{aligned}\1\\end{aligned}\n$$\n\n"
     lined = re.sub(r"\\begin\{align\*\}(.*?)\\end\{align\*\}", display, written_out(tex), flags=re.S)
+    lined = re.sub(
+        r"\{(?:\\allowdisplaybreaks)?\\renewcommand\{\\arraystretch\}\{[\d.]+\}%?\n?(.*?\$\$\s*)\}",
+        r"\1",
+        lined,
+        flags=re.S,
+    )
     # Behind a second backslash the bracket is that of a line break.
     return re.sub(r"\s*(?<!\\)\\\[(.*?)\\\]\s*", lambda found: f"\n$$\n{found[1]}\n$$\n", lined, flags=re.S)
 
@@ -196,9 +216,20 @@ def _in_words(entry: str) -> str:
     authors, title, year, number = (field(entry, name) for name in ("author", "title", "year", "eprint"))
     people = [" ".join(reversed(name.split(", "))) for name in (authors or "").split(" and ")]
     listed = people[0] if len(people) == 1 else f"{', '.join(people[:-1])} and {people[-1]}"
-    plain = (title or "").replace("{", "").replace("}", "")
+    listed, plain = (_ACCENT.sub(_accented, words).replace("{", "").replace("}", "") for words in (listed, title or ""))
     where = f" https://arxiv.org/abs/{number}" if number else ""
     return f"{listed}. *{plain}*. {year}.{where}"
+
+
+#: An accent of LaTeX and its letter; the combining characters that these accents are.
+_ACCENT = re.compile(r"\{?\\([\"'`^~=.]|[cvuHkr](?=[ {]))\s*\{?\\?([A-Za-z])\}?\}?")
+_COMBINING = dict(
+    zip("\"'`^~=.cvuHkr", "\u0308\u0301\u0300\u0302\u0303\u0304\u0307\u0327\u030c\u0306\u030b\u0328\u030a", strict=True)
+)
+
+
+def _accented(found: re.Match[str]) -> str:
+    return normalize("NFC", found[2] + _COMBINING[found[1]])
 
 
 def citation(what: str | os.PathLike[str]) -> Citation:

@@ -11,7 +11,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import groupby
 
+from rankmath.claims import statements
 from rankmath.files import proofs_folder
 from rankmath.formula.terms import (
     INDICES,
@@ -28,6 +30,7 @@ from rankmath.formula.terms import (
     replaced,
     walk,
 )
+from rankmath.report.sources import without_theorem
 from rankmath.validation import InvalidArgument
 from rankmath.verification.statement import Statement
 
@@ -51,149 +54,89 @@ class Data:
         }
 
 
-def _positive(*sizes: str) -> tuple[str, ...]:
-    return tuple(f"(0 < {size})%nat" for size in sizes)
-
-
-_VECTOR = Data("(m : nat) (c : vector m)", _positive("m"))
-_SPECTRUM = Data("(m : nat) (sigma : vector m) (s : R)", _positive("m"))
-_FLOW = Data("(n : nat) (C : matrix n n) (beta : R)", _positive("n"))
-_ROWS = Data("(n d : nat) (Y : matrix n d)", _positive("n", "d"))
-_TOKENS = Data("(n d : nat) (Z : matrix n d)", _positive("n", "d"))
-_SANDWICH = Data("(n m : nat) (c : vector m) (E : matrix n m)", _positive("n", "m"))
-_LAYERS = "(t n : nat) (P : sequence t n)"
-_STOCHASTIC = (*_positive("t", "n"), "row_stochastic P")
-_DECAY = Data(
-    "(n : nat) (E : matrix n n) (a : R)",
-    (*_positive("n"), "(forall i j, (i < n)%nat -> (j < n)%nat -> 0 < E i j)", "0 < a < 1"),
-)
-_GRADIENT = Data(
-    "(n d m : nat) (Z : matrix n d) (M : matrix d d) (V : matrix d m) (G : matrix d d)", _positive("n", "d", "m")
-)
-_QUERIES = Data("(n : nat) (q x : vector n)", _positive("n"))
-_SHIFT = Data("(d : nat) (x : vector d) (w : R)", ("(2 <= d)%nat",))
-_PATHS = Data(
-    "(t k n d : nat) (X : matrix n d) (P : stack t k n n) (W : stack t k d d) (bias : matrix t d) (skip : R)",
-    (*_positive("t", "k", "n", "d"), "stochastic_heads P"),
-)
-_KERNELS = Data("(a b : R) (size : nat)", _positive("size"))
-_RESTING = "(n d : nat) (X : matrix n d) (W_V : matrix d d)"
-_HEAD_ON_SPHERE = f"{_RESTING} (W_QK : matrix d d) (allowed : matrix n n)"
-_CAUSAL_FLOW = Data(
-    "(n d e : nat) (V : matrix d d) (Q K : matrix e d) (beta : R) (X : matrix n d)",
-    (*_positive("n", "d", "e"), "0 <= beta", "unit_rows X"),
-)
+#: What a condition on the arrays is, where it is not that their sizes are positive, tokens see what a mask says, and
+#: rows of a sequence are stochastic: what is declared of them beside is not asked for.
 _NONZERO = "(forall i, (i < n)%nat -> 0 < l2 d (X i))"
-_CLUSTER = Data("(n d : nat) (X : matrix n d) (beta : R) (m : nat)", (*_positive("n", "d"), _NONZERO))
-_CAP = Data(
-    "(n d : nat) (X : matrix n d) (w : vector d) (beta : R) (m : nat)", (*_positive("n", "d"), _NONZERO, "0 < l2 d w")
-)
-_MEETING = Data("(gamma beta m : R)")
-_CHAIN = Data("(n : nat) (allowed : matrix n n) (ratio : R)", ("is_mask allowed",))
-_MASKED = (*_positive("n", "d"), "is_mask allowed")
-#: What the arrays of a statement are, where it is not about a network.
-DATA: Mapping[str, Data] = {
-    "seed:closure": Data(_LAYERS, _positive("t", "n")),
-    "dong2021:A.3": _SANDWICH,
-    "dong2021v1:A.3": _SANDWICH,
-    "dong2021:norm": Data("(n d : nat) (A B : matrix n d)", _positive("n", "d")),
-    "own:alibi-decay": _DECAY,
-    "own:contranorm": _SPECTRUM,
-    "own:dispersion": _VECTOR,
-    "own:entropy-order": Data("(T sigma : R)"),
-    "own:flow-step": _FLOW,
-    "own:flow-step-usa": _FLOW,
-    "own:l2-lipschitz": _TOKENS,
-    "own:layernorm": _ROWS,
-    "own:low-rank-every-input": Data("(n d : nat) (X : matrix n d)", _positive("n", "d")),
-    "own:no-stable-orthogonal": Data(f"{_RESTING} (allowed : matrix n n)", _MASKED),
-    "own:position-bias": Data(f"{_LAYERS} (w : nat)", _STOCHASTIC),
-    "own:position-bias-prefix": Data(f"{_LAYERS} (prefix : nat)", _STOCHASTIC),
-    "own:received": _TOKENS,
-    "own:softmax-gradient": Data("(m : nat) (c : vector m) (T : R)", _positive("m")),
-    "own:softmax-rank": _QUERIES,
-    "own:spectrum": Data("(n : nat) (L : matrix n n)", _positive("n")),
-    "own:spectrum-symmetric": Data("(n : nat) (K : matrix n n)", _positive("n")),
-    "own:tv": Data("(m : nat) (c g : vector m)", _positive("m")),
-    "own:zero-grad": _GRADIENT,
-    "wu2024:L13": _SHIFT,
-    "wu2024:L13-repaired": _SHIFT,
-    "chen2026:2.1": Data("(gamma rho : R) (m : nat)"),
-    "chen2026:2.4": Data("(gamma rho beta : R) (m d : nat)"),
-    "geshkovski2024:cluster": _CLUSTER,
-    "own:cluster": _CLUSTER,
-    "geshkovski2024:escape": _CAP,
-    "own:escape": _CAP,
-    "karagodin2025:4.3": Data("(beta : R) (n d : nat) (X : matrix n d)", ("(2 <= n)%nat", *_positive("d"))),
-    "own:cluster-speed": Data(
-        "(n d : nat) (B : matrix d d) (X : matrix n d) (s : vector n)", ("(2 <= n)%nat", *_positive("d"), _NONZERO)
+_SIZES = ("(0 < n)%nat", "(0 < d)%nat")
+_DECAY = ("(0 < n)%nat", "(forall i j, (i < n)%nat -> (j < n)%nat -> 0 < E i j)", "0 < a < 1")
+_CONDITIONS: Mapping[str, tuple[str, ...]] = {
+    "seed:closure": ("(0 < t)%nat", "(0 < n)%nat"),
+    "dong2021:norm": _SIZES,
+    "own:tv": ("(0 < m)%nat",),
+    **dict.fromkeys(("dong2021:2.1", "dong2021:2.1-skip"), (*(f"(0 < {s})%nat" for s in "tknd"), "stochastic_heads P")),
+    **dict.fromkeys(("own:alibi-decay", "wu2025:4.4"), _DECAY),
+    **dict.fromkeys(("wu2024:L13", "wu2024:L13-repaired"), ("(2 <= d)%nat",)),
+    **dict.fromkeys(("geshkovski2024:cluster", "own:cluster"), (*_SIZES, _NONZERO)),
+    **dict.fromkeys(("geshkovski2024:escape", "own:escape"), (*_SIZES, _NONZERO, "0 < l2 d w")),
+    "karagodin2025:4.3": ("(2 <= n)%nat", "(0 < d)%nat"),
+    "own:cluster-speed": ("(2 <= n)%nat", "(0 < d)%nat", _NONZERO),
+    **dict.fromkeys(("he2023:e-spa", "he2023:u-spa"), ("(0 < size)%nat",)),
+    "own:flow-one-cluster": ("(0 < d)%nat", "0 < l2 d x"),
+    **dict.fromkeys(
+        ("karagodin2024:two-clusters", "karagodin2024:two-clusters-symmetric"),
+        (*_SIZES, "(0 < e)%nat", "0 <= beta", "unit_rows X"),
     ),
-    "own:frozen-sign": Data("(w b eps : R)"),
-    "dong2021:2.1": _PATHS,
-    "dong2021:2.1-skip": _PATHS,
-    "folk:affine-rank": Data("(n d : nat) (X : matrix n d) (s : vector n)", _positive("n", "d")),
-    "he2023:e-spa": _KERNELS,
-    "he2023:u-spa": _KERNELS,
-    "own:flow-one-cluster": Data(
-        "(d : nat) (lam : vector d) (B : matrix d d) (x : vector d) (m : R)", (*_positive("d"), "0 < l2 d x")
+    **dict.fromkeys(("own:mask-rate", "own:mask-rate-symmetric", "own:stable-causal-every-n"), ()),
+    **dict.fromkeys(
+        ("own:stable-complete-every-n", "own:stable-connected", "own:stable-every-rank"), ("is_mask allowed",)
     ),
-    "karagodin2024:two-clusters": _CAUSAL_FLOW,
-    "karagodin2024:two-clusters-symmetric": _CAUSAL_FLOW,
-    "own:l2-lower": Data("(m : R)"),
-    "own:circle-three": Data("(beta u : R)"),
-    "own:gaussian-length": Data("(k : nat) (t : R)"),
-    "own:hardmax-steps": Data("(t : nat) (g : vector t)", _positive("t")),
-    "alcalde2025:4.2": Data("(a q : R)"),
-    "own:mask-rate": Data("(n : nat) (G : matrix n n)"),
-    "own:mask-rate-symmetric": Data("(n : nat) (K : matrix n n)"),
-    "own:mean-field-rate": Data("(v tau a : R)"),
-    "own:off-grid": Data("(C eta : R)"),
-    "own:late": _MEETING,
-    "geshkovski2023:late": _MEETING,
-    "geshkovski2023:late-printed": _MEETING,
-    "own:until-collapse": Data("(beta u c : R)"),
-    "geshkovski2024:until-collapse": Data("(beta u c : R)"),
-    "own:merge-time": Data("(beta u v : R)"),
-    "own:stable-causal-every-n": Data("(n : nat) (mu : vector n)"),
-    "own:stable-complete-every-n": _CHAIN,
-    "own:stable-every-rank": _CHAIN,
-    "own:stable-rank-two-every-n": Data("(n : nat) (tokens : shape n 2)"),
-    "wu2024:3-whole": Data("(n d : nat) (sizes : shape n d)"),
-    "own:stable-causal": Data("(parameters : vector 3) (dim : nat)", ("0 < parameters 1%nat", "(2 <= dim)%nat")),
-    "own:stable-complete": Data(f"{_HEAD_ON_SPHERE}", ("(2 <= n)%nat",)),
-    "unstated:mask-dichotomy": Data("(n : nat) (P : matrix n n)", _positive("n")),
-    "unstated:ln-sphere": Data(f"{_RESTING} (allowed : matrix n n)", _MASKED),
-    "wang2022:1-repaired": Data("(n : nat) (A : matrix n n) (z : vector n) (t : nat)", _positive("n")),
-    "wu2024:3": Data("(n d : nat) (sizes : shape n d) (w : R)", _positive("n", "d")),
-    "wu2024:3-measure": Data("(n : nat) (tokens : shape n n)"),
-    "wu2024:4.3.1": Data("(w : R)"),
-    "wu2024:anisotropy": Data(
-        "(n k : nat) (sgn : nat -> R) (w : shift n k sgn)",
-        ("(2 <= k)%nat", "(k <= n)%nat", "(forall j, sgn j = 1 \\/ sgn j = -1)"),
-    ),
-    "wu2024:conjecture": Data(_HEAD_ON_SPHERE, _MASKED),
-    "yudin2025:softmax": Data("(m : nat) (c : vector m) (T : R)", _positive("m")),
-    "bhojanapalli2020:1": Data("(n d : nat) (X : matrix n d) (L : matrix n n)", _positive("n", "d")),
-    "contranorm2023:2": _SPECTRUM,
-    "folk:alibi-theta": Data("(a c : R)"),
-    "folk:entropy-order": Data("(T sigma c : R)"),
-    "folk:softmax-gradient": Data("(m : nat) (c : vector m) (T : R)", _positive("m")),
-    "folk:softmax-rank": _QUERIES,
-    "folk:spectrum-real": Data("(n : nat) (A : matrix n n)", _positive("n")),
-    "geshkovski2023:orthogonal": Data("(gamma rho : R) (m : nat)", ("(2 <= m)%nat",)),
-    "geshkovski2023:step": _FLOW,
-    "joudaki2023:isometry": Data("(n d : nat) (X : matrix n d)", _positive("n", "d")),
-    "kim2021:3.2": _TOKENS,
-    "noci2022:zero-grad": _GRADIENT,
-    "shi2022:layernorm": _ROWS,
-    "velickovic2024:2.2": _VECTOR,
-    "wang2022:1": Data("(n : nat) (A : matrix n n) (z : vector n)", _positive("n")),
-    "wu2025:4.1": Data(_LAYERS, _STOCHASTIC),
-    "wu2025:4.2": Data(f"{_LAYERS} (w : nat)", _STOCHASTIC),
-    "wu2025:4.3": Data(f"{_LAYERS} (prefix : nat)", _STOCHASTIC),
-    "wu2025:4.4": _DECAY,
-    "zhai2023:3.1": Data("(n d : nat) (X : matrix n d) (W : matrix d d)", _positive("n", "d")),
+    "own:stable-causal": ("(2 <= dim)%nat",),
+    "karagodin2024:subspace-two": (),
+    "own:stable-complete": ("(2 <= n)%nat",),
+    "wu2024:3": _SIZES,
+    "wu2024:anisotropy": ("(2 <= k)%nat", "(k <= n)%nat", "(forall j, sgn j = 1 \\/ sgn j = -1)"),
+    "geshkovski2023:orthogonal": ("(2 <= m)%nat",),
 }
+_HEAD_ON_SPHERE = "(n d : nat) (X : matrix n d) (W_V : matrix d d) (W_QK : matrix d d) (allowed : matrix n n)"
+_PATHS = "(t k n d : nat) (X : matrix n d) (P : stack t k n n) (W : stack t k d d) (bias : matrix t d) (skip : R)"
+#: What the arrays are, where Coq has other names or types for them than their declaration.
+_BINDERS: Mapping[str, str] = {
+    **dict.fromkeys(("dong2021:2.1", "dong2021:2.1-skip"), _PATHS),
+    "dong2021:norm": "(n d : nat) (A B : matrix n d)",
+    "own:tv": "(m : nat) (c g : vector m)",
+    "karagodin2024:subspace-two": "(m d : nat) (lam : R) (M : matrix m m) (B : matrix d d) (X : matrix 2 d)",
+    "karagodin2025:4.3": "(beta : R) (n d : nat) (X : matrix n d)",
+    "own:flow-one-cluster": "(d : nat) (lam : vector d) (B : matrix d d) (x : vector d) (m : R)",
+    **dict.fromkeys(("own:late", "geshkovski2023:late", "geshkovski2023:late-printed"), "(gamma beta m : R)"),
+    "own:stable-rank-two-every-n": "(n : nat) (tokens : shape n 2)",
+    "wu2024:3-whole": "(n d : nat) (sizes : shape n d)",
+    "wu2024:3": "(n d : nat) (sizes : shape n d) (w : R)",
+    "wu2024:3-measure": "(n : nat) (tokens : shape n n)",
+    "wu2024:anisotropy": "(n k : nat) (sgn : nat -> R) (w : shift n k sgn)",
+    **dict.fromkeys(("own:stable-complete", "wu2024:conjecture"), _HEAD_ON_SPHERE),
+}
+_TYPES = ("R", "vector", "matrix", "sequence", "stack")
+
+
+def declared(entry: Statement) -> Data:
+    """The arrays of a statement as it declares them.
+
+    >>> from rankmath.claims import statement
+    >>> declared(statement("own:zero-grad")).binders
+    '(n d m : nat) (Z : matrix n d) (M : matrix d d) (V : matrix d m) (G : matrix d d)'
+    """
+    types: dict[str, str] = {}
+    sizes, conditions = set(), []
+    for name, text in entry.arrays.items():
+        axes, *said = (part.strip() for part in text.partition(" = ")[0].split(","))
+        letters = axes.split()
+        if letters[:1] == ["mask"]:
+            letters = letters[1:] * 2
+            conditions.append(f"is_mask {name}")
+        kind = "nat" if "whole" in said and not letters else _TYPES[len(letters)]
+        if kind == "sequence":  # of square matrices
+            del letters[2]
+            conditions.append(f"row_stochastic {name}")
+        sizes |= {letter for letter in letters if not letter.isdigit()}
+        types[name] = " ".join((kind, *letters))
+    order = sorted(sizes, key="tkndem".find)
+    groups = [(order, "nat")] if order else []
+    groups += [([*names], kind) for kind, names in groupby(types, types.__getitem__)]
+    binders = " ".join(f"({' '.join(names)} : {kind})" for names, kind in groups)
+    every = (*(f"(0 < {size})%nat" for size in order), *conditions)
+    return Data(_BINDERS.get(entry.key, binders), _CONDITIONS.get(entry.key, every))
+
+
 _NETWORK = Data("(N : network)", ("proper N",))
 #: Where positions of every kind are allowed, logits are any functions of the tokens that a layer reads; words about
 #: queries and keys, rotations, RMSNorm before attention or maps of single tokens need networks that have these parts.
@@ -201,6 +144,8 @@ _KINDS = {
     "normed": Data("(N : normed)", ("proper N", "normable N")),
     **{kind: Data(f"(N : {kind})", ("proper N",)) for kind in ("fed", "rotated", "placed", "scored")},
 }
+#: A claim about positions is refuted for rotary ones, by angles, and W_QK = W_Q W_Kᵀ: it says less of these alone.
+_ROTARY = Data("(N : rotated)", ("proper N", "turns_heads N"))
 #: With LayerNorm over columns, of which the network of Language.v has none, eps is that of its denominators.
 _COLUMN = Data("(N : network) (eps : R)", ("proper N", "0 <= eps"))
 #: Letters of a network: how each is written, and its type.
@@ -576,13 +521,14 @@ def proposition(entry: Statement) -> str:
 
 def parts(entry: Statement) -> tuple[Data, dict[str, str], list[str], list[str], str]:
     """The data, letters and what defines each, local definitions, hypotheses ("" where the types say it), the claim."""
-    if entry.arrays and entry.key not in DATA:
+    if entry.arrays and entry.key not in statements():
         raise Unprintable("its arrays")
     kind = _kind(entry)
-    if kind == "scored" and entry.status == "refuted":
-        raise Unprintable("a refuted claim about positions, of which Language.v has no single one")
+    turned = kind == "scored" and entry.status == "refuted"
+    kind = "rotated" if turned else kind
     column = any(str(part) == "layernorm == column" for part in entry.hypotheses)
-    data = DATA[entry.key] if entry.arrays else _COLUMN if column else _KINDS.get(kind, _NETWORK)
+    of_networks = _COLUMN if column else _ROTARY if turned else _KINDS.get(kind, _NETWORK)
+    data = declared(entry) if entry.arrays else of_networks
     printer = _Printer(dict(data.types), not entry.arrays, kind=kind, column=column)
     lets: list[str] = []
     expanded: dict[str, Term] = {}
@@ -649,8 +595,8 @@ def propositions(known: Mapping[str, Statement]) -> tuple[dict[str, str], dict[s
 _HEAD = """(** Every registered statement that can be said in the words of Language.v, as a proposition.
 
     Printed by [python -m rankmath.report.coq] from the formulas of the registry: do not edit.  Above each is
-    its formula with what is given, as the gallery has it.  The last comment names the statements that have no
-    proposition yet. *)
+    its formula with what is given, as the gallery has it.  The last comment says of which of them Coq has no
+    theorem, and why. *)
 Require Import Reals.
 From Rankmath Require Import Definitions Language.
 Local Open Scope R_scope."""
@@ -670,12 +616,12 @@ def statements_file(known: Mapping[str, Statement]) -> str:
             + "\n".join(f"  {line}" for line in text.splitlines())
             + "."
         )
-    left = "\n".join(f"    {key}: {why}" for key, why in missing.items())
-    parts.append(f"(* Without a proposition, and the first word that stands in the way:\n{left} *)")
+    why = {key: f"no proposition, for {word} stands in the way" for key, word in missing.items()}
+    why |= {key: without_theorem(key) for key in known if key not in missing and without_theorem(key)}
+    left = "\n".join(f"    {line}" for key, reason in why.items() for line in _wrapped(f"{key}: {reason}"))
+    parts.append(f"(* Without a theorem:\n{left} *)" if left else "(* Of each there is a theorem. *)")
     return "\n\n".join(parts) + "\n"
 
 
 if __name__ == "__main__":
-    from rankmath.claims import statements
-
     print(statements_file(statements()), end="")

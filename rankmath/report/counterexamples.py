@@ -15,10 +15,9 @@ from rankmath.certificates.issue import instance_of
 from rankmath.decide.conjecture import in_python
 from rankmath.files import folder as make_folder
 from rankmath.files import write
-from rankmath.report.fragments import LOOSE, notation, told_once, written_out
+from rankmath.report.fragments import LOOSE, in_words, notation, stated, told_once, written_out
 from rankmath.report.latex import exact_data, identifier, matrix
 from rankmath.report.sources import certificate_file, coq_modules
-from rankmath.report.stated import in_words, stated
 from rankmath.report.theorems import data_shown, displayed, fragment, letters
 from rankmath.validation import Json
 from rankmath.verification.instance import NetworkInstance

@@ -12,9 +12,8 @@ from rankmath.claims import statements
 from rankmath.formula import read_term
 from rankmath.formula.printing import latex
 from rankmath.formula.terms import Letter, Relation, walk
-from rankmath.report.fragments import LOOSE, label, notation, told_once, written_out
+from rankmath.report.fragments import LOOSE, in_words, label, notation, of_its_own, stated, told_once, written_out
 from rankmath.report.latex import breakable, code, formulas, identifier
-from rankmath.report.stated import in_words, of_its_own, stated
 from rankmath.verification.statement import Statement
 
 _OVER = {"h": "all heads", "l": "all layers", "i": "all tokens", "k": "all blocks"}

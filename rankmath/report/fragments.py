@@ -9,9 +9,13 @@ import re
 import zlib
 from collections.abc import Mapping
 from functools import cache
+from typing import Protocol
 
+from rankmath.certificates.certificate import Certificate
 from rankmath.formula.printing import text
+from rankmath.report.latex import breakable, formulas
 from rankmath.report.sources import preamble
+from rankmath.validation import InvalidArgument
 from rankmath.verification.statement import Statement
 
 #: What a fragment with a theorem begins with: the author's own environment is kept where there is one.
@@ -173,7 +177,7 @@ _NORMED = {
 #: The environments of proofs/, each with the counter it shares.
 _ENVIRONMENTS = ("lemma", "proposition", "corollary", "definition", "example", "remark")
 
-#: Handed over beside an appendix that is part of somebody's paper: packages and environments, no commands.
+#: Handed over beside an appendix in somebody's paper: packages, environments, and the change to one column.
 STYLE = "\n".join(
     (
         r"\ProvidesPackage{rankmath}[2026/11/18 what a fragment of rankmath's appendix needs]",
@@ -187,6 +191,49 @@ STYLE = "\n".join(
         r"\setlength{\LTcapwidth}{\textwidth}",
         r"\setcounter{MaxMatrixCols}{40}",
         r"\allowdisplaybreaks",
+        # Its tables run over pages, which LaTeX has in one column alone.
+        r"\newcommand{\rankmathcolumn}{\if@twocolumn\onecolumn\fi}",
         "",
     )
 )
+
+
+# -- statements ----------------------------------------------------------------------------------------------
+
+
+class Stated(Protocol):
+    """A statement, or what is quoted of one: hypotheses, conclusions, letters of its own, quantities in words."""
+
+    @property
+    def premises(self) -> tuple[str, ...]: ...
+    @property
+    def conclusion(self) -> tuple[str, ...]: ...
+    @property
+    def letters(self) -> tuple[str, ...]: ...
+    @property
+    def meanings(self) -> tuple[tuple[str, str], ...]: ...
+
+
+def stated(entry: Stated) -> list[str]:
+    """Hypotheses, conclusion and what its letters stand for, as LaTeX whose lines may be broken anywhere."""
+    lines = []
+    if entry.premises:
+        given = (breakable(part.strip("$")) if part.startswith("$") else formulas(part) for part in entry.premises)
+        lines.append(rf"Suppose: {'; '.join(given)}.  Then\\*[3pt]")
+    return [*lines, r",\\*[3pt] ".join(map(breakable, (*entry.conclusion, *entry.letters))) + "."]
+
+
+def in_words(entry: Stated) -> list[str]:
+    """What each quantity of it is, as LaTeX."""
+    return [
+        f"In words: {formulas(said)}." if shown in entry.conclusion else f"Here {breakable(shown)}: {formulas(said)}."
+        for shown, said in entry.meanings
+    ]
+
+
+def of_its_own(certificate: Certificate) -> Statement | None:
+    """A claim that the certificate alone carries, where it is one about networks."""
+    try:
+        return Statement(certificate.statement, certificate.claim, tuple(certificate.given))
+    except InvalidArgument:
+        return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import textwrap
 from typing import Any
 
@@ -13,6 +14,7 @@ from rankmath.formula.terms import Call, Every, walk
 from rankmath.report.sources import certificate_file, committed_certificates, label_of, machine_checked, without_theorem
 from rankmath.verification.statement import explained
 
+#: Columns at most; a narrower terminal has its own.
 _WIDTH = 100
 #: Functions that a reader may not know.
 _UNUSUAL = ("expc", "tanhc", "recursion", "all_p")
@@ -86,5 +88,6 @@ def lines(key: str) -> list[str]:
     said += [f"Coq theorem: {line}" for line in found["coq"]] or [f"Coq theorem: none{why}"]
     said += [f"counterexample or example: {found['counterexample']}"] if found["counterexample"] else []
     said += [f"picture: page {found['gallery']} of the site"]
-    wrapper = textwrap.TextWrapper(_WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    width = max(40, min(_WIDTH, shutil.get_terminal_size((_WIDTH, 24)).columns))
+    wrapper = textwrap.TextWrapper(width, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
     return [piece for line in said for piece in wrapper.wrap(line) or [""]]

@@ -49,8 +49,8 @@ def coq_modules(key: str) -> list[str]:
 def without_theorem(key: str) -> str:
     """Why a statement has no theorem of Coq, where that is written down.
 
-    >>> without_theorem("own:stable-connected")
-    'limits of weights over the tree of a search; own_stable_every_rank has the masks with a Hamiltonian path'
+    >>> without_theorem("own:stable-connected").partition(";")[2]
+    ' own_stable_every_rank has the masks with a Hamiltonian path'
     """
     reason: str = _table().get("without", {}).get(key, "")
     return reason
@@ -169,7 +169,7 @@ def added(path: str | os.PathLike[str], new: Mapping[str, str]) -> Path:
     before = read_text(target).rstrip() if target.exists() else ""
     there = entries(before)
     more = (entry for key, entry in new.items() if key not in there)
-    return write(target, "\n\n".join(filter(None, (before, *more))) + "\n")
+    return write(target, "\n\n".join(filter(None, (before, *more))) + "\n", name="sources")
 
 
 def field(entry: str, name: str) -> str | None:

@@ -12,13 +12,24 @@ from rankmath.certificates.certificate import Certificate, Data, number
 from rankmath.claims import statements
 from rankmath.claims.dong2021_many_tokens import Kinds, LoneQuery, MeanKinds, TokenKinds
 from rankmath.claims.dong2021_two_heads import FourKeys, TwoHeads
+from rankmath.definitions.hypotheses import SWITCHES
 from rankmath.definitions.layer import ACTIVATIONS
 from rankmath.formula import read_formula
 from rankmath.formula.language import LETTERS
 from rankmath.formula.printed import latex_letter
 from rankmath.formula.printing import latex, text, words
 from rankmath.report.derivations import derived
-from rankmath.report.fragments import ENVIRONMENT, LOOSE, label, notation, told_once, written_out
+from rankmath.report.fragments import (
+    ENVIRONMENT,
+    LOOSE,
+    in_words,
+    label,
+    notation,
+    of_its_own,
+    stated,
+    told_once,
+    written_out,
+)
 from rankmath.report.latex import (
     breakable,
     code,
@@ -34,7 +45,6 @@ from rankmath.report.latex import (
     shown_value,
 )
 from rankmath.report.sources import cited_by
-from rankmath.report.stated import in_words, of_its_own, stated
 from rankmath.validation import InvalidArgument
 
 #: Certificates of equilibria of self-attention with LayerNorm.
@@ -348,11 +358,15 @@ def _sublayers(l: int, layer: Sequence[Mapping[str, Data]]) -> Iterator[str]:
     maps = [pair for part in layer for f in part.get("maps", ()) for pair in f.items()]
     several = sum(kind == "mlp" for kind, _ in maps) > 1
     for s, part in enumerate(layer):
+        inside = {"mlp" if kind == "mlp" else "attention" for f in part.get("maps", ()) for kind in f}
+        around = " and ".join({"attention": "the attention", "mlp": "the map"}[kind] for kind in sorted(inside))
+        # Where a layer has two of a kind they are told apart by their number.
+        around = around if not several and around else f"sublayer {s}"
         if number(part["skip"]) != 0:
-            where = f"of sublayer {s} of layer {l}"
+            where = f"around {around} of layer {l}"
             yield rf"\text{{factor of the skip connection {where}}}{shown_value(part['skip'], 30)}"
         if (norm := part.get("before")) is not None:
-            yield from _norm(l, f"before sublayer {s}", norm)
+            yield from _norm(l, f"before {around}", norm)
         for kind, fields in (pair for f in part.get("maps", ()) for pair in f.items()):
             if kind == "mlp":
                 yield from _map_of_tokens(rf"_{{{l},{s}}}" if several else rf"_{{{l}}}", fields)
@@ -360,7 +374,7 @@ def _sublayers(l: int, layer: Sequence[Mapping[str, Data]]) -> Iterator[str]:
                 yield from _attention(l, fields)
         for place in ("behind", "after"):
             if (norm := part.get(place)) is not None:
-                yield from _norm(l, f"{'of the map' if place == 'behind' else 'after'} sublayer {s}", norm)
+                yield from _norm(l, f"{'of what comes from' if place == 'behind' else 'after'} {around}", norm)
 
 
 def _attention(l: int, fields: Mapping[str, Data]) -> Iterator[str]:
@@ -377,6 +391,12 @@ def _attention(l: int, fields: Mapping[str, Data]) -> Iterator[str]:
         yield rf"\text{{logits capped with }}c{shown_value(fields['softcap'], 3)}"
     if "mask" in fields:
         yield _SEES + exact_rows(fields["mask"])
+    if "rotary" in fields:
+        keys = "X^{l}W_K" if "key" in fields else "X^{l}"
+        queries = "W_Q" if "key" in fields else "W_{QK}"
+        yield rf"\text{{queries are the rows of }}X^{{l}}{queries}\text{{, keys those of }}{keys}\text{{; of row }}i"
+        yield r"\text{the entries }u,v\text{ in places }2m,2m+1\text{ become }cu-sv,\,su+cv\text{, with}"
+        yield r"c\text{ and }s\text{ entry }(i,m)\text{ of the cosines and sines, counted from 0}"
     for name, table in fields.get("rotary", {}).items():
         yield rf"\text{{{name} of the rotations}}" + shown_value(table, 20)
     if "qk_norm" in fields:
@@ -421,7 +441,8 @@ _IN |= {"b_gate": r"b_{\mathrm{gate}}", "W_out": r"W_{\mathrm{out}}", "b_out": r
 
 def _norm(l: int, place: str, norm: Mapping[str, Data]) -> Iterator[str]:
     eps = rf"\text{{, }}\varepsilon{_small(norm['eps'])}" if number(norm.get("eps", 0)) != 0 else ""
-    yield rf"\text{{LayerNorm {escape(norm['kind'])} {place} of layer {l}}}{eps}"
+    kind = SWITCHES["layernorm"][norm["kind"]].partition(" (")[0]
+    yield rf"\text{{{escape(kind)} {place} of layer {l}}}{eps}"
     for name, value in norm.items():
         if name in ("gain", "offset"):
             yield rf"\text{{its {name}}}" + shown_value(value, 10)

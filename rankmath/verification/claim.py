@@ -2,8 +2,8 @@
 
 from functools import partial
 
+from rankmath.verification.data import exact_batch
 from rankmath.verification.draws import ALL_TOKENS, SMALL, Rng, networks
-from rankmath.verification.exact import exact_batch
 from rankmath.verification.instance import ArrayInstance, Instance, NetworkInstance, network_instance
 from rankmath.verification.papers import OWN
 from rankmath.verification.statement import Draw, Statement

@@ -16,7 +16,6 @@ from rankmath.formula.printed import latex_letter
 from rankmath.linalg.masks import as_mask
 from rankmath.linalg.rationals import exact_array
 from rankmath.validation import Array, ArrayLike, InvalidArgument, Number, as_array
-from rankmath.verification.exact import rational
 from rankmath.verification.instance import ArrayInstance
 
 COMPARED = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
@@ -152,3 +151,22 @@ _SAID = {
     "no zero row": "no row zero",
     "independent rows": "rows linearly independent",
 }
+
+
+# -- exact ---------------------------------------------------------------------------------------------------
+
+
+def rational(name: str, value: Number) -> Fraction:
+    """A rational number, or an InvalidArgument that names it."""
+    from rankmath.equilibria.wu2024 import exact_number
+
+    number = exact_number(name, value)
+    if not number.is_Rational:
+        raise InvalidArgument(f"{name}: {number} given; a rational number is needed")
+    return Fraction(int(number.p), int(number.q))
+
+
+def exact_batch(label: str, **arrays: ArrayLike) -> ArrayInstance:
+    """A batch of exact data, each array with one leading axis."""
+    exact = {name: exact_array(name, value, (None,) * np.ndim(value)) for name, value in arrays.items()}
+    return ArrayInstance(exact, label, is_batch=True)

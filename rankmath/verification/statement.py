@@ -108,7 +108,8 @@ class Statement:
         or a function that makes it.
     sharp : whether equality is approached (ratio → 1).
     supremum : the largest lhs/rhs known to be approached, where it is not 1, as a term such as ``sqrt(16/27)``.
-    exact : whether exact arithmetic decides every instance, one by one.
+    exact : whether exact arithmetic decides every instance, one by one; unless it is said, that is so where all
+        that is measured of the arrays is rational, or true or false.
     closed : the key of the statement that has the closed form, where this one is a recursion.
     share, cost : the share of a battery's instances it takes, and its rough relative cost.
     compare : how another bound does on the same instances: {words: log of a factor}.
@@ -141,7 +142,7 @@ class Statement:
     certificate: Callable[..., Certificate] | str | None = None
     sharp: bool = False
     supremum: str = ""
-    exact: bool = False
+    exact: bool | None = None
     closed: str = ""
     notes: str = ""
     share: float = 1.0
@@ -184,11 +185,14 @@ class Statement:
             raise InvalidArgument(
                 f"arrays: {self.arrays!r} given; names with their axes, as in {{'E': 'n m'}}, are needed"
             )
-        if self.arrays and self.instance is network_instance:
-            object.__setattr__(self, "instance", Declared(self.arrays, self.exact))
         object.__setattr__(self, "formula", formula)
         object.__setattr__(self, "given", tuple(read))
         object.__setattr__(self, "where", where)
+        if self.exact is None:
+            exact = bool(self.arrays) and all(FUNCTIONS[name].exact for name in self.functions)
+            object.__setattr__(self, "exact", exact)
+        if self.arrays and self.instance is network_instance:
+            object.__setattr__(self, "instance", Declared(self.arrays, bool(self.exact)))
 
     def certified(self, instance: Instance, verdict: Verdict) -> Certificate:
         """The certificate of an instance as the verdict decides it."""

@@ -40,7 +40,7 @@ HALF = [["1/2", "1/2"], [0, 1]]
 PATHS = {"X": [[1], [2]], "layers": layers((HALF, [[1]]), count=2), "output": [["7/4"], [2]]}
 LOGITS = {"E": [[0, 1], [1, 0]], "weights": [1, 1]}
 FLOW = {"C": [[1, "1/2"], ["1/2", 1]], "beta": 1}
-KINDS = {"active": [[1204, 30]], "gain": 10, "guard_logit": 33, "idle": 2038, "sink_logit": 40}
+KINDS = {"active": [[1204, 30]], "gain": 10, "guards": [[33, 4], [31, 6]], "idle": 2038, "sink_logit": 40}
 MEAN = {"active": 13974, "active_logit": 30, "gain": 13, "guard_logit": 33, "idle": 3106, "sink_logit": 41}
 LAYER = {"W_V": [["1/2", 1], [0, 1]], "W_QK": [[0, 0], [0, 0]], "d_qk": 1, "mask": causal(2), "norm": "sphere"}
 RESTING = {**LAYER, "tokens": [[0, 1], ["-3/5", "-4/5"]], "radius": "1*2^-48", "rank": 2}
@@ -275,16 +275,21 @@ CASES: dict[str, list[Case]] = {
     "dong2021:A.3": [*_SOFTMAX, ("all(D(i) <= x_star", {"E": [[0, 1], ["2513/2000", 0]]})],
     "dong2021v1:A.3": _SOFTMAX,
     "dong2021v1:2.2": [
-        ("all(len(a) == 2", {"active": [[1, 2, 3]]}),
+        ("all(len(a) == 2", {"active": [[1, 2, 3]], "guards": [[33, 4, 0], [31, 6, 0], [0, 0, 0]]}),
         *(
             ("all(floor(a[0]) == a[0] and", {"active": [pair]})
             for pair in (["3/2", 1], [0, 1], [1, ABOVE], [1, f"-{ABOVE}"])
         ),
         *((_WHOLE.format("idle", 0), {"idle": k}) for k in ("1/2", -1)),
         ("gain > 0", {"gain": 0}),
+        *(("max(abs(gain), abs(sink_logit), abs(guard", {name: ABOVE}) for name in ("gain", "sink_logit")),
         *(
-            ("max(abs(gain), abs(sink_logit), abs(guard", {name: ABOVE})
-            for name in ("gain", "sink_logit", "guard_logit")
+            ("max(abs(gain), abs(sink_logit), abs(guard", {"guards": guards})
+            for guards in ([[ABOVE, 4], [31, 6]], [[33, 4], [f"-{ABOVE}", 6]])
+        ),
+        *(
+            ("guards[0][1] >= 0 and guards[1][1]", {"guards": guards})
+            for guards in ([[33, -1], [31, 6]], [[33, 4], [31, -1]], [[33, 4], [31, "193/32"]])
         ),
     ],
     "dong2021v1:2.2-mean": [

@@ -189,6 +189,37 @@ def test_letters_of_the_language_have_no_places() -> None:
     assert "at: t, l, h" in refused(ANY, ALONE, lemma("1 <= 0", "d-one", d="0"))
 
 
+@pytest.mark.parametrize("at", [{}, {"k": "2"}, {"k": "4"}, {"k": "k"}, {"k": "n"}])
+def test_a_window_has_the_number_that_is_given(at: dict[str, str]) -> None:
+    given = ("mask == causal_window(3)", *ALONE[2:])
+    Derivation(ANY, given).add(lemma("in_degree <= 3", "degree-causal-window", k="3"))
+    says = f"in_degree <= {at.get('k', '2')}"
+    assert "the number of the mask" in refused(ANY, given, lemma(says, "degree-causal-window", **at))
+    causal = ("mask == causal", *ALONE[2:])
+    Derivation(ANY, causal).add(lemma("diagonal(P[0, 0], 0) <= 1", "diagonal-first", l="0", h="0"))
+    assert "the number of the mask" in refused(ANY, causal, lemma(says, "degree-causal-window", **at))
+    wide = ("mask == window(3)", *ALONE[2:])
+    assert "needs mask" in refused(ANY, wide, lemma("diagonal(P[0, 0], 0) <= 1", "diagonal-first", l="0", h="0"))
+    assert "needs mask" in refused(ANY, wide, lemma("in_degree <= 3", "degree-causal-window", k="3"))
+
+
+def test_a_recursion_is_its_closed_form_or_has_none() -> None:
+    def form(text: str, **fixed: int) -> Any:
+        return normal(read_tree(text), {name: Fraction(value) for name, value in fixed.items()})
+
+    assert form("recursion(b, n, norm(W[l, 0], 2)*b)") == form("n*prod_l(norm(W[l, 0], 2))")
+    assert form("recursion(b, n, b + norm(W[l, 0], 2))") == form("n + sum_l(norm(W[l, 0], 2))")
+    assert form("recursion(b, n, d*b**3)") == form("d**((3**L - 1)/2)*n**(3**L)")
+    assert expanded(form("recursion(b, n, 2*b + norm(W[l, 0], 2))", L=2)) == form(
+        "4*n + 2*norm(W[0, 0], 2) + norm(W[1, 0], 2)"
+    )
+    for step in ("2*b + 1", "b + b**2", "norm(W[l, 0], 2)*b**2", "exp(b)", "1/b", "sqrt(b)", "1"):
+        with pytest.raises(Rejected):
+            form(f"recursion(b, n, {step})")
+    with pytest.raises(Rejected):
+        form("recursion(n, 1, 2*n)")
+
+
 def test_there_need_be_no_second_layer_or_head() -> None:
     says = "diameter(X[2], 2) <= diameter(X[2], 1)"
     assert "there need be no t = 2" in refused("mu(X[1]) <= mu(X[0])", ALONE, lemma(says, "diameter-2-1", t="2"))

@@ -428,7 +428,7 @@ def quotient(key: str, kinds: Kinds, term: str) -> float:
 
 
 _CLOSED = {
-    "dong2021v1:2.2": "min(columns(value(i))*rows(value(i)) for i in range(m + 2))/(16*gain**2)",
+    "dong2021v1:2.2": "min(columns(value(i))*rows(value(i)) for i in range(m + 3))/(16*gain**2)",
     "dong2021v1:2.2-mean": "column*row/(128*gain**2)",
     "unstated:large-logits": "n*moved**2/(16*gain**2)",
     "dong2021:2.3-printed": "change**2*product/(64*gain**2*q)",
@@ -442,7 +442,9 @@ def test_closed_forms_have_one_value_in_the_checker_and_in_the_library(seed: int
     gain, sink, active, guard = (Fraction(int(k), 16) for k in rng.integers(1, 80, 4))
     m, idle, columns = (int(k) for k in rng.integers(2, 9, 3))
     forms: dict[str, Kinds] = {
-        "dong2021v1:2.2": TokenKinds(((m, active), (2, guard)), idle, gain, sink, guard),
+        "dong2021v1:2.2": TokenKinds(
+            ((m, active), (2, guard)), idle, gain, sink, ((guard, gain / 3), (active, gain / 2))
+        ),
         "dong2021v1:2.2-mean": MeanKinds(m, idle, gain, sink, active, guard),
         "unstated:large-logits": LoneQuery(idle, gain),
         "dong2021:2.3-printed": FourKeys(2 + columns % 3, Fraction(1, 2), idle, gain / 8, sink),

@@ -11,7 +11,7 @@ from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.multiprecision import Multiprecision
 from rankmath.attention.experiments.jacobian import jacobian_norms
 from rankmath.claims import statement
-from rankmath.formula.derivatives import jacobian
+from rankmath.formula.quantities import jacobian
 from rankmath.formula.run import Run
 from rankmath.verification.instance import NetworkInstance
 from rankmath.verification.judge import judge

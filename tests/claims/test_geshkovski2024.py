@@ -9,7 +9,7 @@ import pytest
 
 from rankmath.arithmetic.float64 import Float64
 from rankmath.claims import statement
-from rankmath.claims.geshkovski2024 import cap_fall, draw_caps, draw_clusters, pair_speed
+from rankmath.claims.geshkovski2024 import draw_caps, draw_clusters
 from rankmath.formula.arrays import ArrayRun
 from rankmath.verification.instance import ArrayInstance
 
@@ -29,7 +29,7 @@ def sides(key: str, at: ArrayInstance) -> tuple[np.ndarray, np.ndarray]:
 def test_the_speeds_are_those_of_the_flow() -> None:
     drawn = draw_caps(np.random.default_rng(3), 40)
     run = ArrayRun(Float64(np.zeros(1)), drawn)
-    speeds, falls = pair_speed(run, "X", "beta"), cap_fall(run, "X", "w", "beta")
+    speeds, falls = run.by_text("pair_speed", ("X", "beta")), run.by_text("cap_fall", ("X", "w", "beta"))
     for i, (X, w, beta) in enumerate(zip(drawn["X"], drawn["w"], drawn["beta"], strict=True)):
         u, pole = X / np.linalg.norm(X, axis=1, keepdims=True), w / np.linalg.norm(w)
         V = flow(u, beta)
@@ -42,7 +42,7 @@ def test_the_sharper_bounds_imply_the_printed_ones() -> None:
     """For any speed: the sharper lower bound of the pair is not less, that of the fall not more."""
     for seed in range(3):
         at = draw_clusters(np.random.default_rng(seed), 100)
-        speed = pair_speed(ArrayRun(Float64(np.zeros(1)), at), "X", "beta")
+        speed = ArrayRun(Float64(np.zeros(1)), at).by_text("pair_speed", ("X", "beta"))
         (mine, needed), (printed, asked) = (sides(f"{name}:cluster", at) for name in ("own", "geshkovski2024"))
         value = np.asarray(speed.sign * np.exp(speed.log), dtype=float)
         assert (needed - (mine - value) >= asked - (printed - value) - 1e-13).all()

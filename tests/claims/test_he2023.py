@@ -8,22 +8,28 @@ import numpy as np
 import pytest
 
 import rankmath as rm
-from rankmath.arithmetic.balls import ball, precision
-from rankmath.claims.he2023 import _carries, _exponential, _factor, _uniform
+from rankmath.arithmetic.balls import Balls, precision
+from rankmath.formula.arrays import ArrayRun
+from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.verdict import Outcome
 
+#: Each predicate with its kernel, as NumPy has it.
+KERNELS = {
+    "carries_uniform": lambda n, rho: np.eye(n) + rho * (1 - np.eye(n)),
+    "carries_exponential": lambda n, a: a ** np.abs(np.subtract.outer(np.arange(n), np.arange(n))),
+}
 
-@pytest.mark.parametrize("kernel", [_uniform, _exponential])
-def test_factors_and_signs(kernel: object) -> None:
-    a, b = Fraction(2, 5), Fraction(3, 5)
-    S = np.asarray(kernel(5, a), dtype=float)  # type: ignore[operator]
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize(("a", "b"), [(Fraction(2, 5), Fraction(3, 5)), (Fraction(3, 5), Fraction(2, 5))])
+def test_factors_and_signs(name: str, a: Fraction, b: Fraction) -> None:
+    rm.statements()  # the claims' own words are known once they are loaded
+    first, second = (np.linalg.cholesky(KERNELS[name](5, float(x))) for x in (a, b))
+    carried = second @ np.linalg.inv(first)
     with precision(128):
-        L = _factor([[ball(x) for x in row] for row in kernel(5, a)])  # type: ignore[operator]
-    assert np.allclose([[float(x) for x in row] for row in L], np.linalg.cholesky(S))
-    carried = np.linalg.cholesky(np.asarray(kernel(5, b), dtype=float)) @ np.linalg.inv(np.linalg.cholesky(S))  # type: ignore[operator]
-    assert carried.min() > -1e-12
-    assert _carries(kernel(5, a), kernel(5, b)).holds is True  # type: ignore[operator]
-    assert _carries(kernel(5, b), kernel(5, a)).holds is False  # type: ignore[operator]
+        run = ArrayRun(Balls(), ArrayInstance({"a": np.asarray(a), "b": np.asarray(b), "size": np.asarray(5)}))
+        found = run.by_text(name, ("a", "b", "size")).holds
+    assert found is bool(carried.min() > -1e-12) is (a < b)
 
 
 @pytest.mark.parametrize("key", ["he2023:u-spa", "he2023:e-spa"])

@@ -250,6 +250,26 @@ def test_the_angle_behind_a_norm_falls_with_the_proved_power_of_the_depth() -> N
         assert share == pytest.approx(0.5, abs=1e-12) if positions == "none" else 0.2 < share < 0.3
 
 
+@pytest.mark.parametrize("second", [0.5, 0.25, 0.0])
+def test_with_symmetric_values_the_power_is_that_of_the_eigenvalue_that_the_second_token_meets(second: float) -> None:
+    """V = diag(1, σ), the first token along e_1, no positions: p = 1/2, and L^(σ/2 − 1)."""
+    assert doubled_angle(second) == pytest.approx(second / 2 - 1, abs=5e-3)
+
+
+def test_along_a_smaller_eigenvalue_the_angle_behind_a_norm_need_not_fall() -> None:
+    """V = diag(1, 4): pσ = 2 > 1."""
+    assert abs(doubled_angle(4.0)) < 5e-3
+
+
+def doubled_angle(second: float) -> float:
+    """log₂ of the quotient of the angles of two causal tokens after 1024 and 512 layers with V = diag(1, second)."""
+    one = Network.random(2, 2, 1, 1, skip=1.0, norm="rms", norm_at="before", mask="causal")
+    one = one.replace(query=0.3 * np.eye(2)[None, None], key=None, value=np.diag([1.0, second])[None, None])
+    states = rm.hidden_states(Network.from_layers([*one.sublayers] * 1024), np.array([[1.0, 0.0], [0.6, 0.5]]))
+    angles = [math.atan2(*states[L][1, ::-1]) for L in (512, 1024)]
+    return math.log2(angles[1] / angles[0])
+
+
 def test_across_is_a_product_of_the_second_tokens_own_length() -> None:
     net = Network.random(3, 2, 1, 4, skip=1.0, norm="rms", norm_at="before", mask="causal", positions="rotary")
     net = net.replace(query=np.tile(np.eye(2), (4, 1, 1, 1)), key=None, value=np.tile(0.75 * np.eye(2), (4, 1, 1, 1)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from types import SimpleNamespace
 from typing import Any
@@ -83,7 +84,7 @@ def test_sizes_at_which_nothing_was_found_are_not_told_as_zero(monkeypatch: pyte
     answer = conjecture.sharpen(claim, "c", evaluations=100)
     assert len(calls) > 3
     assert answer.constant > 0
-    assert [line for line in answer.sizes if line.startswith("the best at")] == []
+    assert [line for line in answer.sizes if line.startswith("seen in a short search")] == []
 
 
 def test_sides_without_a_quotient_are_told_as_such() -> None:
@@ -145,3 +146,50 @@ def test_the_console_says_what_the_quantities_and_the_biases_of_an_instance_are(
     assert "\n  entropy(P[0, 0]): least entropy" in said
     assert "key_bias = [2], that is W_K b_Q\n" in said
     assert said.endswith('query biases are allowed: --given "query_bias == none" leaves them out')
+
+
+def test_a_star_whose_hub_is_no_token_is_not_searched_on_so_few_tokens() -> None:
+    claim = rm.Statement("mine:x", "diameter(X[1], 2) <= diameter(X[0], 2)", ["mask == star(2)", "heads == 1"])
+    assert min(room.n for room in rooms(claim)) == 3
+    clash = rm.Statement("mine:x", "diameter(X[1], 2) <= diameter(X[0], 2)", ["mask == star(2)", "mask == causal"])
+    with pytest.raises(rm.InvalidArgument, match=r"contradict each other"):
+        rooms(clash)
+
+
+def test_a_letter_on_the_smaller_side_is_sharpened_downwards() -> None:
+    """mu <= norm_F, and with c = 1/2 on the other side the best constant is the same from above."""
+    claim = rm.Statement("mine:c", "norm(X[0], frobenius) >= c*mu(X[0])", ["heads == 1", "n == 2"], where={"c": "2"})
+    answer = conjecture.sharpen(claim, "c", evaluations=200, seconds=20)
+    assert answer.upside_down
+    assert 1 <= 1 / answer.constant < 1.1
+    assert any(line.startswith("the best c seen is 1.0") for line in answer.lines())
+    assert rm.verify(answer.failing, answer.near.net, answer.near.X, arithmetic="balls").outcome == "VIOLATED"  # type: ignore[union-attr]
+
+
+def test_the_size_of_the_instance_shown_is_among_the_sizes() -> None:
+    claim = rm.Statement(
+        "mine:c", "mu(X[1]) <= c*norm(W[0,0], 2)*mu(X[0])", ["heads == 1", "mask == causal"], where={"c": "1"}
+    )
+    answer = conjecture.sharpen(claim, "c", evaluations=150, seconds=20)
+    table = [line for line in answer.lines() if line.startswith("seen in a short search at n")]
+    assert table
+    assert answer.near is not None
+    n, d = np.asarray(answer.near.X).shape
+    if d == 1:  # the table's other sizes
+        sizes = table[0].partition(" = ")[2].partition(" with ")[0].split(", ")
+        seen = dict(zip(sizes, table[0].rpartition(": ")[2].split(", "), strict=False))
+        assert seen[str(n)] == conjecture._below(answer.constant)
+
+
+def test_a_constant_without_bound_is_not_told_as_one() -> None:
+    claim = rm.Statement("mine:c", "mu(X[1]) <= c*mu(X[0])", ["heads == 1"], where={"c": "1"})
+    answer = conjecture.sharpen(claim, "c", evaluations=150, seconds=15)
+    big = dataclasses.replace(answer, constant=6.4e12)
+    assert not any("?" in line for line in big.lines()[1:2])
+    assert any(line.startswith("no c is in sight") for line in big.lines())
+
+
+def test_the_constant_of_a_claim_of_existence_is_refused() -> None:
+    claim = rm.Statement("mine:c", "exists mu(X[1]) >= c*mu(X[0])", ["heads == 1"], where={"c": "1"})
+    with pytest.raises(rm.InvalidArgument, match="claim of existence"):
+        conjecture.sharpen(claim, "c", evaluations=10)

@@ -71,13 +71,20 @@ def test_a_lemma_about_numbers_holds_at_a_grid_of_them(name: str) -> None:
 def test_a_lemma_about_networks_holds_from_one_token_on(name: str) -> None:
     lemma = lemma_table()[name]
     given = {text.split(" == ")[0]: text.split(" == ")[1] for text in lemma.given if " == " in text}
-    masks = {"any": ("none", "causal"), "causal": ("causal",)}.get(given.get("mask", ""), ("none",))
+    masks = {
+        "any": ("none", "causal"),
+        "causal": ("causal",),
+        "causal_window(k)": ("causal_window(1)", "causal_window(2)", "causal_window(3)"),
+        "window(k)": ("window(1)", "window(2)"),
+    }.get(given.get("mask", ""), ("none",))
     skips = (0.0, -0.7) if "skip" in lemma.text else (0.0,)
     # What a lemma says of logits without saying how they are made holds with positions too.
     free = "logit_range" in lemma.text and "positions" not in meant([lemma.text, *lemma.given])
     positions = ("none", "relative") if free else ("none",)
     applied = 0
-    for (n, d, H), mask, skip, position in itertools.product(SIZES, masks, skips, positions):
+    token = re.search(r"diagonal\(.*, (\d)\)", lemma.text)
+    sizes = [size for size in SIZES if token is None or int(token[1]) < size[0]]
+    for (n, d, H), mask, skip, position in itertools.product(sizes, masks, skips, positions):
         for time in ("0", "1") if "[t]" in lemma.text else ("",):
             text = re.sub(r"\bt\b", time or "t", lemma.text)
             at = {"l": "0", "h": str(H - 1)}
@@ -91,6 +98,9 @@ def test_a_lemma_about_networks_holds_from_one_token_on(name: str) -> None:
             extra = ["bias == any", "query_bias == any", f"positions == {position}"]
             extra = [x for x in extra if x.split()[0] not in given]
             hypotheses = [re.sub(r"\[t\]", f"[{time}]", x) for x in lemma.given]
+            if "window(k)" in given.get("mask", ""):  # its number is the mask's
+                hypotheses = [re.sub(r"^mask == .*", f"mask == {mask}", x) for x in hypotheses]
+                text = re.sub(r"\bk\b", mask[-2], text)
             statement = Statement(f"mine:{name}", text, [*hypotheses, *extra])
             room = Room(
                 *(n, max(d, 2) if given.get("layernorm") == "sphere" else d, H, 1),
@@ -133,6 +143,7 @@ def test_every_lemma_is_a_relation_of_the_language() -> None:
         assert read_tree(lemma.text)[0] == "rel", name
         called = {node[1] for text in (lemma.text, *lemma.given) for node in nodes(read_tree(text)) if node[0] == "let"}
         assert called <= set("tlhkxyzfgndHLr") | {
+            *("eigen", "singular"),
             *("d_qk", "skip", "x_star", "in_degree", "K", "mask", "layernorm", "mlp", "bias", "query_bias"),
             *("none", "any", "causal", "padding", "sphere", "before", *UNPRINTED),
             *("inf", "max", "one", "composite", "frobenius", "mean"),

@@ -24,6 +24,8 @@ from rankmath.verification.judge import judge
 from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Outcome
 
+NO_MAPS = ["mask == none", "layernorm == none", "mlp == none"]
+
 ONE = ("heads == 1",)
 RANGE = "logit_range(P[0,0]) <= 2"
 TRUE = {
@@ -179,3 +181,46 @@ def test_what_is_meant_where_nothing_is_said_is_a_hypothesis_of_every_lemma_that
     assert prove(claim.claim_text, claim.given_texts, seconds=8) is not None
     claim = Statement("mine:claim", unit[0], (*unit[1], "norm_at == before"))
     assert prove(claim.claim_text, claim.given_texts, seconds=8) is None
+
+
+@pytest.mark.parametrize(
+    ("claim", "given"),
+    [
+        (
+            "diameter(X[2], 2) >= (1 - norm(W[0,0], 2))*(1 - norm(W[1,0], 2))*diameter(X[0], 2)",
+            ["skip == 1", "H == 1", "L == 2", "norm(W[0,0], 2) <= 1", "norm(W[1,0], 2) <= 1", *NO_MAPS],
+        ),
+        ("diameter(X[1], 2) <= 2*max_h(norm(W[0,h], 2))*diameter(X[0], 2)", ["H == 2", "skip == 0", *NO_MAPS]),
+        ("diameter(X[L], 2) <= recursion(b, diameter(X[0], 2), norm(W[l,0], 2)*b)", ["H == 1", "skip == 0", *NO_MAPS]),
+        (
+            "longest(X[L]) <= longest(X[0]) + sum_l(sum_h(norm(W[l,h], 2)))",
+            ["skip == 1", "mask == none", "layernorm == sphere", "norm_at == before", "mlp == none", "bias == none"],
+        ),
+        ("entropy(P[0,0]) <= log(3)", ["mask == causal_window(3)"]),
+        ("diagonal(P[0,0], 0) == 1", ["mask == causal"]),
+        ("epsilon(P0[0,0]) == 1/n", ["mask == causal"]),
+        ("log(effective_rank(X[1], eigen)) <= log(d)", []),
+    ],
+)
+def test_layers_windows_first_rows_and_effective_ranks(claim: str, given: list[str]) -> None:
+    proof = prove(claim, given)
+    assert proof is not None
+    assert proof.certificate().check().accepted
+
+
+@pytest.mark.parametrize(
+    ("claim", "given"),
+    [
+        ("entropy(P[0,0]) <= log(2)", ["mask == window(1)"]),
+        ("diagonal(P[0,0], 0) == 1", ["mask == window(1)"]),
+        ("epsilon(P0[0,0]) == 1/n", ["mask == causal_window(2)"]),
+        ("epsilon(P0[0,0]) == 1/n", ["mask == causal", "positions == rotary"]),
+        ("effective_rank(X[1], singular) <= effective_rank(X[1], eigen)", []),
+        (
+            "diameter(X[L], 2) <= recursion(b, diameter(X[0], 2), norm(W[l,0], max)*b)",
+            ["H == 1", "skip == 0", *NO_MAPS],
+        ),
+    ],
+)
+def test_their_false_neighbours_are_not_proved(claim: str, given: list[str]) -> None:
+    assert prove(claim, given, seconds=3.0) is None

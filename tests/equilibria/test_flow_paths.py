@@ -6,11 +6,12 @@ import math
 
 import numpy as np
 import pytest
-from flint import arb, arb_mat
+from flint import arb
 
 import rankmath as rm
-from rankmath.equilibria.flow_paths import ends_at, largest_eigenvalue
-from rankmath.equilibria.flow_proof import NotProved
+from rankmath.arithmetic.balls import Balls
+from rankmath.equilibria.flow_proof import NotProved, ends_at
+from rankmath.linalg.norms import symmetric_extremes
 
 
 def at(*angles: float) -> list[list[float]]:
@@ -62,9 +63,9 @@ def test_the_bound_of_eigenvalues_is_one_and_is_tight() -> None:
     M = rng.standard_normal((5, 5))
     S = M + M.T
     top = np.linalg.eigvalsh(S)[-1]
-    assert float(largest_eigenvalue(arb_mat(S.tolist()))) == pytest.approx(top, rel=1e-12)
-    wide = arb_mat([[arb(float(x), 0.01) for x in row] for row in S])
-    assert top + 0.01 < float(largest_eigenvalue(wide).upper()) < top + 0.01 * 25
+    assert float(symmetric_extremes(Balls().asarray(S), Balls())[1]) == pytest.approx(top, rel=1e-12)
+    wide = Balls().asarray(S) + arb(0, 0.01)
+    assert top + 0.01 < float(symmetric_extremes(wide, Balls())[1].upper()) < top + 0.01 * 25
 
 
 def test_steps_that_are_too_long_are_refused() -> None:

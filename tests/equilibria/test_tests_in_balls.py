@@ -40,8 +40,8 @@ from rankmath.equilibria.proofs import (
     Inconclusive,
     Problem,
     Refused,
-    _closes,
     _invariant_graph,
+    closes,
     prove_escape,
     prove_existence,
     prove_minor,
@@ -55,7 +55,7 @@ def matrix(rows: list[list[float]], radius: float = 0.0) -> arb_mat:
 
 
 @pytest.mark.parametrize(
-    ("Y", "residual", "slope", "spread", "closes"),
+    ("Y", "residual", "slope", "spread", "shown"),
     [
         # One number, radius 1/4: |Y g| + |1 - Y g'| r < r.
         ([[1]], [0.124], [[0.5]], 0, True),
@@ -75,10 +75,10 @@ def matrix(rows: list[list[float]], radius: float = 0.0) -> arb_mat:
         ([[0, 1], [1, 0]], [0.2, 0.1], [[0, 1], [1, 0]], 0, True),
     ],
 )
-def test_krawczyk_in_balls(Y: Any, residual: Any, slope: Any, spread: float, closes: bool) -> None:
+def test_krawczyk_in_balls(Y: Any, residual: Any, slope: Any, spread: float, shown: bool) -> None:
     points = matrix([[x] for x in residual])
-    assert _closes(matrix(Y), points, matrix(slope, spread), arb(1) / 4) == closes
-    assert not _closes(matrix(Y), matrix([[x] for x in residual], 0.25), matrix(slope, spread), arb(1) / 4)
+    assert closes(matrix(Y), points, matrix(slope, spread), arb(1) / 4) == shown
+    assert not closes(matrix(Y), matrix([[x] for x in residual], 0.25), matrix(slope, spread), arb(1) / 4)
 
 
 class Linear:

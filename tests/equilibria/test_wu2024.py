@@ -202,7 +202,7 @@ def test_rational_stable_causal_equilibrium():
 def test_stable_causal_eigenvalues_are_those_of_the_jacobian(data, d):
     a = data.draw(st.fractions(Fraction(1, 10), Fraction(9, 10), max_denominator=20))
     c = a * data.draw(st.fractions(Fraction(1, 10), Fraction(9, 10), max_denominator=10))
-    w = data.draw(st.fractions(1, 5, max_denominator=10))
+    w = data.draw(st.fractions(1, 5, max_denominator=10)) * data.draw(st.sampled_from([1, -1]))
     example = stable_causal_example(a, w, c, d)
     assert example.equilibrium.is_equilibrium()
     claimed = [float(x) for x in example.eigenvalues] + [0.0, 0.0]

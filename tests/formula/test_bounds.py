@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankmath.claims import bound, statements
-from rankmath.formula.symbolic import letters
+from rankmath.formula.symbolic import quantities as letters
 from rankmath.formula.symbolic.from_formula import symbol
 from rankmath.formula.terms import relations
 from rankmath.validation import InvalidArgument

@@ -13,7 +13,7 @@ import rankmath as rm
 from rankmath.claims import bound, statements
 from rankmath.cli import main
 from rankmath.formula.symbolic.derive import derivation
-from rankmath.formula.symbolic.letters import L
+from rankmath.formula.symbolic.quantities import L
 
 a, c = sp.symbols("a c", positive=True)
 CUBIC = c ** ((3**L - 1) / 2) * a ** (3**L)

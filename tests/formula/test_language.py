@@ -305,3 +305,17 @@ def test_hypotheses_stand_between_commas_wherever_they_are_given() -> None:
 def test_a_network_that_is_not_searched_is_named_by_what_was_given() -> None:
     with pytest.raises(rm.InvalidArgument, match=r"^given: n >= 900, H == 1 given; no network that is searched"):
         rooms(rm.Statement("mine:a", "mu(X[1]) <= 1", given="n >= 900, heads == 1"))
+
+
+@pytest.mark.parametrize(
+    ("claim", "said"),
+    [
+        ("rotary", "did you mean positions == rotary"),
+        ("rope == 1", "did you mean positions == rotary"),
+        ("mu(X[1]) <= C*mu(X[0])", "--sharpen takes a letter"),
+        ("mu(X[1]) <= C*mu(X[0])", "the switches mask, "),
+    ],
+)
+def test_a_word_of_a_switch_and_a_letter_for_a_constant_are_told(claim: str, said: str) -> None:
+    with pytest.raises(rm.InvalidArgument, match=re.escape(said)):
+        rm.Statement("mine:x", claim)

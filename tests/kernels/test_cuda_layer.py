@@ -374,4 +374,4 @@ def test_a_batch_stops_as_one(library: Any, monkeypatch: Any) -> None:
 )
 def test_the_kernels_take_full_matrices_alone(options: dict[str, Any], plain: bool) -> None:
     net = rm.Network.random(5, 6, 2, 1, seed=0, **options)
-    assert weights_of(Float64(np.zeros(1)), net.attentions[0], stacked=True).is_plain is plain
+    assert (weights_of(Float64(np.zeros(1)), net.attentions[0], stacked=True).whole is not None) is plain

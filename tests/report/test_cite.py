@@ -13,10 +13,10 @@ from rankmath.claims import statements
 from rankmath.files import proofs_folder
 from rankmath.report import sources
 from rankmath.report.cite import FORMATS, citation, software_entry
+from rankmath.report.fragments import stated
 from rankmath.report.latex import breakable
 from rankmath.report.shown import lines
 from rankmath.report.sources import bibliography, certificate_file, committed_certificates, publication
-from rankmath.report.stated import stated
 from rankmath.version import __version__
 
 CFF = Path(__file__).parents[2] / "CITATION.cff"

@@ -165,9 +165,9 @@ def test_every_part_of_a_network_has_its_letter_and_its_formula() -> None:
         r"W_{\mathrm{in}}=\begin{pmatrix}3&0\\0&3\end{pmatrix}",
         r"b_{\mathrm{in}}=\begin{pmatrix}7&0\end{pmatrix}",
         r"\text{logits capped with }c=2",
-        r"\text{LayerNorm rms before sublayer 1 of layer 0}\text{, }\varepsilon=10^{-5}\text{ (as a double)}",
+        r"\text{RMSNorm before the map of layer 0}\text{, }\varepsilon=10^{-5}\text{ (as a double)}",
         r"\text{its gain}=\begin{pmatrix}11&1\end{pmatrix}",
-        r"\text{factor of the skip connection of sublayer 0 of layer 0}=1",
+        r"\text{factor of the skip connection around the attention of layer 0}=1",
         r"\text{token }i\text{ sees token }j\text{ where entry }(i,j)\text{ is 1 in }",
     ):
         assert said in text, text
@@ -215,7 +215,7 @@ def test_outputs_of_bibtex_put_together_repeat_no_entry(tmp_path: Path) -> None:
     outputs = [citation(key).text("bibtex") for key in keys]
     entries = re.findall(r"^@\w+\{([^,]+),", "\n".join(outputs), flags=re.MULTILINE)
     assert len(entries) == len(set(entries)) == len(keys)
-    # The papers stand in a file of their own, once each however often it is added to.
+    # A file that is named takes all entries, once each however often it is added to; nothing is printed twice.
     bib = tmp_path / "references.bib"
     printed = [
         CliRunner().invoke(main, ["cite", key, "--format", "bibtex", "--sources", str(bib)]).stdout
@@ -223,7 +223,7 @@ def test_outputs_of_bibtex_put_together_repeat_no_entry(tmp_path: Path) -> None:
     ]
     told = "\n".join([*printed[:3], bib.read_text(encoding="utf-8")])
     entries = re.findall(r"^@\w+\{([^,]+),", told, flags=re.MULTILINE)
-    assert entries == ["rankmath:wu2024:1", "rankmath:wu2024:2", "rankmath:own:tv", "wu2024role", "rankmath"]
+    assert entries == ["wu2024role", "rankmath:wu2024:1", "rankmath", "rankmath:wu2024:2", "rankmath:own:tv"]
     # A file is cited by its certificate, also beside the statement and beside another file of it.
     files = sorted((proofs_folder() / "certificates").glob("own-diameter_*.json"))[:2]
     keys = [citation(what).entry_key for what in ("own:diameter", *files)]
@@ -362,8 +362,8 @@ def test_a_paper_of_two_pages_from_fragments_alone(mine: rm.Certificate, tmp_pat
     (tmp_path / "statements.tex").write_text(rankmath("cite", *keys), encoding="utf-8")
     for name, certificate in (("mine", mine), ("rest", rest)):
         (tmp_path / f"{name}.tex").write_text(fragment([certificate]), encoding="utf-8")
-    entries = [rankmath("cite", *keys, "--sources", tmp_path / "references.bib", "--format", "bibtex")]
-    entries += [rankmath("cite", path, "--format", "bibtex") for path in files]
+    rankmath("cite", *keys, "--sources", tmp_path / "references.bib", "--format", "bibtex")
+    entries = [rankmath("cite", path, "--format", "bibtex") for path in files]
     (tmp_path / "ours.bib").write_text("\n".join(entries), encoding="utf-8")
     compiled(PAPER, tmp_path)
     done = subprocess.run(["bibtex", "paper"], cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -21,8 +21,7 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from typing import Any, NamedTuple, TypeAlias
 
-from rankmath.decide.campaigns.versions import source_digest
-from rankmath.decide.campaigns.work import Attempt, Work, attempt
+from rankmath.decide.campaigns.work import Attempt, Work, attempt, source_digest
 from rankmath.validation import InvalidArgument
 
 #: A client of Dask, an optional library without types.

@@ -24,8 +24,7 @@ from urllib.parse import quote
 
 from rankmath.decide.campaigns.chunks import Chunk, Record
 from rankmath.decide.campaigns.plan import Plan, Task
-from rankmath.decide.campaigns.versions import versions
-from rankmath.decide.campaigns.work import Attempt
+from rankmath.decide.campaigns.work import Attempt, versions
 from rankmath.validation import InvalidArgument
 
 #: A row of a table as SQLite gives it: whatever its columns hold.

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import platform
 import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+from pathlib import Path
 from traceback import format_exc
 from typing import Any, Protocol
 
 from rankmath.files import NotWritten
 from rankmath.validation import InvalidArgument
+from rankmath.version import __version__
 
 #: Hears how many instances of a piece of work are done.
 Tell = Callable[[int], None]
@@ -62,3 +68,31 @@ def attempt(work: Work, tell: Tell = silent) -> Attempt:
         full = error if isinstance(error, NotWritten) else None
         return Attempt(work, None, seconds, worker, 1, words, format_exc(), mistake, full)
     return Attempt(work, findings, time.perf_counter() - began, worker)
+
+
+# -- versions ------------------------------------------------------------------------------------------------
+
+
+@cache
+def source_digest() -> str:
+    """16 hex digits of the SHA-256 of this library's Python files, as they were when first asked for."""
+    folder = Path(__file__).parents[2]
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*.py")):
+        content = path.read_bytes()
+        digest.update(f"{path.relative_to(folder)} {len(content)}\n".encode())
+        digest.update(content)
+    return digest.hexdigest()[:16]
+
+
+@cache
+def versions() -> dict[str, str]:
+    """By name, ready for JSON.
+
+    >>> sorted(versions())
+    ['mpmath', 'numpy', 'platform', 'python', 'python-flint', 'rankmath', 'scipy', 'source']
+    """
+    found = {"rankmath": __version__, "source": source_digest()}
+    for name in ("numpy", "scipy", "python-flint", "mpmath"):
+        found[name] = metadata.version(name)
+    return {**found, "python": platform.python_version(), "platform": platform.platform()}

@@ -13,8 +13,7 @@ from queue import SimpleQueue
 from threading import Thread
 
 from rankmath.claims import statements
-from rankmath.decide.campaigns.versions import source_digest
-from rankmath.decide.campaigns.work import Work, attempt
+from rankmath.decide.campaigns.work import Work, attempt, source_digest
 
 
 def serve(handle: int) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.checker.derivation import Derivation
 from rankmath.checker.intervals import Rejected
 from rankmath.checker.monomials import normal, poly_text, raised, rational, read_tree, times
-from rankmath.decide.prover.search import FoundLine, OutOfTime, Search
+from rankmath.decide.prover.search import SMALL, FoundLine, OutOfTime, Search
 
 
 @dataclass(frozen=True)
@@ -94,8 +93,7 @@ def weaker(
             return None
         (goal,) = goals
         for text in _FACTORS:
-            # So small that the least constant is above 1, and stands in the line.
-            factor = times(normal(read_tree(text), search.work.fixed), rational(Fraction(1, 10**6)))
+            factor = times(normal(read_tree(text), search.work.fixed), rational(SMALL))
             step = search.bound(goal.left, times(factor, goal.right), 0)
             if step is None:
                 continue

@@ -89,6 +89,8 @@ _VARIABLES = frozenset("xyzfg")
 _DEEPEST = 3
 #: What a strict fact is taken to be better by where the goal is strict, in logarithms.
 _MARGIN = 1e-4
+#: A side times this is too small, so that the least constant is found, also one below 1.
+SMALL = Fraction(1, 10**6)
 #: How long a line by a registered statement counts, where one by a lemma counts 1.
 _LONG = 40.0
 #: Sizes of tokens that are carried through all layers.
@@ -193,16 +195,22 @@ class Search:
     ) -> None:
         self.work = Derivation(claim, given, key)
         self.key, self.without, self.statements = key, frozenset(without), statements
-        self.until, self.stop = time.thread_time() + seconds, stop
+        self.until, self.stop, self._looked = time.thread_time() + seconds, stop, 0.0
         self.signs: list[FoundLine] = []
         self.memory: dict[tuple[Frozen, Frozen, bool], FoundLine | None] = {}
         self.trying: set[tuple[Frozen, Frozen]] = set()
+        self.unsettled: dict[tuple[Frozen, Frozen], int] = {}
+        self.failed: dict[tuple[Frozen, Frozen], int] = {}  # with how many signs known
         self.instances: dict[tuple[str, tuple[tuple[str, str], ...]], list[FoundLine]] = {}
         self.pools: dict[Places, list[FoundLine]] = {}
         self.plain_pools: dict[Places, list[FoundLine]] = {}
         self._assumed = [side for line in self.work.hypotheses for side in (line.left, line.right)]
 
     def _in_time(self) -> None:
+        now = time.perf_counter()
+        if now - self._looked < 0.02:  # asking for the thread's time is slow on some systems
+            return
+        self._looked = now
         if time.thread_time() > self.until or self.stop():
             raise OutOfTime
 
@@ -210,9 +218,9 @@ class Search:
 
     def places(self, polys: Iterable[Poly]) -> Places:
         """Times, layers and heads that occur, as texts."""
-        times_, layers, heads = {"0"}, set(), set()
+        times_, layers, heads = set(), set(), set()
         polys = list(polys)
-        for poly in polys:
+        for poly in [*polys, *self._assumed]:
             for kind, places in _items(poly):
                 if kind == "X":
                     times_.add(places[0])
@@ -221,9 +229,10 @@ class Search:
                     heads.add(places[1] if len(places) > 1 else "0")
         # Other heads than those named matter where a layer's output does.
         folds = any(x.kind == "fold" and x.name[-1] == "h" for poly in polys for x in atoms_in(poly))
-        every_head = times_ != {"0"} or folds or "h" in heads
-        whole = [int(t) for t in times_ if t.isdigit()]
-        layers |= {str(t) for t in range(max(whole))}
+        every_head = not times_ <= {"0"} or folds or "h" in heads
+        whole = [int(t) for t in (times_ or {"0"}) if t.isdigit()]
+        times_ |= {str(t) for t in whole}
+        layers |= {str(t) for t in range(min(whole), max(whole))} if whole else set()
         for layer in [x for x in layers if x.isdigit()]:
             times_ |= {layer, str(int(layer) + 1)} if int(layer) < self.work.layers else set()
         if "L" in times_ and "L" not in self.work.fixed:
@@ -247,7 +256,7 @@ class Search:
         quantities = [x for poly in polys for x in atoms_in(poly) if x.kind == "quantity"]
         found = {item for x in quantities for item in _items_of(x)}
         kinds = frozenset(kind for kind, _ in found)
-        apart = len(found) <= 1 or (len(kinds) == 1 and "X" not in kinds)
+        apart = len(found) <= 1 or "X" not in kinds
         return kinds if apart and all(map(_items_of, quantities)) else None
 
     # -- facts
@@ -267,7 +276,10 @@ class Search:
                 continue
             if arrays is not None and not spoken <= arrays:
                 continue
-            ranges = [(x, {"t": times_, "l": layers, "h": heads}[x]) for x in ("t", "l", "h") if x in free]
+            places = {"t": times_, "l": layers, "h": heads}
+            if "k" in free and self.work.window is not None:
+                places["k"] = (poly_text(self.work.window),)
+            ranges = [(x, places[x]) for x in places if x in free]
             for values in product(*(r for _, r in ranges)):
                 found += self.lemma(name, {str(x): v for (x, _), v in zip(ranges, values, strict=True)})
         later: list[tuple[str, dict[str, str]]] = []
@@ -443,16 +455,19 @@ class Search:
         for atom in atoms:
             if not isinstance(atom, Atom):
                 continue
-            if atom.kind == "sum" and not self.work.nonnegative(atom):
-                pos, neg = _splitted(dict(atom.args[0]))
-                if neg and (freeze(neg), freeze(pos)) not in self.trying:
-                    step = self.le(neg, pos, 2)
-                    if step is not None:
-                        self.learn(step)
-            elif atom.kind not in ("letter", "quantity"):
+            if atom.kind not in ("letter", "quantity") and not self.work.nonnegative(atom):
                 inner: set[Atom] = set()
                 _inside(atom, inner)
                 self.settle_signs(x for x in inner if x.kind == "sum")
+            if atom.kind == "sum" and not self.work.nonnegative(atom):
+                pos, neg = _splitted(dict(atom.args[0]))
+                key = freeze(neg), freeze(pos)
+                if neg and key not in self.trying and self.unsettled.get(key) != len(self.signs):
+                    step = self.le(neg, pos, 2)
+                    if step is not None:
+                        self.learn(step)
+                    else:
+                        self.unsettled[key] = len(self.signs)
 
     def settle_meaning(self) -> None:
         """Prove that what the claim divides by is positive, and what it takes roots of not negative."""
@@ -472,11 +487,13 @@ class Search:
     def _settle_positive(self, atom: Atom) -> None:
         """Learn the lemma that says that a quantity is positive, if there is one."""
         me = of_atom(atom)
-        _, layers, heads, _ = self.places([me])
+        times_, layers, heads, _ = self.places([me])
         for name, entry in lemma_table().items():
             if entry.text.startswith("0 < ") and entry.text[4:].partition("(")[0] == atom.name:
-                for layer, head in product(layers, heads):
-                    for step in self.lemma(name, {"l": layer, "h": head}):
+                free = _letters_and_arrays(entry.text)[0]
+                places = {x: values for x, values in (("t", times_), ("l", layers), ("h", heads)) if x in free}
+                for values in product(*places.values()):
+                    for step in self.lemma(name, dict(zip(places, values, strict=True))):
                         if step.line.right == me:
                             self.learn(step)
                             return
@@ -663,7 +680,7 @@ class Search:
         key = freeze(left), freeze(right), tight or light
         if key in self.memory:
             return self.memory[key]
-        if key[:2] in self.trying or depth > 6:
+        if key[:2] in self.trying or depth > 6 or (light and self.failed.get(key[:2]) == len(self.signs)):
             return None
         self._in_time()
         self.trying.add(key[:2])
@@ -673,6 +690,8 @@ class Search:
             self.trying.discard(key[:2])
         if found is not None or not light:
             self.memory[key] = found
+        else:  # it may be found when more is known
+            self.failed[key[:2]] = len(self.signs)
         return found
 
     def _best(self, left: Poly, right: Poly, depth: int, tight: bool, light: bool) -> FoundLine | None:
@@ -1057,6 +1076,8 @@ class Search:
             return None
         steps: tuple[Callable[[Poly, Poly, int], FoundLine | None], ...] = (
             self._plainly,
+            self._layer_by_layer,
+            self._directly,
             self.best,
             self._boxed,
             self._linear,
@@ -1067,7 +1088,7 @@ class Search:
             self._through,
             self._differences,
         )
-        for attempt in steps[: 3 if depth >= _DEEPEST else None]:
+        for attempt in steps[: 5 if depth >= _DEEPEST else None]:
             try:
                 found = attempt(left, right, depth)
             except Rejected:
@@ -1153,7 +1174,7 @@ class Search:
         table: dict[tuple[Mono, Mono], tuple[FoundLine, Fraction]] = {}
         for m, c in left.items():
             for q, e in right.items():
-                step = self.bound({m: c}, {q: e}, depth, light=light)
+                step = self.bound({m: c}, {q: e * SMALL}, depth, light=light)
                 if step is not None:
                     ratio = _above(times(step.line.right, raised({q: e}, -1)))
                     if ratio is not None:
@@ -1220,7 +1241,7 @@ class Search:
         for chosen in ([], pairs[:60]) if compare else ([],):
             for m, q in [pair for pair in chosen if pair[0] != pair[1]]:
                 a, b = {m: abs(difference.get(m, Fraction(1)))}, {q: abs(difference.get(q, Fraction(1)))}
-                pair = self.bound(a, b, depth + 1)
+                pair = self.bound(a, times(rational(SMALL), b), depth + 1)
                 ratio = _above(times(pair.line.right, raised(b, -1))) if pair is not None else None
                 if pair is not None and ratio is not None:
                     columns.append({q: ratio * b[q], m: -a[m]})
@@ -1407,6 +1428,92 @@ class Search:
             return None
         return self._checked(FoundLine(Line(left, right), "product", of=[(step, e)]))
 
+    def _layer_by_layer(self, left: Poly, right: Poly, depth: int) -> FoundLine | None:
+        """Q(X[k]) against Q(X[j]), k > j + 1: a line for each layer between, by the factors that speak of it."""
+        (c1, a), (c2, b) = as_product(left), as_product(right)
+        if depth or c1 <= 0 or c2 <= 0:
+            return None
+        sizes: dict[Atom, Fraction] = {}
+        for sign, table in ((1, a), (-1, b)):
+            for x, e in table.items():
+                if isinstance(x, Atom) and x.kind == "quantity" and {kind for kind, _ in _items_of(x)} == {"X"}:
+                    sizes[x] = sizes.get(x, Fraction(0)) + sign * e
+        times_ = {int(place): x for x in sizes for _, place in _items_of(x) if place.isdigit()}
+        if len(times_) != 2 or len(sizes) != 2 or max(times_) - min(times_) < 2:
+            return None
+        first, last = min(times_), max(times_)
+        e = sizes[times_[last]]
+        size, up = of_atom(times_[last]), e > 0  # up: at the last time it is bounded from above
+        if at_time(size, rational(first)) != of_atom(times_[first]) or sizes[times_[first]] != -e or abs(e) != 1:
+            return None
+        count = last - first
+        gains = [rational(1)] * count
+        rest: dict[Base, Fraction] = {x: y for x, y in b.items() if x not in sizes}
+        for x, y in a.items():
+            if x not in sizes:
+                rest[x] = rest.get(x, Fraction(0)) - y
+        if not up:
+            rest = {x: -y for x, y in rest.items()}
+        whole = raised(rational(c2 / c1 if up else c1 / c2), Fraction(1, count))
+        even = set(whole) <= {ONE}
+        for x, y in rest.items():
+            of: Poly = {((x, Fraction(1)),): Fraction(1)}
+            spoken = {places[0] for _, places in _items(of)}
+            layers = [int(place) - first for place in spoken if place.isdigit()]
+            if len(spoken) == 1 and layers and 0 <= layers[0] < count:
+                gains[layers[0]] = times(gains[layers[0]], raised(of, y))
+            else:
+                gains = [times(gain, raised(of, y / count)) for gain in gains]
+        gains = [times(gain, whole) for gain in gains] if even else [times(gains[0], raised(whole, count)), *gains[1:]]
+        at = [at_time(size, rational(first + k)) for k in range(count + 1)]
+        of_steps: list[tuple[FoundLine, Fraction | str]] = []
+        for k, gain in enumerate(gains):
+            low, high = (at[k + 1], times(gain, at[k])) if up else (times(gain, at[k]), at[k + 1])
+            step = self.le(low, high, 1)
+            if step is None:
+                return None
+            of_steps.append((step, Fraction(1)))
+        return self._checked(FoundLine(Line(left, right), "product", of=of_steps))
+
+    def _directly(self, left: Poly, right: Poly, depth: int) -> FoundLine | None:
+        """By one fact about the tokens of the goal, and what is left, which speaks of no tokens."""
+        (c1, a), (c2, b) = as_product(left), as_product(right)
+        if depth > 1 or c1 <= 0 or c2 <= 0:
+            return None
+
+        def tokens(*tables: tuple[dict[Base, Fraction], int]) -> dict[Base, Fraction]:
+            out: dict[Base, Fraction] = {}
+            for table, sign in tables:
+                for x, e in table.items():
+                    if isinstance(x, Atom) and any(kind == "X" for kind, _ in _items(of_atom(x))):
+                        out[x] = out.get(x, Fraction(0)) + sign * e
+            return {x: e for x, e in out.items() if e}
+
+        mine = tokens((a, 1), (b, -1))
+        if len(mine) < 2:
+            return None
+        tried = 0
+        for step in self.products(self.places([left, right])):
+            if tried < 4 and step.by in ("lemma", "hypothesis") and tokens((step.left, 1), (step.right, -1)) == mine:
+                tried += 1
+                swap = times(step.line.right, raised(step.line.left, -1))
+                low, high = times(left, swap), right
+                if tokens((as_product(low)[1], 1), (as_product(high)[1], -1)):
+                    continue
+                (x, low_table), (y, high_table) = as_product(low), as_product(high)
+                table = dict(low_table)
+                for base, e in high_table.items():
+                    table[base] = table.get(base, Fraction(0)) - e
+                above, below = ({z: sign * e for z, e in table.items() if sign * e > 0} for sign in (1, -1))
+                (x2, top), (y2, bottom) = product_of(above), product_of(below)
+                rest = self.le(expanded({top: x * x2}), expanded({bottom: y * y2}), depth + 1)
+                if rest is None:
+                    continue
+                made = FoundLine(Line(left, right), "product", of=[(step, Fraction(1)), (rest, Fraction(1))])
+                if self._checked(made) is not None:
+                    return made
+        return None
+
     def _through(self, left: Poly, right: Poly, depth: int) -> FoundLine | None:
         """One fact that brings a sum, on the left or on the right; then the rest."""
         if depth > 1:
@@ -1470,6 +1577,27 @@ class Search:
                 return self._checked(FoundLine(Line(left, right), "layers", of=[(step, "")], how=f"power {k}"))
         return None
 
+    def _summed(self, left: Poly, right: Poly) -> FoundLine | None:
+        """q(X[L]) <= q(X[0]) + sum_l(G), from one layer."""
+        c, table = as_product(left)
+        if c != 1 or list(table.values()) != [1] or "L" in self.work.fixed or len(right) < 2:
+            return None
+        (atom,) = table
+        if not isinstance(atom, Atom) or atom.kind != "quantity" or "L" not in atom.letters:
+            return None
+        end = Atom("letter", "L")
+        gain: Poly = {}
+        for mono, c in plus(right, at_time(left, {}), -1).items():
+            folds = [(x, e) for x, e in mono if isinstance(x, Atom) and (x == end or x.name == "sum_l")]
+            if len(folds) != 1 or folds[0][1] != 1:
+                return None
+            x = folds[0][0]
+            body = rational(1) if x == end else dict(x.args[0])
+            gain = plus(gain, times({tuple(part for part in mono if part[0] != x): c}, body))
+        new, now = (at_time(left, normal(read_tree(x), {})) for x in ("l + 1", "l"))
+        step = self.le(new, plus(now, gain), 0)
+        return step and self._checked(FoundLine(Line(left, right), "layers", of=[(step, "")], how="sum"))
+
     def _said(self, left: Poly, right: Poly) -> FoundLine | None:
         """A fact that says this as it stands."""
         wanted = line_key(left, right)
@@ -1499,7 +1627,7 @@ class Search:
     def goal(self, line: Line) -> FoundLine | None:
         """A proof of one relation of the claim."""
         found: FoundLine | None = None
-        for attempt in (self._said, self.through_layers, self.le):
+        for attempt in (self._said, self.through_layers, self._summed, self.le):
             try:
                 found = found or attempt(line.left, line.right)
             except Rejected:
@@ -1611,14 +1739,20 @@ def _pruned(facts: Sequence[FoundLine], goal: set[Atom]) -> list[FoundLine]:
             if atom.kind not in ("letter", "quantity") and atom not in safe:
                 safe.add(atom)
                 _inside(atom, safe)
-    kept = list(facts)
-    while True:
-        sides: dict[Atom, set[bool]] = {}
-        for step in kept:
-            for atom, e in step.vector[0].items():
-                sides.setdefault(atom, set()).add(e > 0)
-        alone = {atom for atom, found in sides.items() if len(found) == 1 and atom not in safe}
-        alone = {atom for atom in alone if not atom.letters & {"l", "L"}}
-        if not alone:
-            return kept
-        kept = [step for step in kept if not any(atom in alone for atom in step.vector[0])]
+    # Facts by the atom and the side it stands on; what is removed leaves others alone.
+    sides: dict[Atom, tuple[set[int], set[int]]] = {}
+    for j, step in enumerate(facts):
+        for atom, e in step.vector[0].items():
+            sides.setdefault(atom, (set(), set()))[e.numerator > 0].add(j)
+    kept = set(range(len(facts)))
+    todo = [atom for atom in sides if atom not in safe and not atom.letters & {"l", "L"}]
+    while todo:
+        below, above = sides[todo.pop()]
+        if bool(below) != bool(above):
+            for j in [*below, *above]:
+                kept.discard(j)
+                for atom, e in facts[j].vector[0].items():
+                    sides[atom][e.numerator > 0].discard(j)
+                    if atom not in safe and not atom.letters & {"l", "L"}:
+                        todo.append(atom)
+    return [facts[j] for j in sorted(kept)]

@@ -13,10 +13,9 @@ import sympy as sp
 from flint import arb
 
 from rankmath.arithmetic.balls import precision
-from rankmath.formula.symbolic.evaluate import Ball, OutOfDomain, Values, enclose, to_mpmath
-from rankmath.formula.symbolic.letters import L, with_heads
+from rankmath.formula.symbolic.evaluate import Ball, OutOfDomain, Values, enclose
 from rankmath.formula.symbolic.proof import Expr, Proof
-from rankmath.formula.symbolic.quantities import Quantity
+from rankmath.formula.symbolic.quantities import L, Quantity, with_heads
 from rankmath.printing import Sheet, Shows
 from rankmath.validation import InvalidArgument, Json, Number, as_choice, as_count
 
@@ -149,11 +148,11 @@ class Bound(Shows):
             return _ball(sign, ball, working, log=log)
         if arithmetic == "float":
             return _float(sign, ball, log=log)
+        if sign == 0:
+            return mpmath.mpf("-inf") if log else mpmath.mpf(0)
+        middle = mpmath.ldexp(*map(int, ball.mid().man_exp()))  # exact
         with mpmath.workdps(dps):
-            if sign == 0:
-                return mpmath.mpf("-inf") if log else mpmath.mpf(0)
-            _, number = to_mpmath(expression, exact, bits=working)
-            return +number if log else sign * mpmath.exp(number)
+            return +middle if log else sign * mpmath.exp(middle)
 
     def _read(self, values: Mapping[str, Number]) -> tuple[Expr, Values]:
         """Exact values by symbol, and the expression with its sums written out if numbers for heads are given."""

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 
 import sympy as sp
 
-from rankmath.formula.symbolic.letters import L
 from rankmath.formula.symbolic.proof import Expr, Proof, Step, has_sign, is_zero
+from rankmath.formula.symbolic.quantities import L
 
 _n = sp.Symbol("n", integer=True, positive=True)
 _r = sp.Symbol("r", integer=True, positive=True)

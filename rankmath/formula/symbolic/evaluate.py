@@ -1,9 +1,9 @@
-"""One expression, several arithmetics: walk a sympy tree with balls or mpmath numbers, products in logarithms.
+"""The value of an expression: walk a sympy tree with balls, products in logarithms.
 
 A bound like c^{(3^L-1)/2} a^{3^L} leaves every floating-point range at once, but its logarithm is a short sum
 with integer coefficients. `enclose` computes that sum in balls, at a precision raised until the answer is as
-accurate as asked: near the threshold c a² = 1 the sum cancels, and the balls notice. `to_mpmath` repeats it at
-that precision in mpmath. Values are exact (integers, fractions; a double is a fraction), or balls.
+accurate as asked: near the threshold c a² = 1 the sum cancels, and the balls notice. Values are exact (integers,
+fractions; a double is a fraction), or balls.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-import mpmath
 import sympy as sp
 from flint import arb
 
@@ -38,48 +37,35 @@ class OutOfDomain(InvalidArgument):
     """An expression without a value at the numbers given: the root or logarithm of a negative number."""
 
 
-@dataclass(frozen=True)
-class Arithmetic:
-    """The few functions the walk needs of a number system."""
-
-    exact: Callable[[Fraction], Ball]
-    functions: Mapping[type[sp.Function], Callable[..., Ball]]
-
-    def sign(self, x: Ball) -> int:
-        """-1, 0 or 1, if certain."""
-        for sign, seen in ((1, x > 0), (-1, x < 0), (0, x == 0)):
-            if seen:
-                return sign
-        raise Undecided
+_FUNCTIONS: dict[type[sp.Function], Callable[..., Ball]] = {
+    **{getattr(sp, name): getattr(arb, name) for name in ("exp", "log", "tanh", "sqrt")},
+    sp.LambertW: lambda x, branch=0: x.lambertw(int(branch)),
+}
 
 
-def _of(module: Any) -> dict[type[sp.Function], Callable[..., Ball]]:
-    return {getattr(sp, name): getattr(module, name) for name in ("exp", "log", "tanh", "sqrt")}
-
-
-BALLS = Arithmetic(to_ball, _of(arb) | {sp.LambertW: lambda x, branch=0: x.lambertw(int(branch))})
-MPMATH = Arithmetic(
-    lambda r: mpmath.mpf(r.numerator) / r.denominator,
-    _of(mpmath) | {sp.LambertW: lambda x, branch=0: mpmath.re(mpmath.lambertw(x, int(branch)))},
-)
+def _sign(x: Ball) -> int:
+    """-1, 0 or 1, if certain."""
+    for sign, seen in ((1, x > 0), (-1, x < 0), (0, x == 0)):
+        if seen:
+            return sign
+    raise Undecided
 
 
 @dataclass(frozen=True)
 class Walk:
-    """Value and logarithm of an expression at given values, in one arithmetic."""
+    """Value and logarithm of an expression at given values."""
 
-    numbers: Arithmetic
     values: Values
 
     def value(self, e: Expr) -> Ball:
         """The number itself."""
         if e.is_Symbol or isinstance(e, sp.Indexed):
             given = self._given(e)
-            return self.numbers.exact(given) if isinstance(given, Fraction) else given
+            return to_ball(given) if isinstance(given, Fraction) else given
         if e.is_Rational:
-            return self.numbers.exact(Fraction(int(e.p), int(e.q)))
+            return to_ball(Fraction(int(e.p), int(e.q)))
         if e is sp.E:
-            return self.numbers.functions[sp.exp](self.numbers.exact(Fraction(1)))
+            return _FUNCTIONS[sp.exp](to_ball(Fraction(1)))
         if e.is_Add:
             return sum(map(self.value, e.args[1:]), start=self.value(e.args[0]))
         if e.is_Mul:
@@ -89,7 +75,7 @@ class Walk:
         if e.is_Pow:
             return self._power(e)
         # The branch of Lambert's W, the one further argument there is, stays an integer.
-        return self.numbers.functions[e.func](self.value(e.args[0]), *e.args[1:])
+        return _FUNCTIONS[e.func](self.value(e.args[0]), *e.args[1:])
 
     def log(self, e: Expr) -> tuple[int, Ball]:
         """Sign and log|e|; products and powers are taken apart, so that nothing overflows. (0, None) for zero."""
@@ -105,8 +91,8 @@ class Walk:
         if e.is_Pow:
             return self._log_power(*e.as_base_exp())
         x = self.value(e)
-        sign = self.numbers.sign(x)
-        return (sign, self.numbers.functions[sp.log](abs(x))) if sign else (0, None)
+        sign = _sign(x)
+        return (sign, _FUNCTIONS[sp.log](abs(x))) if sign else (0, None)
 
     def exact(self, e: Expr) -> Fraction | None:
         """`e` as an exact number, if it is one built from integers by +, ×, ⌊·⌋, integer powers and divisions."""
@@ -141,24 +127,24 @@ class Walk:
             return self.value(base) ** int(exact)
         if exact is not None and abs(exact) == Fraction(1, 2):
             x = self.value(base)
-            if self.numbers.sign(x) < 0:
+            if _sign(x) < 0:
                 raise OutOfDomain(f"{base} is negative")
-            root = self.numbers.functions[sp.sqrt](x)
+            root = _FUNCTIONS[sp.sqrt](x)
             return root if exact > 0 else 1 / root
         sign, log = self._log_power(base, exponent)
-        return self.numbers.functions[sp.exp](log) * sign if sign else self.numbers.exact(Fraction(0))
+        return _FUNCTIONS[sp.exp](log) * sign if sign else to_ball(Fraction(0))
 
     def _log_power(self, base: Expr, exponent: Expr) -> tuple[int, Ball]:
         sign, log = self.log(base)
         exact = self.exact(exponent)
         if sign < 0 and (exact is None or exact.denominator != 1):
             raise OutOfDomain(f"{base} is negative")
-        n = self.numbers.exact(exact) if exact is not None else self.value(exponent)
+        n = to_ball(exact) if exact is not None else self.value(exponent)
         if sign == 0:
-            direction = self.numbers.sign(n)
+            direction = _sign(n)
             if direction < 0:
                 raise OutOfDomain(f"{base} is zero, in a denominator")
-            return (0, None) if direction else (1, self.numbers.exact(Fraction(0)))
+            return (0, None) if direction else (1, to_ball(Fraction(0)))
         odd = exact is not None and exact.numerator % 2 == 1
         return (-1 if sign < 0 and odd else 1), n * log
 
@@ -168,7 +154,7 @@ class Walk:
                 return branch
             if not isinstance(condition, sp.Eq):
                 raise TypeError(f"a condition {condition} in an expression; only equations are read")
-            if self.numbers.sign(self.value(condition.lhs) - self.value(condition.rhs)) == 0:
+            if _sign(self.value(condition.lhs) - self.value(condition.rhs)) == 0:
                 return branch
         raise OutOfDomain(f"no case of {e} applies")
 
@@ -184,7 +170,7 @@ def enclose(e: Expr, values: Values, *, bits: int, log: bool = True) -> tuple[in
     [-6.23832462503951 +/- 2.22e-15]
     """
     exact = all(isinstance(value, Fraction) for value in values.values())
-    walk = Walk(BALLS, values)
+    walk = Walk(values)
     working: int = bits + 32
     previous: int | None = None
     while working <= (_MOST_BITS if exact else _MOST_BITS_FOR_BALLS):
@@ -212,9 +198,3 @@ def _accuracy(ball: Ball, *, absolute: bool) -> int:
         return _MOST_BITS
     mantissa, exponent = (int(part) for part in radius.man_exp())
     return -(mantissa.bit_length() + exponent)
-
-
-def to_mpmath(e: Expr, values: Values, *, bits: int) -> tuple[int, Ball]:
-    """Sign and log|e| by mpmath's own functions, at `bits` bits; (0, None) for zero."""
-    with mpmath.workprec(bits):
-        return Walk(MPMATH, values).log(e)

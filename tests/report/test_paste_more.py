@@ -1,0 +1,134 @@
+"""What is pasted: into two columns, into one .bib file, into Markdown; and what `check` is given."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import rankmath as rm
+from rankmath.cli import main
+from rankmath.model.network import Attention, Sublayer
+from rankmath.model.positions import Rotary
+from rankmath.report.cite import _in_words, citation
+from rankmath.report.sources import bibliography, committed_certificates
+from rankmath.report.theorems import fragment
+
+
+def _said(*words: object, code: int = 0, typed: str | None = None) -> str:
+    result = CliRunner().invoke(main, [str(word) for word in words], input=typed, standalone_mode=False)
+    if isinstance(result.exception, rm.InvalidArgument):
+        assert code == 2
+        return str(result.exception)
+    assert (result.exit_code, code) in ((0, 0), (1, 1)), result.output
+    return result.stdout
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    for certificate in committed_certificates()["own:tv"][:2]:
+        certificate.save(tmp_path / f"{certificate.id}.json")
+    return tmp_path
+
+
+def test_a_folder_stands_for_its_files_and_a_dash_for_standard_input(files: Path) -> None:
+    names = sorted(files.glob("*.json"))
+    assert _said("check", files).count("accepted") == len(names) > 0
+    assert _said("check", "-", typed=names[0].read_text()).startswith("standard-input.json: accepted rm-")
+    assert "no such file or folder" in _said("check", files / "none.json", code=2)
+    (files / "empty").mkdir()
+    assert "holds no .json file" in _said("check", files / "empty", code=2)
+
+
+def test_one_bib_file_takes_all_entries_each_once(tmp_path: Path) -> None:
+    bib = tmp_path / "references.bib"
+    _said("cite", "own:tv", "wu2024:1", "rankmath", "--format", "bibtex", "--sources", bib)
+    _said("cite", "wu2024:1", "--sources", bib)
+    for name in ("one", "two"):
+        _said("appendix", "own:tv", "--fragment", "--output", tmp_path / name, "--sources", bib)
+        assert not (tmp_path / name / "references.bib").exists()
+    keys = re.findall(r"^@\w+\{([^,]+),", bib.read_text(), flags=re.MULTILINE)
+    assert {"rankmath", "rankmath:own:tv", "rankmath:wu2024:1", "wu2024role"} <= set(keys)
+    assert len(keys) == len(set(keys))
+
+
+def test_a_pattern_cites_all_that_fit_and_the_library_is_cited_in_every_format() -> None:
+    assert _said("cite", "own:tv*", "own:diameter*").count(r"\begingroup") == 3
+    assert _said("cite", "rankmath") == "\\texttt{rankmath} \\cite{rankmath}\n"
+    assert _said("cite", "rankmath", "--format", "markdown").startswith("The rankmath authors. *rankmath")
+    assert _said("cite", "rankmath", "--format", "bibtex").startswith("@misc{rankmath,")
+
+
+def test_markdown_has_no_command_of_latex_outside_its_formulas(tmp_path: Path) -> None:
+    equilibrium = rm.layernorm_equilibrium(tokens=3, dim=3, rank=2, mask="causal").certify().certificate()
+    text = citation(equilibrium.save(tmp_path / "eq.json")).text("markdown")
+    outside = re.sub(r"\$\$.*?\$\$|\$[^$]*\$", "", text, flags=re.DOTALL)
+    assert "\\" not in outside
+    assert "{" not in outside
+    people = [_in_words(entry) for entry in bibliography().values()]
+    assert not [line for line in people if "\\" in line or "{" in line]
+    assert any("João G. M. Araújo" in line and "Veličković" in line for line in people)
+
+
+@pytest.mark.needs("pdflatex")
+def test_a_fragment_compiles_in_a_paper_of_two_columns(tmp_path: Path) -> None:
+    _said("appendix", "own:tv", "--fragment", "--output", tmp_path)
+    paper = (
+        r"\documentclass[twocolumn]{article}\usepackage{rankmath}\begin{document}A text.\input{appendix}\end{document}"
+    )
+    (tmp_path / "paper.tex").write_text(paper)
+    subprocess.run(
+        ["pdflatex", "-halt-on-error", "-interaction=batchmode", "paper"], cwd=tmp_path, check=True, timeout=120
+    )
+
+
+def test_a_long_trace_says_before_it_starts_how_long_it_takes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = importlib.import_module("rankmath.cli.trace")
+    clock = iter([0.0, 1.0, 0.0, 0.001])
+    monkeypatch.setattr(trace, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    counts: list[int] = []
+    trace._say_how_long(counts.append, 2048 * 1000)
+    assert counts == [256, 2048]
+    assert "take about 12 days" in capsys.readouterr().err
+    trace._say_how_long(counts.append, 2048 * 10)
+    assert capsys.readouterr().err == ""
+
+
+def test_the_folder_that_cannot_be_written_is_named_by_its_option(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for command in (("appendix", "own:tv"), ("counterexample", "dong2021v1:2.2")):
+        assert _said(*command, "--output", tmp_path / "file" / "paper", code=2).startswith("--output: ")
+
+
+def test_the_address_of_every_entry_is_that_of_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None is printed while CITATION.cff has none."""
+    cite = importlib.import_module("rankmath.report.cite")
+    said = cite.publication()
+    assert not {"url", "doi"} & set(said)
+    assert "url" not in cite.software_entry()
+    monkeypatch.setattr(cite, "publication", lambda: {**said, "url": "https://example.org/rankmath"})
+    for text in (cite.software("bibtex"), citation("own:tv").text("bibtex"), cite.software("markdown")):
+        assert "https://example.org/rankmath" in text
+
+
+def test_positions_of_a_counterexample_are_defined_where_they_are_used() -> None:
+    rotary = Rotary(np.array([[1.0], [0.0]]), np.array([[0.0], [1.0]]))
+    one = np.eye(2)[None]
+    turned = rm.Network.from_layers([[Sublayer(Attention(one, one, 1.0, rotary=rotary), 0.0)]])
+    claim = rm.Statement("mine:x", "mu(X[1]) <= 1000", ["heads == 1", "positions == rotary", "bias == any"])
+    text = fragment([rm.certify(claim, turned, [[1.0, 0.0], [2.0, 3.0]])])
+    assert text.index("cu-sv") < text.index("cos of the rotations")
+
+
+def test_a_statement_is_shown_in_the_columns_of_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = _said("show", "own:diameter").splitlines()
+    assert 50 < max(len(line) for line in lines if max(map(len, line.split()), default=0) < 40) <= 60
