@@ -20,6 +20,8 @@ Lemma minf_pos n f : (forall i, (i <= n)%nat -> 0 < f i) -> 0 < minf n f.
 Proof. induction n; intros H; simpl; [apply H; lia|]. apply Rmin_glb_lt; auto. Qed.
 Lemma prodf_nonneg n f : (forall i, (i < n)%nat -> 0 <= f i) -> 0 <= prodf n f.
 Proof. induction n; intros H; simpl; [lra|]. apply Rmult_le_pos; auto. Qed.
+Lemma prodf_pos n f : (forall i, (i < n)%nat -> 0 < f i) -> 0 < prodf n f.
+Proof. induction n; intros H; simpl; [lra|]. apply Rmult_lt_0_compat; auto. Qed.
 Lemma prodf_le n f g : (forall i, (i < n)%nat -> 0 <= f i <= g i) -> prodf n f <= prodf n g.
 Proof.
   induction n; intros H; simpl; [lra|]. apply Rmult_le_compat; [apply prodf_nonneg; intros; apply H; lia|apply H;
@@ -29,6 +31,8 @@ Lemma prodf_ext n f g : (forall i, (i < n)%nat -> f i = g i) -> prodf n f = prod
 Proof. induction n; intros H; simpl; [reflexivity|]. rewrite IHn, H; auto. Qed.
 Lemma prodf_mult n f g : prodf n (fun i => f i * g i) = prodf n f * prodf n g.
 Proof. induction n; simpl; [ring|]. rewrite IHn. ring. Qed.
+Lemma prodf_exp_opp n f : prodf n (fun i => exp (- f i)) = / prodf n (fun i => exp (f i)).
+Proof. induction n; simpl; [now rewrite Rinv_1|]. now rewrite IHn, exp_Ropp, Rinv_mult. Qed.
 Lemma prodf_const n c : prodf n (fun _ => c) = c ^ n.
 Proof. induction n; simpl; [reflexivity|]. rewrite IHn. ring. Qed.
 Lemma maxi_le n f g : (forall i, (i <= n)%nat -> f i <= g i) -> maxi n f <= maxi n g.
@@ -128,14 +132,37 @@ Lemma in_degree_pos N : proper N -> 0 < in_degree N.
 Proof. intros Hp. eapply Rlt_le_trans; [apply Rlt_0_1|]. apply lemma_degree_one; [apply Pm|apply Pn]; exact Hp. Qed.
 Lemma rpow_pos x e : 0 < x -> 0 < rpow x e.
 Proof. intros X. unfold rpow. destruct Rle_dec; [lra|]. apply exp_pos. Qed.
+Lemma expc_pos x : 0 < expc x.
+Proof.
+  destruct (Rle_or_lt 0 x) as [X|X]; [assert (A := expc_ge1 x X); lra|]. rewrite <- (Ropp_involutive x), expc_neg.
+  apply Rmult_lt_0_compat; [apply exp_pos|]. assert (A := expc_ge1 (- x) ltac:(lra)). lra.
+Qed.
+Lemma tanhc_pos x : 0 < tanhc x.
+Proof.
+  unfold tanhc. destruct Req_EM_T as [E|E]; [lra|]. assert (T : forall y, 0 < y -> 0 < tanh y).
+  { intros y Y. assert (A := exp_increasing (- y) y ltac:(lra)). unfold tanh, sinh, cosh. assert (B := exp_pos y).
+    assert (C := exp_pos (- y)). apply Rdiv_lt_0_compat; lra. }
+  destruct (Rlt_or_le 0 x) as [X|X]; [apply Rdiv_lt_0_compat; auto|].
+  replace (tanh x / x) with (tanh (- x) / - x); [apply Rdiv_lt_0_compat; [apply T|]; lra|].
+  unfold tanh, sinh, cosh. rewrite Ropp_involutive. assert (B := exp_pos x). assert (C := exp_pos (- x)). field. lra.
+Qed.
+Lemma contraction_nonneg N r k : proper N -> 0 <= contraction N r k.
+Proof.
+  intros Hp. unfold contraction, Lemmas_layer.contraction. set (m := Nat.min r _).
+  assert (D := doeblin_le (tokens N) (steps (tokens N) (fun l => P N l 0) (k * r) m) (Pn N Hp)
+    (steps_stochastic (tokens N) (fun l => P N l 0%nat) (k * r) (k * r + m) ltac:(intros; now apply P_stochastic) m
+    ltac:(lia))). lra.
+Qed.
+(** Of words that are defined later. *)
+Ltac more_nonneg := fail.
 Ltac word_nonneg := first
-  [ apply diam_nonneg | apply sqrt_pos | apply maxf_pos | apply spectral_nonneg | apply Rabs_pos | apply pos_INR
+  [ more_nonneg | apply diam_nonneg | apply sqrt_pos | apply maxf_pos | apply spectral_nonneg | apply Rabs_pos | apply pos_INR
   | apply resid_nonneg; intros; first [apply maxf_pos | apply sqrt_pos]
   | apply entropy_nonneg; assumption | left; apply epsilon_pos; assumption
   | left; apply epsilon0_pos; assumption | left; apply in_degree_pos; assumption
   | apply entropy0_nonneg; assumption
   | unfold stable_rank, Quantities.stable_rank; apply pow2_ge_0
-  | apply first_gap_nonneg | apply participation_nonneg | apply rank_nonneg | apply second_nonneg; [apply Pn;
+  | apply contraction_nonneg; assumption | apply first_gap_nonneg | apply participation_nonneg | apply rank_nonneg | apply second_nonneg; [apply Pn;
     assumption|first [apply P_stochastic | apply P0_stochastic]; assumption]
   | unfold least_singular, Quantities.least_singular; match goal with Hp : proper ?N |- _ => apply inf_nonneg;
       [exists (l2 (dim N) (vmat (dim N) (eye 0%nat) _)), (eye 0%nat); split;
@@ -152,6 +179,8 @@ Ltac nonneg := lazymatch goal with
   | |- 0 <= _ ^ _ => first [apply pow_le; nonneg | apply pow2_ge_0]
   | |- 0 <= tanh _ => apply tanh_nonneg; nonneg
   | |- 0 <= exp _ => left; apply exp_pos
+  | |- 0 <= expc _ => left; apply expc_pos
+  | |- 0 <= tanhc _ => left; apply tanhc_pos
   | |- 0 <= rpow _ _ => apply rpow_nonneg
   | |- 0 <= ln _ => apply lemma_log_one; first [assumption | lra]
   | |- 0 <= sum _ _ => apply sum_nonneg; intros; nonneg
@@ -170,6 +199,9 @@ with posi := lazymatch goal with
   | |- 0 < _ ^ _ => apply pow_lt; posi
   | |- 0 < sqrt _ => apply sqrt_lt_R0; posi
   | |- 0 < exp _ => apply exp_pos
+  | |- 0 < expc _ => apply expc_pos
+  | |- 0 < prodf _ _ => first [assumption | apply prodf_pos; intros; posi]
+  | |- 0 < tanhc _ => apply tanhc_pos
   | |- 0 < rpow _ _ => first [assumption | apply rpow_pos; posi]
   | |- 0 < epsilon _ _ _ => apply epsilon_pos; assumption
   | |- 0 < epsilon0 _ _ _ => apply epsilon0_pos; assumption
@@ -256,11 +288,12 @@ Ltac take_all := repeat match goal with
   | C : fact (?a <= ?b) |- _ => taken C (take_le a b)
   | C : fact (?a < ?b) |- _ => taken C (take_lt a b) end.
 (** The goal is a product of powers of the facts, times a number. *)
-Ltac by_product := lazymatch goal with
+Ltac by_product_then ending := lazymatch goal with
   | |- ?a <= ?b => let Z := fresh "Z" in let A := fresh "A" in assert (A : 0 <= a) by nonneg; destruct A as [Z|Z];
-      [ spread Z; take_all; apply ln_back; [posi|posi|]; logs; lra | rewrite <- Z; nonneg ]
+      [ spread Z; take_all; apply ln_back; [posi|posi|]; logs; ending | rewrite <- Z; nonneg ]
   | |- ?a < ?b => let Z := fresh "Z" in let A := fresh "A" in assert (A : 0 <= a) by nonneg; destruct A as [Z|Z];
-      [ spread Z; take_all; apply ln_back_lt; [posi|posi|]; logs; lra | rewrite <- Z; posi ] end.
+      [ spread Z; take_all; apply ln_back_lt; [posi|posi|]; logs; ending | rewrite <- Z; posi ] end.
+Ltac by_product := by_product_then ltac:(lra).
 (** The mean minimises the Frobenius norm. *)
 Lemma residual_frobenius_mu N t : proper N -> residual_frobenius (X N t) = mu (X N t).
 Proof.
@@ -270,12 +303,20 @@ Qed.
 (** Two terms are equal: as polynomials or fractions, or because the arguments of tanh, exp, ...
 or the terms of sums are. *)
 Ltac fractions := first [reflexivity | ring | field; repeat split; apply not_eq_sym, Rlt_not_eq; posi].
-Ltac eqn := first [ solve [fractions]
+Ltac eqn := first [ solve [fractions] | solve [progress (repeat rewrite sqrt_mult by nonneg); fractions]
   | match goal with |- ?A = ?B => match A with
       | context [tanh ?x] => match B with context [tanh ?y] => tryif constr_eq x y then fail else (replace (tanh x)
         with (tanh y) by (f_equal; eqn); eqn) end
       | context [exp ?x] => match B with context [exp ?y] => tryif constr_eq x y then fail else (replace (exp x) with
         (exp y) by (f_equal; eqn); eqn) end
+      | context [sqrt ?x] => match B with context [sqrt ?y] => tryif constr_eq x y then fail else (replace (sqrt x) with
+        (sqrt y) by (f_equal; eqn); eqn) end
+      | context [rpow ?x ?e] => match B with context [rpow ?y ?f] => tryif constr_eq x y then fail else (replace (rpow x
+        e) with (rpow y f) by (f_equal; eqn); eqn) end
+      | context [expc ?x] => match B with context [expc ?y] => tryif constr_eq x y then fail else (replace (expc x) with
+        (expc y) by (f_equal; eqn); eqn) end
+      | context [tanhc ?x] => match B with context [tanhc ?y] => tryif constr_eq x y then fail else (replace (tanhc x)
+        with (tanhc y) by (f_equal; eqn); eqn) end
       | context [ln ?x] => match B with context [ln ?y] => tryif constr_eq x y then fail else (replace (ln x) with (ln
         y) by (f_equal; eqn); eqn) end
       | context [sum ?n ?f] => match B with context [sum n ?g] => tryif constr_eq f g then fail else (replace (sum n f)
@@ -291,21 +332,35 @@ Ltac eqn := first [ solve [fractions]
 Ltac align Q := repeat match type of Q with
   | context [tanh ?x] => match goal with |- context [tanh ?y] => tryif constr_eq x y then fail else replace (tanh x)
     with (tanh y) in Q by (f_equal; eqn) end
+  | context [sqrt ?x] => match goal with |- context [sqrt ?y] => tryif constr_eq x y then fail else replace (sqrt x)
+    with (sqrt y) in Q by (f_equal; eqn) end
+  | context [expc ?x] => match goal with |- context [expc ?y] => tryif constr_eq x y then fail else replace (expc x)
+    with (expc y) in Q by (f_equal; eqn) end
+  | context [tanhc ?x] => match goal with |- context [tanhc ?y] => tryif constr_eq x y then fail else replace (tanhc x)
+    with (tanhc y) in Q by (f_equal; eqn) end
   | context [sum ?n ?f] => match goal with |- context [sum n ?g] => tryif constr_eq f g then fail else replace (sum n
     f) with (sum n g) in Q by (apply sum_ext; intros; cbv beta; eqn) end
   | context [maxi ?n ?f] => match goal with |- context [maxi n ?g] => tryif constr_eq f g then fail else replace (maxi
     n f) with (maxi n g) in Q by (apply maxi_ext; intros; cbv beta; eqn) end end.
+Ltac align_logs := repeat match goal with
+  | H : context [ln ?x] |- context [ln ?y] => tryif constr_eq x y then fail else replace (ln x) with (ln y) in H by
+      (f_equal; eqn) end.
 Lemma same_le a b a' b' : a <= b -> a' = a -> b' = b -> a' <= b'. Proof. now intros H -> ->. Qed.
 Lemma same_lt a b a' b' : a < b -> a' = a -> b' = b -> a' < b'. Proof. now intros H -> ->. Qed.
 (** The goal says what Q says, in another form. *)
-Ltac same Q := try apply Rle_ge; try apply Rlt_gt; rewrite ?residual_frobenius_mu by assumption; first [ exact Q | lra
+Ltac same_as Q := try apply Rle_ge; try apply Rlt_gt; try apply Rge_le in Q; try apply Rgt_lt in Q; rewrite ?residual_frobenius_mu by assumption; rewrite
+  ?residual_frobenius_mu in Q by assumption; first [ exact Q | lra
   | solve [rewrite Rmax_comm in Q; lra] | solve [rewrite Rmin_comm in Q;
     lra] | solve [let C := fresh "C" in pose proof (Q : fact _) as C; by_product] | in_words; first
   [ exact Q | lra | solve [let C := fresh "C" in pose proof (Q : fact _) as C; by_product]
   | solve [apply (same_le _ _ _ _ Q); eqn] | solve [apply (same_lt _ _ _ _ Q); eqn]
   | solve [unfold comp in *; let C := fresh "C" in pose proof (Q : fact _) as C;
     by_product] | solve [rewrite ln_s in Q by posi; lra]
-  | solve [align Q; first [lra | let C := fresh "C" in pose proof (Q : fact _) as C; by_product]] ] ].
+  | solve [align Q; first [lra | let C := fresh "C" in pose proof (Q : fact _) as C; by_product]]
+  | solve [unfold Rdiv in Q; repeat first [rewrite prodf_mult in Q | rewrite prodf_const in Q | rewrite prodf_exp_opp in
+      Q]; let C := fresh "C" in pose proof (Q : fact _) as C; by_product]
+  | solve [let C := fresh "C" in pose proof (Q : fact _) as C; by_product_then ltac:(align_logs; lra)] ] ].
+Ltac same F := let Q := fresh "Q" in pose proof F as Q; same_as Q.
 (** A term is at most the maximum, also where factors stand before it. *)
 Ltac below_max h Q := first [ same Q | match goal with |- context [maxi ?n ?g] => let C := fresh "C" in let D := fresh
   "C" in
@@ -319,13 +374,19 @@ Ltac place := lia.
 Ltac met := first [ assumption | match goal with E : heads ?N = 1%nat |- INR (heads ?N) = 1 => rewrite E;
   reflexivity end | now apply none_padding | now apply complete_none
   | now apply causal_window | (eapply window_some; eassumption) | lra | lia | nonneg | posi | solve [by_product] ].
-Ltac by_sum := first [ lra | nra ].
+Ltac by_sum := first [ lra | nra | interval with (i_prec 40) ].
 (** A number lies within its bounds, by a line or by what it is. *)
 Ltac within := first [ lra | nonneg | solve [by_product] | nra ].
 (** Everything under the sign of the sum. *)
 Ltac into_sums := unfold Rdiv; repeat first
   [ rewrite <- sum_scal | rewrite <- sum_scal_r | match goal with |- context [INR (heads ?N) * ?c] => rewrite <-
     (sum_const (heads N) c) end ].
+(** What stands outside of sums, outside of them. *)
+Ltac out_of_sums C := unfold Rdiv in C; repeat first [ rewrite sum_const in C | rewrite sum_plus in C | rewrite
+  sum_minus in C | rewrite sum_scal in C | rewrite sum_scal_r in C ].
+(** A difference is not negative because a line says so. *)
+Lemma minus_nonneg a b : a <= b -> 0 <= b - a. Proof. lra. Qed.
+Ltac not_negative F := apply minus_nonneg; let Q := fresh "Q" in pose proof F as Q; first [same Q | left; same Q].
 (** A cited line with its common factors taken out; sizes are positive. *)
 Ltac cite F := unfold fact; pose proof F; lra.
 Ltac begin N Hp := pose proof (Pn N Hp); pose proof (Pd N Hp); pose proof (PH N Hp); pose proof (PL N Hp);

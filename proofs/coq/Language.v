@@ -380,7 +380,8 @@ Definition mlp_none (N : network) : Prop := True.
 Definition key_bias_none (N : network) : Prop := forall l h a, key_bias N l h a = 0.
 (** Biases of the queries act as a bias of the keys' logits: they are what key_bias holds. *)
 Definition query_bias_none (N : network) : Prop := key_bias_none N.
-Definition bias_none (N : network) : Prop := (forall l a, bias N l a = 0) /\ key_bias_none N.
+(** No bias of values or outputs. *)
+Definition bias_none (N : network) : Prop := forall l a, bias N l a = 0.
 Definition mask_none (N : network) : Prop := forall i j, edges N i j = 1.
 Definition mask_padding (N : network) : Prop :=
   forall i k j, (i < tokens N)%nat -> (k < tokens N)%nat -> (j < tokens N)%nat -> edges N i j = edges N k j.

@@ -11,9 +11,13 @@ Local Open Scope R_scope.
 
 Definition matrix (n m : nat) := nat -> nat -> R.
 Inductive exponent := p_1 | p_2 | p_inf.
-(** x -> own_skip x + bend(x W_in + b_in) W_out + b_out; the slope of bend is at most 1 in modulus. *)
-Record token_map := { width : nat; W_in : mat; b_in : vec; W_out : mat; b_out : vec; own_skip : R; bend : R -> R }.
-Inductive normalisation := no_norm | on_sphere | over_columns | other_norm (f : mat -> mat).
+(** A map of single tokens after attention: x -> own_skip x + bend(x W_in + b_in) W_out + b_out with a bound of the
+    slope of bend, or any other (a gated one). *)
+Record fed := { width : nat; W_in : mat; b_in : vec; W_out : mat; b_out : vec; own_skip : R; bend : R -> R; slope : R;
+  slope_bounds : forall x y, Rabs (bend x - bend y) <= slope * Rabs (x - y) }.
+Inductive token_map := feeding (f : fed) | other_map (f : vec -> vec).
+(** Over columns with the eps under the root; of a column that is constant nothing is left, whatever it is divided by. *)
+Inductive normalisation := no_norm | on_sphere | over_columns (eps : R) | other_norm (f : mat -> mat).
 Record network := {
   tokens : nat; dim : nat; heads : nat; layers : nat;
   d_qk : R; skip_of : R; edges : mat; input : mat;
@@ -29,11 +33,11 @@ Notation d := (dim N).
 Definition W (l h : nat) : matrix d d := W_of N l h.
 Definition W_QK (l h : nat) : matrix d d := W_QK_of N l h.
 (** LayerNorm, and the tokens that attention reads *)
-Definition deviation (Y : mat) (a : nat) : R := sqrt (sum n (fun i => (Y i a - mean n Y a) ^ 2) / INR n).
+Definition deviation (eps : R) (Y : mat) (a : nat) : R := sqrt (sum n (fun i => (Y i a - mean n Y a) ^ 2) / INR n + eps).
 Definition normed (Y : mat) : mat := match norm_of N with
   | no_norm => Y
   | on_sphere => fun i => sphere d (Y i)
-  | over_columns => fun i a => (Y i a - mean n Y a) / deviation Y a
+  | over_columns eps => fun i a => (Y i a - mean n Y a) / deviation eps Y a
   | other_norm f => f Y end.
 Definition read (Y : mat) : mat := if in_front N then normed Y else Y.
 (** logits, attention and the layer on tokens Y; entries of logits beyond n are never looked at *)
@@ -44,9 +48,9 @@ Definition attention_on (Y : mat) (l h : nat) : mat := fun i => softmax n (edges
 Definition sent (l : nat) (Y : mat) : mat := let Z := read Y in fun i b =>
   skip_of N * Y i b + (sum (heads N) (fun h => vmat d (vmat n (attention_on Z l h i) Z) (W_of N l h) b) + bias_of N l
     b).
-Definition mapped (l : nat) (Y : mat) : mat := match mlp_of N l with None => Y | Some f => fun i a =>
-  own_skip f * Y i a + (vmat (width f) (fun c => bend f (vmat d (Y i) (W_in f) c + b_in f c)) (W_out f) a + b_out f a)
-    end.
+Definition mapped (l : nat) (Y : mat) : mat := match mlp_of N l with None => Y | Some (other_map f) => fun i => f (Y i)
+  | Some (feeding f) => fun i a => own_skip f * Y i a
+      + (vmat (width f) (fun c => bend f (vmat d (Y i) (W_in f) c + b_in f c)) (W_out f) a + b_out f a) end.
 Definition start : mat := if in_front N then input N else
   match norm_of N with on_sphere => fun i => sphere d (input N i) | _ => input N end.
 Definition behind (Y : mat) : mat := if in_front N then Y else normed Y.
@@ -86,13 +90,18 @@ Definition norm_after (N : network) : Prop := in_front N = false.
 Definition norm_before (N : network) : Prop := in_front N = true.
 Definition layernorm_none (N : network) : Prop := norm_of N = no_norm.
 Definition layernorm_sphere (N : network) : Prop := norm_of N = on_sphere.
-Definition layernorm_column (N : network) : Prop := norm_of N = over_columns.
+Definition layernorm_column (N : network) : Prop := exists eps, 0 <= eps /\ norm_of N = over_columns eps.
 Definition mlp_none (N : network) : Prop := forall l, mlp_of N l = None.
 Definition bias_none (N : network) : Prop := forall l a, bias_of N l a = 0.
 Definition query_bias_none (N : network) : Prop := forall l h a, key_bias_of N l h a = 0.
 Definition self_loops (N : network) : Prop := forall i, (i < tokens N)%nat -> 0 < edges N i i.
-Definition is_radius (N : network) (r : nat) : Prop := (0 < r)%nat /\ exists c, centre (tokens N) (edges N) c r.
-Definition quasi_strongly_connected (N : network) : Prop := exists r, is_radius N r.
+(** Some token is seen by all within r steps; the radius is the least r >= 1 for which there is one, 1 where there is
+  none for any. *)
+Definition reached (N : network) (r : nat) : Prop := exists c, centre (tokens N) (edges N) c r.
+Definition quasi_strongly_connected (N : network) : Prop := exists r, reached N r.
+Definition is_radius (N : network) (r : nat) : Prop := (1 <= r)%nat /\
+  (quasi_strongly_connected N -> reached N r /\ forall k, (1 <= k)%nat -> reached N k -> (r <= k)%nat) /\
+  (~ quasi_strongly_connected N -> r = 1%nat).
 
 (* ---------- quantities ---------- *)
 Definition vector_norm (d : nat) (p : exponent) : vec -> R := match p with p_1 => l1 d | p_2 => l2 d | p_inf => linf d
@@ -127,9 +136,10 @@ Definition product_norm (N : network) (p : exponent) : R := match p with
   | p_1 => norm1 (dim N) (dim N) (values (dim N) (fun l => W N l 0) (layers N))
   | p_2 => spectral (dim N) (dim N) (values (dim N) (fun l => W N l 0) (layers N))
   | p_inf => norminf (dim N) (dim N) (values (dim N) (fun l => W N l 0) (layers N)) end.
-Definition lipschitz (N : network) (l : nat) : R := match mlp_of N l with None => 1 | Some f =>
-  comp (dim N) (dim N) (fun a b => sum (width f) (fun c => Rabs (W_in f a c) * Rabs (W_out f c b)) + own_skip f * eye a
-    b) end.
+(** 1 where there is no map after attention; of other maps than [fed] it has no value, here 0 *)
+Definition lipschitz (N : network) (l : nat) : R := match mlp_of N l with None => 1 | Some (other_map _) => 0
+  | Some (feeding f) => comp (dim N) (dim N) (fun a b => slope f * sum (width f) (fun c => Rabs (W_in f a c) * Rabs
+      (W_out f c b)) + Rabs (own_skip f) * eye a b) end.
 Definition effective_rank_singular {n d} (Y : matrix n d) : R := Lemmas_shares.effective_rank_singular n d Y.
 Definition effective_rank_eigen {n d} (Y : matrix n d) : R := Lemmas_shares.effective_rank_eigen n d Y.
 Definition reach {n d} (Y : matrix n d) : R := Lemmas_shares.reach n d Y.
@@ -155,7 +165,7 @@ Definition swings (N : network) (x : vec) (l h : nat) : vec := fun i => maxf (to
 Definition shares_about (N : network) (x : vec) (l h : nat) : vec := softmax (tokens N) (fun _ => 1) (fun j =>
   dot (dim N) (centred (X N l) x j) (fun a => vmat (dim N) x (W_QK_of N l h) a + key_bias_of N l h a) / sqrt (d_qk N)).
 (** x(l): a centre that minimises the composite norm of X[l] - 1 x^T; there may be several. *)
-Definition are_centers (N : network) (center : nat -> vec) : Prop := forall l,
+Definition are_centers (N : network) (center : nat -> vec) : Prop := forall l, (l <= layers N)%nat ->
   minimiser (comp (tokens N) (dim N)) (X N l) (center l).
 Definition delta_mean (N : network) (l h : nat) : R := maxf (tokens N) (swings N (mean (tokens N) (X N l)) l h).
 Definition delta_composite (N : network) (center : nat -> vec) (l h : nat) : R := maxf (tokens N) (swings N (center l)
@@ -450,6 +460,7 @@ Ltac by_form th := intros; in_words; match goal with Hp : proper ?N |- _ => firs
 Ltac by_gamma := intros; in_words; rewrite swings_are, shares_are by assumption;
   match goal with Hp : proper ?N, L : (?l < layers ?N)%nat, H : (?h < heads ?N)%nat |- _ =>
   apply (lemma_gamma (tokens N) (dim N) (dim N) (plain_head N l h) (X N l)) end.
-Ltac by_blocks := intros; match goal with Hp : proper ?N, R : is_radius ?N ?r |- _ => destruct R as [Hr [c C]];
+Ltac by_blocks := intros; match goal with Hp : proper ?N, R : is_radius ?N ?r, K : quasi_strongly_connected ?N |- _ =>
+    destruct R as [Hr [C' _]]; destruct (proj1 (C' K)) as [c C];
   apply (lemma_contraction_blocks (tokens N) (fun l => P N l 0) (edges N) c r (layers N)); needed end.
 Ltac by_no_mlp := intros; unfold lipschitz; match goal with M : mlp_none ?N |- _ => now rewrite M end.

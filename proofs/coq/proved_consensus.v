@@ -330,7 +330,7 @@ Qed.
 
 Theorem proved_own_shrinking_values : statement_own_shrinking_values.
 Proof.
-  intros N PN s c M _ [B0 _] _ LN _ S0. set (n := tokens N). set (d := dim N). set (L := layers N).
+  intros N PN s c M _ B0 _ LN _ S0. set (n := tokens N). set (d := dim N). set (L := layers N).
     set (Y := scored_X N).
   assert (n0 := some_tokens N PN). assert (L0 := some_layers N PN). assert (H0 := some_heads N PN).
   assert (d0 : 0 < sqrt (d_qk N)) by apply sqrt_lt_R0, (some_d_qk N PN).

@@ -105,7 +105,7 @@ Lemma sphere_setting : heads N = 1%nat -> bias_none N -> orthogonal_values N ->
   forall s, nheads (layer_at N s) = 1%nat /\ mask (hd (layer_at N s) 0) = edges N /\
   (forall a, bout (layer_at N s) a = 0) /\ orthogonal d (WV (hd (layer_at N s) 0)).
 Proof.
-  intros H1 [B0 _] OV s. split; [exact H1|split; [reflexivity|split]].
+  intros H1 B0 OV s. split; [exact H1|split; [reflexivity|split]].
   - intro a. apply B0.
   - apply OV; [now apply last_layer_lt|rewrite H1; lia].
 Qed.

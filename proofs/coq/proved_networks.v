@@ -252,7 +252,7 @@ Proof. apply own_hemisphere.sphere_unit. Qed.
 
 Theorem proved_own_lambda_skip_sphere : statement_own_lambda_skip_sphere.
 Proof.
-  intros N PN LN H1 [B0 _] _ Sm MN _ l Hl.
+  intros N PN LN H1 B0 _ Sm MN _ l Hl.
   set (Ly := layer_at N). assert (Bl : block_of N = fun l => own_lambda_skip_sphere.skip_block (dim N) (skip_of N) (Ly
     l)).
   { apply functional_extensionality; intro k. unfold block_of, own_lambda_skip_sphere.skip_block, Ly. rewrite LN.
@@ -348,7 +348,7 @@ Qed.
 Theorem couple_refutes : ~ statement_folk_lambda_skip.
 Proof.
   intro H. destruct p_small as [p0 p9].
-  assert (G := H N couple_proper eq_refl eq_refl (conj (fun _ _ => eq_refl) (fun _ _ _ => eq_refl)) eq_refl
+  assert (G := H N couple_proper eq_refl eq_refl (fun _ _ => eq_refl) eq_refl
     ltac:(cbn; rewrite Rabs_right; lra) (fun _ _ => eq_refl) I).
   set (r := sqrt (72 / 25 * (72 / 25) + (1 + 2 * p) * (7 / 25) * ((1 + 2 * p) * (7 / 25)))).
   assert (r0 : 72 / 25 <= r) by (unfold r; rewrite <- (sqrt_square (72 / 25)) at 1 by lra; apply sqrt_le_1_alt; nra).

@@ -366,7 +366,7 @@ Qed.
 (* ---------- how far tokens move ---------- *)
 Theorem proved_alman2025_one_layer : statement_alman2025_one_layer.
 Proof.
-  intros N PN S1 [B0 _] LN _. set (n := tokens N). set (d := dim N). set (Y := scored_X N).
+  intros N PN S1 B0 LN _. set (n := tokens N). set (d := dim N). set (Y := scored_X N).
     set (c := fun l => sum (heads N) (fun h => norm_1 (W N l h))).
   assert (c0 : forall l, 0 <= c l) by (intro l; apply sum_nonneg; intros; apply maxf_pos).
     set (m := norm_max (Y 0%nat)). assert (m0 : 0 <= m) by apply maxf_pos.

@@ -286,7 +286,7 @@ Qed.
 
 Theorem proved_own_pre_norm_power : statement_own_pre_norm_power.
 Proof.
-  intros N PN NN _ _ S1 H1 N2 M [B0 _] Sc _. set (n := tokens N) in *. set (d := dim N). set (Y := normed_X N).
+  intros N PN NN _ _ S1 H1 N2 M B0 Sc _. set (n := tokens N) in *. set (d := dim N). set (Y := normed_X N).
   set (p := fun l => normed_P N l 0%nat 1%nat 1%nat).
   assert (p0 : forall l, 0 <= p l) by (intro l; apply (normed_row N PN l 0%nat 1%nat); fold n; lia).
   assert (Step : forall l, (l < layers N)%nat -> across (Y (S l)) = (1 + gained_norm N l 0%nat * p l / root_size N l

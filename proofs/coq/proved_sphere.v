@@ -153,7 +153,7 @@ Proof.
     - cbn [least]. unfold Rmin. destruct Rle_dec; [destruct Rle_dec; reflexivity|destruct Rle_dec; reflexivity].
     - intros i Hi. rewrite (least_ext 3 _ (eye i)) by (intros j Hj; now apply E). unfold eye.
       destruct i as [|[|[|i]]]; try lia; cbn [least Nat.eqb]; unfold Rmin; repeat destruct Rle_dec; lra. }
-  assert (G := H N star_proper 1%nat R1 eq_refl eq_refl (conj (fun _ _ => eq_refl) (fun _ _ _ => eq_refl))).
+  assert (G := H N star_proper 1%nat R1 eq_refl eq_refl (fun _ _ => eq_refl)).
   rewrite star_epsilon, C0 in G. change (tokens N) with 3%nat in G.
   assert (G' : 1 - cosine (X N 1) <= (1 - INR 3 * (1 / 4) ^ 2) * (1 - 0)).
   { apply G; try reflexivity; try lra; try lia.
@@ -254,7 +254,7 @@ Proof.
       assert (C := unit_cosine (dim N) _ _ (Ut j Hj) (Ut k Hk)). assert (B := M j k Hj Hk). rewrite C in B. nra. }
     assert (D0 : 0 <= D) by apply sqrt_pos.
     assert (Mu : mu_before N t <= sqrt ((INR (tokens N) - 1) / 2) * D).
-    { unfold mu_before. apply own_hemisphere.mu_diam; [exact n0|exact D0|]. intros i k Hi Hk. destruct BN as [B0 _].
+    { unfold mu_before. apply own_hemisphere.mu_diam; [exact n0|exact D0|]. intros i k Hi Hk. assert (B0 := BN).
       assert (OW : orthogonal (dim N) (W N t 0%nat)) by (apply OV; lia).
       set (u := fun a => sum (tokens N) (fun j => (P N t 0 i j - P N t 0 k j) * X N t j a)).
       assert (E : l2 (dim N) (vsub (sent N t (X N t) i) (sent N t (X N t) k)) = l2 (dim N) (vmat (dim N) u (W N t
@@ -425,7 +425,7 @@ Proof.
   - intros u Hu. apply OV; [exact Hu|lia].
   - intros u i a Hu Hi Ha. unfold Z. cbn [X]. unfold laid. rewrite LN. fold d.
     apply (f_equal (fun v => sphere d v a)). apply functional_extensionality; intro b.
-    unfold sent. destruct BN as [B0 _]. rewrite S0, B0, H1. cbn [sum]. fold (P N u 0). fold d n. ring.
+    unfold sent. assert (B0 := BN). rewrite S0, B0, H1. cbn [sum]. fold (P N u 0). fold d n. ring.
   - exact E0.
   - now apply edges_self.
   - intros u i j Hu Hi Hj HE. now apply least_epsilon_le.

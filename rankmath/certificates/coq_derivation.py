@@ -14,56 +14,59 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from rankmath.certificates.coq_words import (
+    BINDERS,
+    BOUNDS,
+    NOT_IN_COQ,
+    SIZES,
     NoCoq,
     Printer,
+    Row,
+    demand_powers,
+    demand_words,
+    exponents,
     header,
     hypotheses_meant,
+    hypothesis,
     identifier,
     lemma_rows,
     letters,
     parsed,
+    proposition,
+    spoken_of,
+    statement_rows,
 )
 from rankmath.checker.boxes import bounds_of
-from rankmath.checker.derivation import Derivation, Line, line_key, oriented
+from rankmath.checker.derivation import Derivation, Line, line_key, one_layer, oriented, single_relations
 from rankmath.checker.monomials import (
     Atom,
     Poly,
+    Tree,
     as_product,
+    at_time,
     atoms_in,
     expanded,
     normal,
     of_atom,
     plus,
     poly_text,
+    product_of,
     read_tree,
     rebuilt,
     times,
+    tree_with,
 )
 from rankmath.files import proofs_folder
 
-_INDICES = ("l", "h")
-_BOUNDS = {"l": "(l < layers N)%nat", "h": "(h < heads N)%nat"}
-_SIZES = {"n": "tokens N", "d": "dim N", "H": "heads N", "L": "layers N"}
+_INDICES = ("l", "h", "i")
 _ORDER = ("t", "l", "h")
+#: What a theorem is about beside the network, with the name of what is known of it.
+_GIVEN = {"r": "Hr", "x_star": "Hx", "center": "Hc"}
 PRIMES = (2, 3, 5, 7)
-
-
-def _hypothesis(text: str) -> str:
-    """A hypothesis of the claim: sizes as natural numbers, and a quantifier where it holds for all l or h."""
-    node = parsed(text)
-    match node:
-        case ast.Compare(left=ast.Name(id=name), ops=[ast.Eq()], comparators=[ast.Constant(value=int(value))]) if (
-            name in _SIZES
-        ):
-            return f"{_SIZES[name]} = {value}%nat"
-        case ast.Call(func=ast.Name(id=name), args=[inner]) if name in ("all_l", "all_h"):
-            index = name[-1]
-            return f"(forall {index}, {_BOUNDS[index]} -> {_hypothesis(ast.unparse(inner))})"
-    return Printer().formula(node)
 
 
 def _free(text: str) -> list[str]:
@@ -72,7 +75,7 @@ def _free(text: str) -> list[str]:
 
 
 def _forall(indices: Sequence[str]) -> str:
-    return "".join(f"forall {index}, {_BOUNDS[index]} -> " for index in indices)
+    return "".join(f"forall {index}, {BOUNDS[index]} -> " for index in indices)
 
 
 def _intros(indices: Sequence[str]) -> str:
@@ -114,16 +117,6 @@ def _as_primes(number: int) -> str:
     return str(number) if prime == number else f"{prime} * {_as_primes(number // prime)}"
 
 
-class _Replaced(ast.NodeTransformer):
-    """Nodes that read `old` replaced by `new`."""
-
-    def __init__(self, old: str, new: ast.expr) -> None:
-        self.old, self.new = old, new
-
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        return self.new if isinstance(node, ast.expr) and ast.unparse(node) == self.old else super().generic_visit(node)
-
-
 class _Placed(ast.NodeTransformer):
     """Indices that are not bound by a fold put at the first place."""
 
@@ -137,12 +130,6 @@ class _Placed(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         return ast.Constant(0) if node.id in self.indices else node
-
-
-def _with(node: ast.expr, old: str, new: str) -> ast.expr:
-    made = _Replaced(old, parsed(new)).visit(parsed(ast.unparse(node)))
-    assert isinstance(made, ast.expr)
-    return made
 
 
 def _factors(node: ast.expr) -> list[ast.expr]:
@@ -173,15 +160,44 @@ def _factored(node: ast.expr) -> ast.expr:
     return parsed("*".join([f"({inside})", *common]))
 
 
+def _both(proofs: Sequence[str]) -> str:
+    """Tactics for a conjunction from those for its parts."""
+    *rest, proof = proofs
+    for how in reversed(rest):
+        proof = f"split. {{ {how} }} {proof}"
+    return proof
+
+
+def _quotient(above: Poly, below: Poly, power: int) -> Poly:
+    """above/below^power, of two products."""
+    (c, table), (c2, part) = as_product(above), as_product(below)
+    for base, e in part.items():
+        table[base] = table.get(base, Fraction(0)) - power * e
+    factor, mono = product_of({base: e for base, e in table.items() if e})
+    return {mono: c * factor / c2**power}
+
+
 class DerivationPrinter:
     """The theorem of one derivation."""
 
     def __init__(self, claim: str, given: Sequence[str], lines: Sequence[Mapping[str, Any]]) -> None:
         self.claim, self.given, self.lines = claim, list(given), lines
-        self.rows = {row["name"]: row for row in lemma_rows()}
-        self.printer = Printer()
+        self.rows = {row["name"]: row for row in (*lemma_rows(), *statement_rows())}
+        self.printer, self.now = Printer(), 0
         self.work = Derivation(claim, given)
         self.fixed, self.meant = self.work.fixed, hypotheses_meant(self.work.words)
+        texts = [claim, *self.given, *(str(entry["says"]) for entry in lines)]
+        self.bridged = demand_words(texts, self.work.words) or any(entry["by"] == "statement" for entry in lines)
+        demand_powers([claim, *self.given], self._positive)
+        self.about = spoken_of([*texts, *self._cited_texts()])
+
+    def _positive(self, text: str) -> bool:
+        return self.work.positive_poly(normal(read_tree(text), self.fixed))
+
+    def _cited_texts(self) -> list[str]:
+        """The texts of the lemmas and statements that the lines cite."""
+        rows = [self.rows.get(str(entry.get("name"))) for entry in self.lines if entry["by"] in ("lemma", "statement")]
+        return [text for row in rows if row is not None for text in (row["claim"], *row["given"])]
 
     # -- lines
 
@@ -200,6 +216,7 @@ class DerivationPrinter:
         return ast.unparse(_Placed(missing).visit(parsed(self.says(number)))) if missing else self.says(number)
 
     def line(self, number: int) -> str:
+        self.now = number
         entry = self.lines[number - 1]
         text = str(entry["says"])
         free = _free(text)
@@ -214,28 +231,15 @@ class DerivationPrinter:
         return f"  assert (F{number} : {_forall(free)}{said}).\n  {{ {steps} }}"
 
     def by_other(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
-        raise NoCoq(f"no Coq for the rule {entry['by']}")
+        raise NoCoq(f"Coq has nothing for the rule {entry['by']}")
 
     def by_lemma(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
         name, at = str(entry["name"]), {str(k): str(v) for k, v in entry.get("at", {}).items()}
         if name not in self.rows:
             raise NoCoq(f"the lemma {name} has no theorem")
         row = self.rows[name]
-        arguments, functions = ["N", "Hp"], letters([row["claim"], *row["given"]]) & set("fg")
-        for line in header(row)[1:]:
-            match re.match(r"forall ([\w ]+?)(?: : ([^,]*))?,", line):
-                case None:
-                    arguments.append("ltac:(met)")
-                case found if found[1] in _ORDER:
-                    arguments += [self.printer.place(parsed(at.get(found[1], found[1]))), "ltac:(place)"]
-                case found if found[2]:
-                    for letter in found[1].split():
-                        inner = Printer(bound=("h",) if functions else ()).term(parsed(at[letter]))
-                        arguments.append(f"(fun h : nat => {inner})" if letter in functions else inner)
-                case found:
-                    raise NoCoq(f"the lemma {name} speaks of {found[1]}")
-        sizes = "; ".join(f"rewrite ?{fact} in Q" for fact in self.sizes())
-        unfold = f" {sizes}; cbn [sum maxi minf prodf Nat.sub] in Q; change (INR 1) with 1 in Q." if sizes else ""
+        arguments = self._arguments(row, at, "N", "Hp", "met")
+        unfold = f" {self._in_sizes()}".rstrip()
         for k, text in enumerate(self.given):
             if (match := re.fullmatch(r"skip == (-?[\d./]+)", text)) and "skip" in row["claim"]:
                 value = self.printer.term(parsed(match[1]))
@@ -245,6 +249,88 @@ class DerivationPrinter:
             unfold += " rewrite ?exp_Ropp in Q."
         numbers = _numbers([str(entry["says"]), row["claim"]])
         return f"{numbers} pose proof (L_{identifier(name)} {' '.join(arguments)}) as Q.{unfold} same Q."
+
+    def _arguments(self, row: Row, at: Mapping[str, str], network: str, proper: str, met: str) -> list[str]:
+        """What a theorem of a lemma or a statement is applied to: places, terms, and proofs of its hypotheses."""
+        arguments, functions = [network, proper], letters([row["claim"], *row["given"]]) & set("fg")
+        for line in header(row)[1:]:
+            match re.match(r"forall ([\w ]+?)(?: : ([^,]*))?,", line):
+                case None:
+                    arguments.append(f"ltac:({met})")
+                case found if found[1] in _ORDER:
+                    arguments += [self.printer.place(parsed(at.get(found[1], found[1]))), "ltac:(place)"]
+                case found if found[1] == "center" and network != "N":
+                    place = network.split(" ", 2)[2].rstrip(")")
+                    arguments += [f"(from_layer {place} center)", f"(at_centers N {place} center ltac:(place) Hc)"]
+                case found if found[1] in _GIVEN:
+                    arguments += [found[1], _GIVEN[found[1]]]
+                case found if found[2]:
+                    for letter in found[1].split():
+                        inner = Printer(bound=("h",) if functions else ()).term(parsed(at[letter]))
+                        arguments.append(f"(fun h : nat => {inner})" if letter in functions else inner)
+                case found:
+                    raise NoCoq(f"{row['name']} speaks of {found[1]}")
+        return arguments
+
+    def by_statement(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
+        """A registered statement about the network, or about one of its layers as a network of one layer."""
+        name, at = str(entry["name"]), {str(k): str(v) for k, v in entry.get("at", {}).items()}
+        if name not in self.rows:
+            raise NoCoq(f"{name} has no theorem about these networks: {NOT_IN_COQ.get(name, 'it is not registered')}")
+        row, layer = self.rows[name], at.get("layer")
+        tree, fixed = read_tree(row["claim"]), self.fixed
+        network, proper, met = "N", "Hp", "met"
+        if layer is not None:
+            tree, fixed = one_layer(tree, read_tree(layer)), {**fixed, "L": Fraction(1)}
+            if self.fixed.get("L") != 1:
+                place = self.printer.place(parsed(layer))
+                network, proper, met = f"(at_layer N {place})", f"(at_proper N {place} Hp ltac:(place))", "met_at"
+        places: dict[str, str] = {index: at[index] for index in ("l", "h") if index in at}
+        trees: dict[str, Tree] = {index: read_tree(text) for index, text in places.items()}
+        (line,) = oriented(read_tree(str(entry["says"])), self.fixed)
+        wanted = line_key(line.left, line.right)
+        whole = f"(S_{identifier(name)} {' '.join(self._arguments(row, at, network, proper, met))})"
+        found = self._leaves(parsed(row["claim"]), whole, {**places, "l": "0"} if layer is not None else places)
+        for relation, (proof, equation) in zip(single_relations(tree), found, strict=True):
+            for side, said in enumerate(oriented(tree_with(relation, trees), fixed)):
+                if line_key(said.left, said.right) == wanted and (said.strict or not line.strict):
+                    of = f"({['Req_le', 'Req_ge'][side]} _ _ {proof})" if equation else proof
+                    numbers = _numbers([str(entry["says"]), row["claim"]])
+                    return f"{numbers} pose proof {of} as Q. {self._in_sizes()}same Q."
+        raise NoCoq(f"{name} does not say {line.text}")
+
+    def _leaves(self, node: ast.expr, proof: str, places: Mapping[str, str]) -> list[tuple[str, bool]]:
+        """The relations of a claim in their order, as proofs from one of the claim; whether they are equations."""
+        match node:
+            case ast.BoolOp(op=ast.And(), values=parts):
+                return self._projected(parts, proof, places)
+            case ast.Call(func=ast.Name(id="all_p"), args=[inner]):
+                return self._projected(exponents(inner), proof, places)
+            case ast.Call(func=ast.Name(id=name), args=[inner]) if name[:4] == "all_":
+                place = self.printer.place(parsed(places.get(name[-1], name[-1])))
+                within = "Nat.lt_0_1" if name[-1] == "l" and "at_layer" in proof else "ltac:(place)"
+                return self._leaves(inner, f"({proof} {place} {within})", places)
+            case ast.Compare(left=left, ops=ops, comparators=rights) if len(ops) > 1:
+                pairs = zip([left, *rights], ops, rights, strict=False)
+                return self._projected([ast.Compare(a, [op], [b]) for a, op, b in pairs], proof, places)
+        return [(proof, isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq))]
+
+    def _projected(self, parts: Sequence[ast.expr], proof: str, places: Mapping[str, str]) -> list[tuple[str, bool]]:
+        found = []
+        for number, part in enumerate(parts):
+            last = number == len(parts) - 1
+            found += self._leaves(part, proof if last else f"(proj1 {proof})", places)
+            proof = f"(proj2 {proof})"
+        return found
+
+    def _in_sizes(self) -> str:
+        """Tactics that write what Q says with the sizes and the skip that are given, and of the layer it is about."""
+        sizes = "; ".join(f"rewrite ?{fact} in Q" for fact in self.sizes())
+        unfold = "at_words Q. " if self.bridged else ""
+        if sizes:
+            unfold += f"{sizes}; cbn [sum maxi minf prodf Nat.sub] in Q; change (INR 1) with 1 in Q; "
+            unfold += "rewrite ?Rplus_0_l in Q. "
+        return unfold
 
     def sizes(self) -> list[str]:
         return [f"E{match[1]}" for text in self.given if (match := re.fullmatch(r"([ndHL]) == \d+", text))]
@@ -273,7 +359,7 @@ class DerivationPrinter:
     def by_power(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
         number, exponent = int(entry["of"][0]), self.printer.natural(parsed(str(entry["how"])))
         if exponent is None:
-            raise NoCoq(f"no Coq for the power {entry['how']}")
+            raise NoCoq(f"Coq has nothing for the power {entry['how']}")
         node = parsed(self.says(number))
         assert isinstance(node, ast.Compare)
         left, right = self.printer.term(node.left), self.printer.term(node.comparators[0])
@@ -314,14 +400,27 @@ class DerivationPrinter:
     def by_fold(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
         kind, index = str(entry["name"]).split("_")
         cited = self.cited(int(entry["of"][0]), [*free, index])
-        bound = f"assert (B{index} : {_BOUNDS[index]}) by lia; "
+        bound = f"assert (B{index} : {BOUNDS[index]}) by lia; "
         step = {
-            "sum": f"into_sums; apply sum_le; intros {index} B{index}; pose proof {cited} as Q; same Q",
+            "sum": self._summed(int(entry["of"][0]), index, cited),
             "max": f"apply maxi_lub; intros {index} M; {bound}pose proof {cited} as Q; below_max {index} Q",
             "min": f"apply minf_mono; intros {index} M; {bound}pose proof {cited} as Q; same Q",
             "prod": f"apply prodf_le; intros {index} B{index}; split; [nonneg|pose proof {cited} as Q; same Q]",
         }[kind]
         return f"{step}."
+
+    def _summed(self, number: int, index: str, cited: str) -> str:
+        """The sum of both sides, where constants stand outside of it as the line has them."""
+        node = parsed(self.says(number))
+        assert isinstance(node, ast.Compare)
+        end = {"l": "layers N", "h": "heads N"}[index]
+        left, right = (f"(fun {index} : nat => {self.printer.term(side)})" for side in (node.left, node.comparators[0]))
+        inside = f"intros {index} B{index}; pose proof {cited} as Q"
+        first = f"into_sums; apply sum_le; {inside}; same Q"
+        return (
+            f"first [solve [{first}] | pose proof (sum_le ({end}) {left} {right} ltac:({inside}; lra)) as C; "
+            "cbv beta in C; out_of_sums C; same C]"
+        )
 
     def by_put(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
         number = int(entry["of"][0])
@@ -356,7 +455,7 @@ class DerivationPrinter:
             theorem = {"max": "maxi_is", "min": "minf_is"}[kind]
             arguments = body.partition(" ")[2]
             place = f"destruct ({theorem} {arguments}) as [{index} [M E]]. rewrite E. "
-            bound = f"assert (B{index} : {_BOUNDS[index]}) by lia. "
+            bound = f"assert (B{index} : {BOUNDS[index]}) by lia. "
             return f"{place}{bound}pose proof {self.cited(of[0], [*free, index])} as Q. same Q."
         if kind == "abs":
             members = [self.printer.term(node.args[0])]
@@ -403,19 +502,53 @@ class DerivationPrinter:
         ).replace("(I )", "I")
 
     def by_layers(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
+        """From a layer to all, by the theorems of Derivation.v about q(l), the size after l layers."""
         how, number = str(entry["how"]), int(entry["of"][0])
-        step, goal = parsed(self.says(number)), parsed(str(entry["says"]))
-        assert isinstance(step, ast.Compare)
-        assert isinstance(goal, ast.Compare)
-        new, bound = step.left, step.comparators[0]
-        through, theorem = goal.comparators[0], "chain_product"
-        if how == "below":
-            new, bound, through, theorem = bound, new, goal.left, "chain_below"
-        size = re.sub(r"\b1 \+ l\b|\bl \+ 1\b", "t", ast.unparse(new))
-        now = size.replace("X[t]", "X[l]")
-        if how == "sum" or how.startswith("power "):
-            return self._sum_or_power(how, number, size, now, bound)
-        gain = _with(bound, now, "1")
+        (cited,) = oriented(read_tree(self.says(number)), self.fixed)
+        (line,) = oriented(read_tree(str(entry["says"])), self.fixed)
+        goal, bound = (line.right, cited.left) if how == "below" else (line.left, cited.right)
+        power = int(how.split()[1]) if how.startswith("power ") else 1
+        places = {name: at_time(goal, normal(read_tree(name), {})) for name in ("l", "t")}
+        gain = plus(bound, places["l"], -1) if how == "sum" else _quotient(bound, places["l"], power)
+        q, g = (self.printer.term(parsed(poly_text(part))) for part in (places["t"], gain))
+        step = f"ltac:(intros l Bl; pose proof (F{number} l Bl) as Q; same Q)"
+        if how == "sum":
+            return (
+                f"pose proof (chain_sum (fun t : nat => {q}) (fun l : nat => {g}) (layers N) {step}) as C. "
+                "cbv beta in C. same C."
+            )
+        if power > 1:
+            # Under a power with a letter the logarithm of 4 is no number: 2 * 2 stands in its place.
+            primes = _in_primes(g, " in C")
+            exponent = f"(({power} ^ layers N - 1) / {power - 1})"
+            same_power = f"ltac:(replace (INR {power}) with {power} by (simpl; ring); field)"
+            return (
+                f"pose proof (chain_power (fun t : nat => {q}) {g} {power} (layers N) {exponent} "
+                f"ltac:(nonneg) ltac:(intros; nonneg) ltac:(lia) ltac:(lia) {step} "
+                f"{same_power}) as C. cbv beta in C. {primes}same C."
+            )
+        theorem = "chain_below" if how == "below" else "chain_product"
+        factors = self._factors_of(goal if how == "below" else line.left, line)
+        # A factor that is a difference is not negative by what is known of every layer.
+        known = " | ".join(f"not_negative ({fact})" for fact in self._known_of_layers())
+        sign = f"first [nonneg | {known}]" if known else "nonneg"
+        return (
+            f"pose (q := fun t : nat => {q}). pose (g := fun l : nat => {g}). "
+            f"pose proof ({theorem} q g (layers N) ltac:(intros l Bl; unfold g; {sign}) "
+            f"ltac:(intros l Bl; unfold q, g; pose proof (F{number} l Bl) as Q; same Q)) as C. "
+            f"rewrite (prodf_ext (layers N) g (fun l => {factors})) in C by (intros; unfold g; eqn). "
+            f"rewrite ?prodf_mult, ?prodf_const, ?pow1 in C. unfold q in C. same C."
+        )
+
+    def _known_of_layers(self) -> list[str]:
+        """Hypotheses and lines that hold for every layer, as proofs at layer l."""
+        given = [f"G{k} l Bl" for k, text in self.hypotheses() if text.startswith(f"(forall l, {BOUNDS['l']}")]
+        lines = range(1, self.now)
+        return given + [f"F{k} l Bl" for k in lines if _free(self.says(k)) == ["l"]]
+
+    def _factors_of(self, goal: Poly, line: Line) -> str:
+        """What is multiplied over the layers, as the line has it: the body of its product, and its powers of L."""
+        other = line.left if goal == line.right else line.right
         inner, constant = "1", []
 
         def collect(node: ast.AST, over: bool) -> None:
@@ -436,53 +569,23 @@ class DerivationPrinter:
                     for child in ast.iter_child_nodes(node):
                         collect(child, over)
 
-        collect(through, False)
-        factor = " * ".join([f"({inner})", *constant])
-        q, g = self.printer.term(parsed(size)), Printer(bound=("l",)).term(gain)
-        split = "rewrite ?prodf_mult, ?prodf_const, ?pow1 in C"
-        return (
-            f"pose (q := fun t : nat => {q}). pose (g := fun l : nat => {g}). "
-            f"pose proof ({theorem} q g (layers N) ltac:(intros l Bl; unfold g; nonneg) "
-            f"ltac:(intros l Bl; unfold q, g; pose proof (F{number} l Bl) as Q; same Q)) as C. "
-            f"rewrite (prodf_ext (layers N) g (fun l => {factor})) in C by (intros; unfold g; eqn). "
-            f"{split}. unfold q in C. same C."
-        )
-
-    def _sum_or_power(self, how: str, number: int, size: str, now: str, bound: ast.expr) -> str:
-        q, layer = self.printer.term(parsed(size)), f"pose proof (F{number} l Bl) as Q; same Q"
-        if how == "sum":
-            g = Printer(bound=("l",)).term(_with(bound, now, "0"))
-            return (
-                f"pose proof (chain_sum (fun t : nat => {q}) (fun l : nat => {g}) (layers N) "
-                f"ltac:(intros l Bl; {layer})) as C. cbv beta in C. same C."
-            )
-        k = how.split()[1]
-        factor = self.printer.term(_with(bound, now, "1"))
-        # Under a power with a letter the logarithm of 4 is no number: 2 * 2 stands in its place.
-        primes = _in_primes(factor, " in C")
-        exponent = f"(({k} ^ layers N - 1) / {int(k) - 1})"
-        return (
-            f"pose proof (chain_power (fun t : nat => {q}) {factor} {k} (layers N) {exponent} "
-            f"ltac:(nonneg) ltac:(intros; nonneg) ltac:(lia) ltac:(lia) ltac:(intros l Bl; {layer}) "
-            f"ltac:(replace (INR {k}) with {k} by (simpl; ring); field)) as C. cbv beta in C. {primes}same C."
-        )
+        collect(parsed(poly_text(other)), False)
+        return " * ".join([f"({inner})", *constant])
 
     # -- the claim
 
-    def claim_of(self, node: ast.expr) -> tuple[str, str]:
-        """The claim or a part of it as a proposition, and the tactic that proves it from the lines."""
+    def proof_of(self, node: ast.expr) -> str:
+        """Tactics that prove the claim, or a part of it, from the lines."""
         match node:
             case ast.BoolOp(op=ast.And(), values=values):
-                return self._all_of([self.claim_of(part) for part in values])
+                return _both([self.proof_of(part) for part in values])
             case ast.Call(func=ast.Name(id="all_p"), args=[inner]):
-                parts = [_with(inner, "p", word) for word in ("1", "2", "inf")]
-                return self._all_of([self.claim_of(part) for part in parts])
-            case ast.Call(func=ast.Name(id=name), args=[inner]) if name in ("all_l", "all_h"):
-                said, proof = self.claim_of(inner)
-                return f"forall {name[-1]}, {_BOUNDS[name[-1]]} -> {said}", f"{_intros([name[-1]])}{proof}"
+                return _both([self.proof_of(part) for part in exponents(inner)])
+            case ast.Call(func=ast.Name(id=name), args=[inner]) if name[:4] == "all_" and name[4:] in BOUNDS:
+                return f"{_intros([name[-1]])}{self.proof_of(inner)}"
             case ast.Compare(left=left, ops=ops, comparators=rights) if len(ops) > 1:
                 pairs = zip([left, *rights], ops, rights, strict=False)
-                return self._all_of([self.claim_of(ast.Compare(a, [op], [b])) for a, op, b in pairs])
+                return _both([self.proof_of(ast.Compare(a, [op], [b])) for a, op, b in pairs])
         text = ast.unparse(node)
         lines = [self._line_of(goal) for goal in oriented(read_tree(text), self.fixed)]
         numbers = _numbers([text, *(self.says(number) for number in lines)])
@@ -492,8 +595,7 @@ class DerivationPrinter:
             numbers = f"rewrite {', '.join(f'?{fact}' for fact in sizes)}; cbn [sum maxi minf prodf Nat.sub]. {numbers}"
         numbers = f"{self._reciprocals(node)}{numbers}"
         ends = [f"pose proof {self.cited(number, _free(text))} as Q. {numbers} same Q." for number in lines]
-        proof = ends[0] if len(ends) == 1 else "apply Rle_antisym. " + " ".join(f"{{ {end} }}" for end in ends)
-        return self.printer.formula(node), proof
+        return ends[0] if len(ends) == 1 else "apply Rle_antisym. " + " ".join(f"{{ {end} }}" for end in ends)
 
     def _reciprocals(self, node: ast.expr) -> str:
         """Tactics that write exp(-x) as 1/exp(x), as lines have it."""
@@ -507,13 +609,6 @@ class DerivationPrinter:
                         found.append(f"replace (exp {old}) with (/ exp {new}) by (rewrite <- exp_Ropp; f_equal; eqn). ")
         return "".join(dict.fromkeys(found))
 
-    @staticmethod
-    def _all_of(parts: Sequence[tuple[str, str]]) -> tuple[str, str]:
-        *rest, (said, proof) = parts
-        for other, how in reversed(rest):
-            said, proof = f"({other}) /\\ ({said})", f"split. {{ {how} }} {proof}"
-        return said, proof
-
     def _line_of(self, goal: Line) -> int:
         """The number of the line that says what is to be shown."""
         wanted = line_key(goal.left, goal.right)
@@ -526,7 +621,7 @@ class DerivationPrinter:
     # -- the theorem
 
     def hypotheses(self) -> list[tuple[int, str]]:
-        printed = [(k, _hypothesis(text)) for k, text in enumerate(self.given)]
+        printed = [(k, hypothesis(text)) for k, text in enumerate(self.given)]
         return [(k, text) for k, text in printed if text]
 
     def named(self) -> list[str]:
@@ -543,20 +638,23 @@ class DerivationPrinter:
     def theorem(self, name: str) -> str:
         hypotheses, named = self.hypotheses(), self.named()
         body = "\n".join(self.line(number) for number in range(1, len(self.lines) + 1))
-        said, proof = self.claim_of(parsed(self.claim))
+        claim = parsed(self.claim)
+        said, proof = proposition(claim), self.proof_of(claim)
         lines = [
             "forall N, proper N ->",
+            *(BINDERS[word] for word in self.about),
             *(f"{text} ->" for text in (*self.meant, *named)),
             *(f"{text} ->" for _, text in hypotheses),
         ]
-        names = ["N", "Hp", *(f"S{k}" for k in range(len(self.meant))), *(f"M{k}" for k in range(len(named)))]
+        about = [name for word in self.about for name in (word, _GIVEN[word])]
+        names = ["N", "Hp", *about, *(f"S{k}" for k in range(len(self.meant))), *(f"M{k}" for k in range(len(named)))]
         names += [f"G{k}" for k, _ in hypotheses]
         sizes = [
             f"pose proof G{k} as E{match[1]}."
             for k, text in enumerate(self.given)
             if (match := re.fullmatch(r"([HL]) == \d+", text))
         ] + [
-            f"assert (E{match[1]} : INR ({_SIZES[match[1]]}) = {match[2]}) by (rewrite G{k}; simpl; lra)."
+            f"assert (E{match[1]} : INR ({SIZES[match[1]]}) = {match[2]}) by (rewrite G{k}; simpl; lra)."
             for k, text in enumerate(self.given)
             if (match := re.fullmatch(r"([nd]) == (\d+)", text))
         ]
@@ -567,13 +665,19 @@ class DerivationPrinter:
 
 def derivation_file(claim: str, given: Sequence[str], lines: Sequence[Mapping[str, Any]], name: str = "claim") -> str:
     """The Coq file of a derivation: compiled against proofs/coq it proves the claim."""
-    printed = DerivationPrinter(claim, given, lines).theorem(name)
+    printer = DerivationPrinter(claim, given, lines)
+    printed = printer.theorem(name)
     comment = f"(** {claim}\n    given {', '.join(given) or 'nothing'}. *)".replace("*(", "* (")
     head = (
         "Require Import Reals Lra Lia Psatz.\n"
         "From Rankmath Require Import Definitions Functions Norms Masks Quantities Lemmas_functions Network Lemmas"
         " Derivation.\nLocal Open Scope R_scope."
     )
+    if printer.bridged:
+        more = "dong2021_A_3 Lemmas_layer Network Lemmas\n  Derivation Bridge Registered"
+        head = head.replace("Network Lemmas Derivation", more)
+    elif "x_star" in printer.about:
+        head = head.replace("Lemmas_functions", "Lemmas_functions dong2021_A_3")
     if "interval with" in printed:
         head = head.replace("\nLocal", "\nFrom Rankmath Require Import IntervalZ.\nLocal")
     return f"{comment}\n{head}\n\n{printed}"
@@ -583,9 +687,9 @@ def compiled(path: Path, seconds: float = 300.0) -> str:
     """What Coq says of a derivation's file, in words; why it was not asked, where it is not at hand."""
     coqc, folder = shutil.which("coqc"), proofs_folder() / "coq"
     if coqc is None:
-        return "not compiled: coqc is not installed"
-    if not all((folder / f"{name}.vo").is_file() for name in ("Lemmas", "Derivation")):
-        return f"not compiled: make -C {folder} compiles what it rests on"
+        return "not machine-checked: coqc is not installed"
+    if not all((folder / f"{name}.vo").is_file() for name in ("Lemmas", "Registered")):
+        return f"not machine-checked: make -C {folder} compiles what it rests on"
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as work:
         shutil.copy(path, Path(work) / "claim.v")
@@ -593,7 +697,7 @@ def compiled(path: Path, seconds: float = 300.0) -> str:
         try:
             done = subprocess.run(command, cwd=work, capture_output=True, text=True, timeout=seconds, check=False)
         except subprocess.TimeoutExpired:
-            return f"not compiled: Coq did not end within {seconds:g} s"
+            return f"not machine-checked: Coq did not end within {seconds:g} s"
     if done.returncode:
-        return f"refused by Coq: {' '.join(done.stderr.split())[:200]}"
-    return f"compiled by Coq in {time.monotonic() - began:.0f} s"
+        return f"not machine-checked, Coq refuses the file: {' '.join(done.stderr.split())[:200]}"
+    return f"machine-checked: compiled by Coq in {time.monotonic() - began:.0f} s"

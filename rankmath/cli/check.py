@@ -92,7 +92,8 @@ def _write_coq(name: str) -> int:
         else:
             text, left_out = to_coq(content)
     except (Untranslatable, NoCoq) as why:
-        click.echo(f"{name}: no Coq file: {why}")
+        said = "PROVED; not written for Coq, because" if content["kind"] == "derivation" else "no Coq file:"
+        click.echo(f"{name}: {said} {why}")
         return 1
     target = f"{content['id'].replace('-', '_')}.v"
     write(target, text, name="coq")

@@ -153,7 +153,7 @@ def _saved_proof(answer: Answer, folder: Path, coq: bool) -> list[str]:
             file = write(folder / f"{name}.v", derivation_file(proof.claim, proof.given, proof.lines))
             lines.append(f"Coq: {file} ({compiled(file)})")
         except NoCoq as why:
-            lines.append(f"no Coq file: {why}")
+            lines.append(f"PROVED; not written for Coq, because {why}")
     return lines
 
 
