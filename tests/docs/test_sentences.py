@@ -857,6 +857,7 @@ FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("docs/machine-checked.md", "All others are printed from the text", written_by_neither),
     ("docs/architectures.md", "have length √d times the gain", gain_of_minus_one),
     ("docs/findings.md", "1.2564…, the root of", another_root),
+    ("docs/background.md", "With self-loops and W = 1 it is no faster", complete_forgets),
     ("ARCHITECTURE.md", "Coq has no eigenvalues", defined_in_coq),
     ("rankmath/claims/wu2024_2.py", "faster by the number of centers", slower_on_a_star),
     ("rankmath/claims/geshkovski2023.py", "more slowly than those with all cosines alike", slow_where_close),
