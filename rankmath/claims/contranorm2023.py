@@ -12,7 +12,7 @@ from rankmath.verification.papers import GUO, OWN
 defined(
     "erank(sigma: array)",
     "S = sum(sigma[i] for i in range(len(sigma))); exp(sum(sigma[i]/S*log(S/sigma[i]) for i in range(len(sigma))))",
-    "exp of the entropy of σ/Σσ, σ the singular values of H (Roy and Vetterli 2007)",
+    "exp of the entropy of σ/Σσ, σ the singular values of a matrix H (Roy and Vetterli 2007)",
     example="erank(sigma) >= 1",
     by_name=True,
 )

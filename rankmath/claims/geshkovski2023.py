@@ -67,7 +67,8 @@ defined(
     example="meeting_time(gamma, beta, m) >= 0",
 )
 def meeting_time(run: ArrayRun, gamma: str, beta: str, m: str) -> Scalar:
-    """the time in which the common cosine of m orthogonal tokens comes from 0 to γ"""
+    """the time in which the common cosine of m orthogonal tokens comes from 0 to γ on the sphere under dx_i/dt =
+    Σ_k P_ik (x_k − ⟨x_k, x_i⟩x_i), P the softmax of the logits β⟨x_i, x_k⟩"""
     values = [np.asarray(run[name], dtype=object) for name in (gamma, beta, m)]
     if not run.A.unbounded:
         from scipy.integrate import quad

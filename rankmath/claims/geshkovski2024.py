@@ -196,7 +196,7 @@ own_cluster = proved(
     sharp=True,
     share=0.1,
     notes="It implies geshkovski2024:cluster. Both sides vanish with g = 1 − ⟨x_0, x_1⟩, so distances within a "
-    "cluster do not stop at e^{−λβ/2}: they go on falling while n(1 + β)κ < ρ.",
+    "cluster do not stop at the order e^{−λβ/2} of its note: they go on falling while n(1 + β)κ < ρ.",
 )
 
 geshkovski2024_escape = proved(

@@ -185,9 +185,9 @@ own_flow_one_cluster = proved(
     sharp=True,
     share=0.3,
     notes="So where V is symmetric, λ_0 > λ_1 ≥ … ≥ λ_{d−1}, λ_0 > 0 and e^{2‖βQᵀK‖} < λ_0/(λ_0 − λ_{d−1}), all "
-    "tokens tend to the same one of ±ξ, from almost every start, for every d ≥ 2 and n. The condition "
-    "is the best in terms of ‖βQᵀK‖, λ_0 and λ_{d−1}: beyond it, with QᵀK = I and the other λ close to λ_{d−1}, −ξ "
-    "attracts the second token while the first is at ξ.",
+    "tokens tend to the same one of ±ξ, ξ the unit eigenvector of λ_0, from almost every start, for every d ≥ 2 and "
+    "n. The condition is the best in terms of ‖βQᵀK‖, λ_0 and λ_{d−1}: beyond it, with QᵀK = I and the "
+    "other λ close to λ_{d−1}, −ξ attracts the second token while the first is at ξ.",
 )
 
 # -- the second conjecture, for two tokens -----------------------------------------------------------------

@@ -129,7 +129,8 @@ own_mean_field_rate = proved(
     extremal=written("late", *({"v": 2.0**-12, "tau": tau, "a": 1} for tau in (8, 10))),
     sharp=True,
     share=0.3,
-    notes="For β = 0 all tokens rest where the mean is 0; else one boost of some rapidity τ moves them, along an "
+    notes="Tokens on the unit sphere in d ≥ 2 dimensions, W₂ the distance of their distribution at the time t from one "
+    "point. For β = 0 all tokens rest where the mean is 0; else one boost of some rapidity τ moves them, along an "
     "axis w that it takes to e: a token x with ⟨w, x⟩ = 2v − 1 goes to one with 1 − ⟨e, x⟩ = 2(1 − v)/(1 + sv). "
     "Hölder's inequality with this bound gives W₂ ≤ Ce^{−ρt} for every ρ < min(1, (d − 1)/4), and densities that "
     "are large near one point forbid every larger exponent.",
@@ -218,7 +219,7 @@ own_off_grid = proved(
     title="Between two layers a chain may be half a step away from its limit in continuous time",
     source=f"{OWN}; that it refutes a sentence of {KOUBBI}, section 2.3.2, was noticed by a public formalisation, "
     "fxeqxmulfx/transformer, from which we have the wording: after the theorem on the weak error a rate "
-    "Ce^{CT}η(T + 1)max(η, α), T = ηL, uniformly on [0, T]",
+    "Ce^{CT}η(T + 1)max(η, α), η the step, L the depth, T = ηL, α the scale of the noise, uniformly on [0, T]",
     draws=(draw_steps,),
     share=0.3,
     notes="One token on the circle, a head that turns it with speed 1, no noise, α = 0, T = η: halfway the limit "

@@ -108,8 +108,8 @@ own_mask_rate = ours(
     extremal=written("given", {"G": [[1, 0], [1, 1]]}),
     share=0.3,
     notes="With self-loops the trace is above 1 unless every token sees every token. So with equal logits "
-    "and W = I a layer multiplies the residual in the end by |λ₂| ≥ (Σ 1/deg_i − 1)/(n − 1) > 0, in the geometric "
-    "mean, for almost every start. Two causal tokens are an equality.",
+    "and W = I a layer multiplies the residual in the end by the second modulus |λ₂| ≥ (Σ 1/deg_i − 1)/(n − 1) "
+    "> 0, in the geometric mean, for almost every start. Two causal tokens are an equality.",
 )
 
 own_mask_rate_symmetric = ours(
@@ -122,10 +122,11 @@ own_mask_rate_symmetric = ours(
     draws=(draw_weights,),
     extremal=written("two tokens", {"K": [[3, 1], [1, 1]]}),
     share=0.3,
-    notes="Entries of K are e^logit on an edge and 0 elsewhere. The left side is the sum of λ_k², k ≥ 2, all "
-    "real, so it is positive where an edge is missing, as K has rank two or more there: λ₂ ≠ 0 for symmetric "
-    "logits, such as those of equal tokens with ALiBi by distance, or with rotary positions and equal weights and "
-    "biases of queries and keys, under every incomplete undirected mask with self-loops. Two tokens are an equality.",
+    notes="Entries of K are e^logit on an edge and 0 elsewhere. The left side is the sum of λ_k², k ≥ 2, of the "
+    "eigenvalues besides λ_1 = 1, all real, so it is positive where an edge is missing, as K has rank two or more "
+    "there: λ₂ ≠ 0 for symmetric logits, such as those of equal tokens with ALiBi by distance, or with rotary "
+    "positions and equal weights and biases of queries and keys, under every incomplete undirected mask with "
+    "self-loops. Two tokens are an equality.",
 )
 
 unstated_mask_dichotomy = refuted(

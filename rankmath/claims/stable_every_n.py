@@ -349,10 +349,10 @@ defined(
     because="a limit, for starts as near as one likes",
 )
 def collapsing_neighbours(run: ArrayRun, X: str) -> Truth:
-    """arbitrarily near X there are tokens of full row rank, which collapse (own:full-rank), LN the division of
-    every token by its norm and A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, whatever W_QK: det of the
-    Gram matrix of X + t(B − X), B the first n unit vectors, is a polynomial in t that is not zero at t = 1, so not
-    zero for small t but at finitely many"""
+    """arbitrarily near X there are tokens of full row rank, which collapse (own:full-rank) under X ↦ LN(A(X)XW_V),
+    LN the division of every token by its norm and A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, whatever
+    W_QK: det of the Gram matrix of X + t(B − X), B the first n unit vectors, is a polynomial in t that is not zero at
+    t = 1, so not zero for small t but at finitely many"""
     from flint import fmpq, fmpq_mat
 
     x = np.asarray(run[X])

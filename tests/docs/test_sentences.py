@@ -825,6 +825,13 @@ def farther_after_two_layers() -> bool:
     return bool(abs(made[2] - made[1]) > 3 - 2 * math.sqrt(2))
 
 
+def doubled_by_the_skip() -> bool:
+    """Attention adds nothing, the skip is 2: a layer doubles the diameter, however long the tokens."""
+    zero = Attention.from_qkvo(*[np.zeros((1, 1, 1))] * 4)
+    net = rm.Network.from_layers([[Sublayer(zero, 2.0, before=rm.LayerNorm("rms"))]])
+    return all(bool(np.ptp(rm.forward(net, [[size], [size + 1.0]])) == 2) for size in (1.0, 2.0**20))
+
+
 def defined_in_coq() -> bool:
     return {"eigenvalue_of", "rank_of"} <= set(re.findall(r"^Definition (\w+)", _coq("Language.v"), flags=re.M))
 
@@ -859,6 +866,7 @@ FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("docs/findings.md", "1.2564…, the root of", another_root),
     ("docs/background.md", "With self-loops and W = 1 it is no faster", complete_forgets),
     ("ARCHITECTURE.md", "Coq has no eigenvalues", defined_in_coq),
+    ("rankmath/claims/own_positions.py", "a layer changes the diameter by a share", doubled_by_the_skip),
     ("rankmath/claims/wu2024_2.py", "faster by the number of centers", slower_on_a_star),
     ("rankmath/claims/geshkovski2023.py", "more slowly than those with all cosines alike", slow_where_close),
     ("rankmath/claims/barbero2024.py", '"A repeated last token differs', farther_after_two_layers),
