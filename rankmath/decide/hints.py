@@ -37,7 +37,7 @@ def lacking(statement: Statement, seed: int = 0, seconds: float = 20.0) -> str:
     lemmas, the slackest first; what a search refutes is dropped, and the next is taken. Nothing where `seconds` do
     not suffice.
 
-    >>> claim = "stable_rank(X[0]) <= d*effective_rank(X[0], eigen)"
+    >>> claim = "stable_rank(X[0]) <= 2*effective_rank(X[0], eigen)"
     >>> said = lacking(Statement("mine:r", claim, "norm(X[0], 2) > 0"))
     >>> said.partition(", which held")[0]
     'it would follow from stable_rank(X[0]) <= effective_rank(X[0], eigen)'

@@ -161,7 +161,7 @@ class Grid:
         name, arguments = node.func.id, node.args
         if type(arguments[0]) is ast.GeneratorExp:
             return self._reduced(name, arguments[0].elt, arguments[0].generators, env)
-        if name == "log" and not self.A.unbounded and _is_one_more(arguments[0]):  # 1 + x would lose a small x
+        if name == "log" and _is_one_more(arguments[0]):  # 1 + x would lose a small x
             return self._apply("log1p", self.value(arguments[0].right, env))
         return self._call(name, [self.value(argument, env) for argument in arguments])
 

@@ -1117,7 +1117,10 @@ READ, JUDGED = 72, {"HOLDS": 9, "VIOLATED": 5, "NOT_APPLICABLE": 4}
 
 
 def some(names: list[str], count: int) -> list[str]:
-    return names[:: max(1, -(-len(names) // count))]
+    """So many evenly, and one with each bias."""
+    of_bias = [next((name for name in names if name.endswith(bias)), None) for bias in ("b_Q", "b_K", "b_V", "b_O")]
+    chosen = [*names[:: max(1, -(-len(names) // count))], *(name for name in of_bias if name is not None)]
+    return list(dict.fromkeys(chosen))
 
 
 @pytest.mark.parametrize("key", ENTRIES)
