@@ -83,8 +83,8 @@ folk_entropy_order = refuted(
     # Below a ten-thousand-millionth of Tσe^(−σ).
     exhibit={"T": 2, "sigma": 60, "c": Fraction(1, 10**10)},
     notes="In the floor s is σ. Where the number T of tokens is fixed every constant c fails from some σ on: "
-    "the exponent is σ√(T/(T − 1)), not σ. A constant that asks for more than log T is no reading of it. Nothing is said where T "
-    "grows with σ.",
+    "the exponent is σ√(T/(T − 1)), not σ. A constant that asks for more than log T is no reading of it. Nothing "
+    "is said where T grows with σ.",
 )
 
 own_entropy_order = proved(
