@@ -77,7 +77,8 @@ own_zero_grad = proved(
     "own:zero-grad",
     "all_i(weight_gradient(Z, M, V, G, i) <= value_spread(Z, V)*logit_shift(Z, M, G, i)/4)",
     arrays={"Z": "n d", "M": "d d", "V": "d m", "G": "d d"},
-    title="Queries and keys move a token by a quarter of the spread of values times that of the change of its logits",
+    title="Queries and keys move a token by at most a quarter of the spread of values times that of the change of its "
+    "logits",
     source=f"{OWN}, by Grüss's inequality",
     draws=(draw_gradients,),
     extremal=written("two sides", *_TWO_SIDES),

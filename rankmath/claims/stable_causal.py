@@ -87,4 +87,5 @@ own_stable_causal = ours(
     draws=(draw_stable_causal,),
     exhibit=exhibit_stable_causal,
     share=0.03,
+    notes="The map is X ↦ LN(AXW_V), A_ij = 1/(i + 1) for j ≤ i, LN the division of every token by its norm.",
 )

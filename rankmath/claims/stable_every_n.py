@@ -86,7 +86,8 @@ own_stable_causal_every_n = ours(
     exhibit=partial(_shown, "own:stable-causal-every-n", causal_design, 4),
     share=0.01,
     cost=2,
-    notes="All eigenvalues are below 1; their largest is max μ_{k+1}/μ_k, which may be any number in (0, 1).",
+    notes="All eigenvalues are below 1; their largest is max μ_{k+1}/μ_k, which may be any number in (0, 1). The map "
+    "is X ↦ LN(A(X)XW_V), A(X) the attention, LN the division of every token by its norm.",
 )
 
 
@@ -247,6 +248,7 @@ own_stable_rank_two_every_n = ours(
     exhibit=partial(_shown, "own:stable-rank-two-every-n", rank_two_design, 5),
     share=0.005,
     cost=2,
+    notes="The map is X ↦ LN(A(X)XW_V), A(X) the attention, LN the division of every token by its norm.",
 )
 
 
@@ -276,9 +278,8 @@ wu2024_3_measure = proved(
     exhibit=partial(_shown, "wu2024:3-measure", causal_design, 3),
     share=0.005,
     cost=2,
-    notes="The printed proof rests on Lemma 13, which is false for d ≥ 4; own:stable-causal-every-n proves it. "
-    "Here d = n; "
-    "with item 1, in every dimension from 2 on, it is wu2024:3-whole.",
+    notes="The printed proof rests on Lemma 13, which is false for d ≥ 4 as we read it (wu2024:L13); "
+    "own:stable-causal-every-n proves it. Here d = n; with item 1, in every dimension from 2 on, it is wu2024:3-whole.",
 )
 
 

@@ -85,4 +85,6 @@ wu2024_4_3_1 = proved(
     draws=(draw_two_tokens,),
     certificate=certify,
     share=0.03,
+    notes="The map is X ↦ LN(AXW_V), A_ij = 1/(i + 1) for j ≤ i, LN the division of every token by its norm; a "
+    "multiplier is its derivative along the circle. The sum of opposite tokens is 0, which LN does not divide.",
 )

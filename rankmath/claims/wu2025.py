@@ -122,7 +122,8 @@ wu2025_4_2 = proved(
     "is ours",
     draws=_DRAWS["window"][::-1],
     share=0.25,
-    notes="C = 1 will not do where there are fewer layers than the window needs to reach the first token.",
+    notes="C = 1 will do too: a row that sees a token from number 1 on gives another one at least ε, so no share "
+    "is above 1 − ε, and (1 − ε)² ≤ 1 − (i + 1)ε^r where there are fewer than r layers, r the reach.",
 )
 
 own_position_bias = proved(
@@ -150,6 +151,8 @@ wu2025_4_3 = proved(
     source=f"{WU_BIAS}, Theorem 4.3, {_READ}: C(1 - (j - K)ε)^t beyond the prefix, a positive limit inferior on it",
     draws=_DRAWS["prefix"][::-1],
     share=0.25,
+    notes="It says for every depth that the weight on the prefix is positive; that it is at least ε at all of them, as "
+    "a positive limit inferior needs, is own:position-bias-prefix.",
 )
 
 own_position_bias_prefix = proved(

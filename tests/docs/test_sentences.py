@@ -5,6 +5,7 @@ Where a page has numbers in place of such a sentence, they are computed here and
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
@@ -608,6 +609,25 @@ def mask_slows_the_start() -> bool:
     return math.erfc(2 * bound / math.sqrt(2)) > 2**4 * math.exp(-(t**2) / 2) / 4
 
 
+def no_constant_is_needed() -> bool:
+    """Windows of w = 2, 3 on 7 tokens: the largest share that token j can have is within the rate with C = 1."""
+    within = True
+    for w, j, part in itertools.product((2, 3), range(1, 7), (1.0, 0.9, 0.5, 0.1)):
+        eps, reach, most = part / w, -(-6 // (w - 1)), np.eye(7)[j]
+        for layers in range(1, 3 * reach):
+            seen = [most[max(0, i - w + 1) : i + 1] for i in range(7)]
+            most = np.asarray([eps * v.sum() + (1 - len(v) * eps) * v.max() for v in seen])
+            within &= bool(most.max() <= (1 - j * eps**reach) ** ((layers - 1) / (2 * reach)))
+    return within
+
+
+def moved_by_less_than_a_quarter() -> bool:
+    """Tokens 1 and 2, M = V = G = 1: token 0 has shares 1 − p and p = e/(1 + e), and moves by p(1 − p) < 1/4."""
+    verdict = rm.verify("own:zero-grad", [[1.0], [2.0]], [[1.0]], [[1.0]], [[1.0]])
+    p = math.e / (1 + math.e)
+    return verdict.outcome == Outcome.HOLDS and p * (1 - p) < 0.2
+
+
 def leaves_its_place() -> bool:
     """wu2024:3 with 16 tokens: its first token e_d, moved a little to one side, tends to −e_d."""
     one = rm.all_ranks(16, 16, w=17)[-1]
@@ -1011,6 +1031,9 @@ FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("rankmath/claims/dong2021_2_3.py", "half of the constant of 2023", more_than_half_as_printed),
     ("rankmath/claims/contranorm2023.py", "for matrices of every rank", rank_one_stays),
     ("rankmath/claims/own_initialisation.py", "at initialisation: with independent Gaussian", mask_slows_the_start),
+    ("rankmath/claims/wu2025.py", "C = 1 will not do", no_constant_is_needed),
+    ("proofs/wu2025.tex", "$C=1$ is not enough", no_constant_is_needed),
+    ("rankmath/claims/noci2022.py", "move a token by a quarter", moved_by_less_than_a_quarter),
 ]
 
 
