@@ -252,6 +252,8 @@ class Printer:
             case ast.Compare(left=ast.Name(id="mask"), comparators=[ast.Call(func=ast.Name(id=word), args=[number])]):
                 # Of other masks with a number nothing is needed: what is proved is proved for any mask.
                 return f"mask_{word}_of N {self.term(number)}" if word in ("window", "causal_window") else ""
+            case ast.Compare(left=ast.Name(id="kv_heads"), comparators=[ast.Constant()]):
+                return ""  # what is proved is proved whether or not heads share their keys
             case ast.Compare(left=left, ops=ops, comparators=rights):
                 sides = [self.term(part) for part in (left, *rights)]
                 signs = [_SIGNS[type(op)] for op in ops]
