@@ -46,7 +46,7 @@ def stable() -> Rows:
 
 def every_n() -> Rows:
     """The closed forms: generated, proved in balls, checked."""
-    rows = [["n = d", "mask", "largest logit", "spectral radius", "proved ball (largest entry)", "certificate"]]
+    rows = [["n = d", "mask", "largest entry of W_QK", "spectral radius", "proved ball (largest entry)", "certificate"]]
     for n in range(2, 17):
         for mask, key, design in (
             ("complete", "own:stable-complete-every-n", path_design),
@@ -78,7 +78,7 @@ def beyond() -> Rows:
 
 def radii() -> Rows:
     """Closed forms that are asked for a small spectral radius; their weights are doubles."""
-    rows = [["n = d", "spectral radius", "largest logit", "proved ball (largest entry)", "certificate"]]
+    rows = [["n = d", "spectral radius", "largest entry of W_QK", "proved ball (largest entry)", "certificate"]]
     for n in range(3, 10):
         found = rm.layernorm_equilibrium(n, n, n, mask="complete", stable=True, radius=1 / 16)
         proof = found.certify()

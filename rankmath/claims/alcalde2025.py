@@ -64,7 +64,8 @@ alcalde2025_4_2 = refuted(
     share=0.02,
     notes="The formula of the theorem, in which every step multiplies x − v by 1 − γ^t, is right. With γ^t = "
     "2^(−t−1) more than a quarter of the distance is left for ever. What is true is own:hardmax-steps: tokens "
-    "arrive if and only if Σγ^t = ∞, and exponentially where the steps stay above a positive number.",
+    "that do not start at their vertex tend to it if and only if Σγ^t = ∞, and exponentially where the steps stay "
+    "above a positive number.",
 )
 
 own_hardmax_steps = proved(

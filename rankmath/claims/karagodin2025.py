@@ -1,4 +1,4 @@
-"""karagodin2025:4.3: how fast a cluster on the sphere closes, for tokens of any speeds; explicit constants."""
+"""karagodin2025:4.3: how fast a cluster on the sphere closes, for tokens of different speeds; explicit constants."""
 
 from fractions import Fraction
 
@@ -118,7 +118,7 @@ own_cluster_speed = proved(
     where={"delta": "cone(X)", "w": "form_size(B)*sqrt(2*delta)"},
     given=("least_value(s) > 0", "most_value(s)*(exp(w) - 1) < least_value(s)*(1 - 3*delta/2)"),
     arrays={"B": "d d", "X": "n d, n >= 2, no zero row", "s": "n"},
-    title="How fast a cluster on the sphere closes, for tokens of any speeds",
+    title="How fast a cluster on the sphere closes, for tokens of different speeds",
     source=f"{OWN}, after {KARAGODIN_NORMS}, Theorem 4.3 (ii)",
     truth="proofs/karagodin2025.tex",
     draws=(draw_clusters,),

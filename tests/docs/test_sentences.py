@@ -878,7 +878,60 @@ def another_root() -> bool:
     return math.exp(0) == 1 + 2 * 0
 
 
+def obtuse_step() -> bool:
+    """Two tokens of cosine −0.99 and shares .9 and .1: 1 − φ keeps more than the share 1 − nε² = .98."""
+    X = np.asarray([[1.0, 0.0], [-0.99, math.sqrt(1 - 0.99**2)]])
+    Y = np.asarray([[0.9, 0.1], [0.1, 0.9]]) @ X
+    Y /= np.linalg.norm(Y, axis=1, keepdims=True)
+    return float(1 - Y[0] @ Y[1]) > 0.99 * (1 + 0.99)
+
+
+def window_with_positions() -> bool:
+    """Logits 1 outward, −1 inward and 0 on the token itself in a window ±1: the rate is exponentially near 1."""
+
+    def gap(n: int) -> float:
+        P = np.zeros((n, n))
+        for i in range(n):
+            keys = [j for j in (i - 1, i, i + 1) if 0 <= j < n]
+            outward = [(j - i) * (1 if 2 * i >= n else -1) for j in keys]
+            P[i, keys] = np.exp(outward) / np.exp(outward).sum()
+        return float(1 - np.sort(np.abs(np.linalg.eigvals(P)))[-2])
+
+    return gap(10) < 1e-3 and gap(20) < 1e-3 * gap(10)
+
+
+def halved_each_layer() -> bool:
+    """Tokens ±a, W = −1, W_QK = 4 artanh(½)/Δ²: θ is ½ in every layer, and the diameter halves."""
+    X, sizes = np.asarray([[1.0], [-1.0]]), []
+    for _ in range(6):
+        logits = X @ X.T * 4 * math.atanh(0.5) / float(np.ptp(X)) ** 2
+        P = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+        X = X - P @ X
+        sizes.append(float(np.ptp(X)))
+    return sizes == pytest.approx([2.0 * 0.5 ** (l + 1) for l in range(6)], rel=1e-9)
+
+
+def wide_at_the_threshold() -> bool:
+    """a² + (n − 1)b² − ¼ with ρ = 1/n, times d − 1: for d = 10⁶ and n = 1000 it is 500, and γ log²n/16 is 1.5."""
+    n, d = 1000, 10**6
+    a, b = n / (2 * n - 1), 1 / (2 * n - 1)
+    return (a * a + (n - 1) * b * b - 0.25) * (d - 1) > 100 * 0.5 * math.log(n) ** 2 / 16
+
+
+def prefix_of_all() -> bool:
+    """No token is masked, shares ½: token 1 keeps ½ for ever, and (1 − ½)^(t + 1) goes to 0."""
+    P = np.full((2, 2), 0.5)
+    return float(np.linalg.matrix_power(P, 10)[0, 1]) > 0.5**10
+
+
 FALSE: list[tuple[str, str, Callable[[], bool]]] = [
+    ("docs/masks.md", "in place of the radius the step is right too", obtuse_step),
+    ("docs/masks.md", "A local mask\ndoes slow collapse down, but polynomially", window_with_positions),
+    ("docs/flows.md", "smaller on its orthogonal complement: all tokens tend", opposite_tokens_rest),
+    ("docs/positions.md", "over the layers | no faster than 1/√L", halved_each_layer),
+    ("docs/findings.md", "O(log n))/(qd). |", wide_at_the_threshold),
+    ("rankmath/claims/chen2026.py", "O(log m))/(qd).", wide_at_the_threshold),
+    ("docs/findings.md", "with constant 1, r = ⌈(n − 1)/(w − 1)⌉ for a window w ≥ 2; attained", prefix_of_all),
     ("README.md", "address of every entry are those", papers_have_their_own_years),
     ("paper/paper.md", "no shared code", definitions_are_shared),
     ("docs/machine-checked.md", "All others are printed from the text", written_by_neither),
