@@ -12,7 +12,7 @@ from rankmath.verification.papers import GUO, OWN
 defined(
     "erank(sigma: array)",
     "S = sum(sigma[i] for i in range(len(sigma))); exp(sum(sigma[i]/S*log(S/sigma[i]) for i in range(len(sigma))))",
-    "exp of the entropy of σ/Σσ, σ the singular values of a matrix H (Roy and Vetterli 2007)",
+    "exp of the entropy of σ/Σσ, σ the singular values of H (Roy and Vetterli 2007)",
     example="erank(sigma) >= 1",
     by_name=True,
 )
@@ -44,7 +44,7 @@ def draw_spectra(factor: int, most: int) -> Draw:
 
 _STEP = "erank(sigma) < erank_after(sigma, s)"
 _GIVEN = ("s > 0", "bottom(sigma) > 0", "bottom(sigma) < top(sigma)")
-_NOTE = "erank and the step depend on the singular values of H alone; those that are 0 stay 0."
+_NOTE = "erank and the step depend on the singular values of the matrix H alone; those that are 0 stay 0."
 
 contranorm2023_2 = refuted(
     "contranorm2023:2",

@@ -27,7 +27,11 @@ def test_every_row_names_a_theorem_and_every_theorem_has_a_row() -> None:
         for name in re.findall(r"^Theorem (lemma_\w+)", without_comments(path.read_text()), re.MULTILINE)
     }
     named = {(row["file"], row["theorem"]) for row in ROWS.values()}
-    assert named <= found
+    # What a window's number says of the mask is proved where networks are defined.
+    of_networks = re.findall(
+        r"^(?:Theorem|Lemma) (\w+)", without_comments((COQ / "Network.v").read_text()), re.MULTILINE
+    )
+    assert named <= found | {("Network.v", name) for name in of_networks}
     assert {name for _, name in found - named} == ON_ARRAYS
 
 
