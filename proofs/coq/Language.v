@@ -1039,11 +1039,11 @@ Definition invertible {n m} (W : matrix n m) : Prop := n = m /\ exists V : mat,
 Definition orthogonal_rest {n d} (X : matrix n d) (W_V : matrix d d) (allowed : matrix n n) : Prop :=
   orthogonal d W_V /\ (n <= d)%nat /\ (forall i, (i < n)%nat -> allowed i i = 1) /\
   (exists c r, centre n allowed c r) /\ unit_rows X /\ ~ equal_tokens X.
-(** collapsing_neighbours: arbitrarily near X there are tokens of full row rank, which collapse (own:full-rank), LN the
-    division of every token by its norm and A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, whatever W_QK:
-    det of the Gram matrix of X + t(B − X), B the first n unit vectors, is a polynomial in t that is not zero at t = 1,
-    so not zero for small t but at finitely many; here: as near to X as one likes are starts that collapse, for every
-    W_QK and all orthogonal W_V and masks as above *)
+(** collapsing_neighbours: arbitrarily near X there are tokens of full row rank, which collapse (own:full-rank)
+    under X ↦ LN(A(X)XW_V), LN the division of every token by its norm and A(X) the softmax of X W_QK Xᵀ over
+    the pairs of the mask, whatever W_QK: det of the Gram matrix of X + t(B − X), B the first n unit vectors, is
+    a polynomial in t that is not zero at t = 1, so not zero for small t but at finitely many; here: as near to X
+    as one likes are starts that collapse, for every W_QK and all orthogonal W_V and masks as above *)
 Definition collapsing_neighbours {n d} (X : matrix n d) : Prop :=
   forall (W_QK W_V : matrix d d) (allowed : matrix n n), is_mask allowed -> orthogonal_rest X W_V allowed ->
   forall eta, 0 < eta -> exists Y : mat, within n d eta (fun i a => Y i a - X i a) /\
@@ -1289,7 +1289,8 @@ Definition arrives_exponentially (a q : R) : Prop := exists c r, 0 <= r < 1 /\
   forall t, left_over ((fun s => a * q ^ s) : vector t) <= c * r ^ t.
 
 (* ---------- times that are integrals ---------- *)
-(** meeting_time: the time in which the common cosine of m orthogonal tokens comes from 0 to γ *)
+(** meeting_time: the time in which the common cosine of m orthogonal tokens comes from 0 to γ on the sphere
+    under dx_i/dt = Σ_k P_ik (x_k − ⟨x_k, x_i⟩x_i), P the softmax of the logits β⟨x_i, x_k⟩ *)
 Definition meeting_time (gamma beta m : R) : R :=
   RInt (fun c => (exp (beta * (1 - c)) + m - 1) / (2 * (1 - c) * (1 + (m - 1) * c))) 0 gamma.
 (** until_collapse: the time in which u' = u(1 − u)e^{β(u − 1)} comes from u to 1 − e^{−cβ} *)

@@ -22,8 +22,7 @@ defined("logit_size(X: array, W: array)", "spectral(W)*spectral(X @ T(X))", "spe
 defined(
     "entropy_floor(T: number, s: number)",
     "b = exp(-s*sqrt(T/(T - 1))); log(1 + (T - 1)*b) + s*sqrt(T*(T - 1))*b/(1 + (T - 1)*b)",
-    "log(1 + (T − 1)β) + s√(T(T − 1))β/(1 + (T − 1)β), β = e^(−s√(T/(T − 1))), for T tokens: the least entropy of a "
-    "row of attention with logits XWXᵀ and ‖W‖₂‖XXᵀ‖₂ = s",
+    "log(1 + (T − 1)β) + s√(T(T − 1))β/(1 + (T − 1)β), β = e^(−s√(T/(T − 1))), for T tokens",
     example="entropy_floor(3, 1) >= 0",
     by_name=True,
 )
