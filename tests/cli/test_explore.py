@@ -314,7 +314,7 @@ def test_the_bounds_are_those_of_the_theorems_and_drawn_where_they_apply(
             if not (key.startswith("own:lambda-skip") and skip == 0):
                 assert rm.verify(key, net, X).outcome == "NOT_APPLICABLE", key
         for key, bound in told.items():
-            verdict = rm.verify(key, net, X)
+            verdict = rm.verify(key, net, X, arithmetic="balls")  # doubles do not tell a shrunk P's rows apart
             assert verdict.outcome == "HOLDS", key
             if key == "own:transport":  # the same, of three norms: its factor does not depend on the norm but for W
                 assert bound["values"][L] <= bound["values"][L - 1] * (1 + 1e-9)

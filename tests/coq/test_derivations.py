@@ -26,7 +26,7 @@ ONE = ("H == 1", *ALONE)
 CLAIMS = {
     "grouped": (
         "diameter(X[1], 2) <= (norm(W[0, 0], 2) + norm(W[0, 1], 2))*diameter(X[0], 2)",
-        ("heads == 2", "kv_heads == 1", "positions == rotary"),
+        ("heads == 2", "kv_heads == 1", "positions == rotary", *ALONE),
     ),
     "roots": ("mu(X[1]) <= sqrt(n)*norm(W[0, 0], 2)*mu(X[0])", (*ONE, "positions == rotary")),
     "difference": ("diameter(X[1], 2) <= norm(W[0, 0], 2)*(1 - n*epsilon(P[0, 0]))*diameter(X[0], 2)", ONE),
