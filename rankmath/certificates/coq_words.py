@@ -18,7 +18,7 @@ from typing import Any
 from rankmath.checker.derivation import meant
 from rankmath.checker.lemmas import lemma_table, usable_statements
 from rankmath.checker.network_claims import NETWORK_CLAIMS
-from rankmath.definitions.hypotheses import UNPRINTED
+from rankmath.definitions.hypotheses import ALIASES, UNPRINTED
 from rankmath.files import proofs_folder
 from rankmath.validation import InvalidArgument
 
@@ -268,8 +268,16 @@ class Printer:
         raise NoCoq(f"Coq has nothing for {ast.unparse(node)}")
 
 
+class _Canonical(ast.NodeTransformer):
+    """Sizes by their letter, however they were named."""
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.Name(ALIASES.get(node.id, node.id), node.ctx)
+
+
 def parsed(text: str) -> ast.expr:
-    return ast.parse(text, mode="eval").body
+    found: ast.expr = _Canonical().visit(ast.parse(text, mode="eval").body)
+    return found
 
 
 class _Named(ast.NodeTransformer):

@@ -18,13 +18,13 @@ from rankmath.checker.intervals import Rejected
 from rankmath.checker.reading import demand, short
 from rankmath.definitions.attributes import never_negative
 from rankmath.definitions.entries import ENTRIES
+from rankmath.definitions.hypotheses import ALIASES
 
 #: What an index runs to, and what each fold over one is.
 INDEX_ENDS = {"l": "L", "h": "H", "i": "n", "k": "K"}
 FOLDS = ("sum", "prod", "max", "min")
 NATURAL = frozenset(["n", "d", "H", "L", "r", "in_degree", "K"])
 POSITIVE_LETTERS = NATURAL | {"d_qk", "x_star"}
-_LETTER_ALIASES = {"tokens": "n", "dim": "d", "heads": "H", "layers": "L"}
 _ONE_ARGUMENT = ("exp", "log", "tanh", "abs", "floor", "expc", "tanhc")
 _MAX_TERMS = 400
 
@@ -103,7 +103,7 @@ def _tree(node: Any, text: str) -> Tree:
     if kind is ast.BinOp and type(node.op) in _SIGNS:
         return (_SIGNS[type(node.op)], _tree(node.left, text), _tree(node.right, text))
     if kind is ast.Name:
-        return ("let", _LETTER_ALIASES.get(node.id, node.id))
+        return ("let", ALIASES.get(node.id, node.id))
     if kind is ast.Subscript and type(node.value) is ast.Name:
         indices = node.slice.elts if type(node.slice) is ast.Tuple else [node.slice]
         return ("item", node.value.id, *(_tree(part, text) for part in indices))

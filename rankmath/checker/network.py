@@ -27,10 +27,8 @@ from rankmath.checker.statements import (
     network_data,
 )
 from rankmath.definitions.entries import ENTRIES, Parameter
-from rankmath.definitions.hypotheses import DEFAULTS, MASKS, SWITCHES, UNPRINTED, allowed, mask_of
+from rankmath.definitions.hypotheses import ALIASES, DEFAULTS, MASKS, SWITCHES, UNPRINTED, allowed, mask_of
 from rankmath.definitions.layer import ACTIVATIONS, CAPS, LAYERNORMS
-
-_ALIASES = {"tokens": "n", "dim": "d", "heads": "H", "layers": "L"}
 
 
 def arranged(data: dict[str, Any], sizes: dict[str, int]) -> dict[str, Any]:
@@ -129,7 +127,7 @@ def network(data: dict[str, Any], sizes: dict[str, int]) -> dict[str, Any]:
     sides = [a[name] for a in attentions for name in ("key_bias", "b_Q") if a[name] != "none"]
     result["key_biases"] = [row for rows in sides for row in rows]
     words = {*ACTIVATIONS, *CAPS, *LAYERNORMS} - {*WORDS, *defined_network()}
-    return {**{word: word for word in words}, **result, **{alias: result[of] for alias, of in _ALIASES.items()}}
+    return {**{word: word for word in words}, **result, **{alias: result[of] for alias, of in ALIASES.items()}}
 
 
 def _positions(a: dict[str, Any]) -> frozenset[str]:

@@ -18,8 +18,8 @@ def quantities(as_json: bool) -> None:
     """
     import textwrap
 
-    from rankmath.definitions.hypotheses import MASKS, SWITCHES
-    from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS, LETTERS
+    from rankmath.definitions.hypotheses import ALIASES, MASKS, SWITCHES
+    from rankmath.formula.language import ARRAYS, FUNCTIONS, LETTERS
 
     functions = {
         f"{entry.name}({', '.join(p.name for p in entry.parameters) if not entry.variadic else '…'})": entry

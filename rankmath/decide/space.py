@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from rankmath.arithmetic.protocol import System
 from rankmath.definitions.attributes import unmoved
 from rankmath.definitions.entries import ENTRIES, Entry
-from rankmath.definitions.hypotheses import SWITCHES, mask_of
+from rankmath.definitions.hypotheses import ALIASES, SWITCHES, mask_of
 from rankmath.definitions.layer import LAYERNORMS
 from rankmath.formula.evaluate import NoSuchPlace, Side, judged, sides
-from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS
+from rankmath.formula.language import ARRAYS, FUNCTIONS
 from rankmath.formula.numbers import Signed
 from rankmath.formula.printing import text
 from rankmath.formula.run import Run

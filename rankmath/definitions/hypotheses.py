@@ -64,7 +64,8 @@ def mask_of(word: str) -> tuple[str, int] | None:
     return (name, int(number)) if fits and "k" in MASKS.get(name, ("",))[0] else None
 
 
-#: Other names of switches.
+#: Other names of sizes and of switches.
+ALIASES = {"tokens": "n", "dim": "d", "heads": "H", "layers": "L"}
 OTHER_NAMES = {"position": "positions", "norm": "layernorm"}
 
 

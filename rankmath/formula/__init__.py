@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from rankmath.definitions.hypotheses import ALIASES
 from rankmath.formula import arrays as _arrays  # registers quantities
 from rankmath.formula import quantities as _quantities  # registers quantities
-from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS, LETTERS
+from rankmath.formula.language import ARRAYS, FUNCTIONS, LETTERS
 from rankmath.formula.reader import OWN, read_formula, read_term
 from rankmath.formula.terms import INDICES, Call, Every, Formula, Item, Letter, Term, Termlike, as_term, both
 from rankmath.validation import InvalidArgument

@@ -12,8 +12,8 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rankmath.definitions.hypotheses import SWITCHES
-from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS
+from rankmath.definitions.hypotheses import ALIASES, SWITCHES
+from rankmath.formula.language import ARRAYS, FUNCTIONS
 from rankmath.formula.numbers import FLOAT_MARGIN, Signed, ball_expc, ball_tanhc
 from rankmath.formula.terms import (
     ARITHMETIC,

@@ -43,7 +43,6 @@ LETTERS = {
     "in_degree": "largest number of tokens that a token sees, itself too where it sees itself",
     "K": "L/r rounded up, the number of blocks of r layers, the last of which may be shorter",
 }
-ALIASES = {"tokens": "n", "dim": "d", "heads": "H", "layers": "L"}
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from fractions import Fraction
 from typing import NoReturn, TypeVar
 
 from rankmath.definitions.entries import ENTRIES, Parameter
-from rankmath.definitions.hypotheses import MASKS, OTHER_NAMES, SWITCHES, allowed
-from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS, LETTERS, Function
+from rankmath.definitions.hypotheses import ALIASES, MASKS, OTHER_NAMES, SWITCHES, allowed
+from rankmath.formula.language import ARRAYS, FUNCTIONS, LETTERS, Function
 from rankmath.formula.terms import (
     ARITHMETIC,
     EXPONENTS,

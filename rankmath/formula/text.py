@@ -21,6 +21,7 @@ import numpy as np
 from rankmath.arithmetic.float64 import to_numpy
 from rankmath.arithmetic.protocol import System
 from rankmath.definitions.entries import ENTRIES, Entry, lines
+from rankmath.definitions.hypotheses import ALIASES
 from rankmath.definitions.layer import GRAPHS, layer_text
 from rankmath.definitions.quantities import HELPERS
 from rankmath.formula.evaluate import NUMBERS, Doubles, Truth
@@ -674,7 +675,7 @@ def network_data(A: System, net: Network, X: Array) -> dict[str, Value]:
     ]
     layers, heads = Fraction(len(blocks)), Fraction(len(maps[0]["query"]) if maps else 0)
     data: dict[str, Value] = {"n": Fraction(n), "d": Fraction(d), "L": layers, "H": heads}
-    data |= dict(zip(("tokens", "dim", "layers", "heads"), data.values(), strict=True))
+    data |= {alias: data[letter] for alias, letter in ALIASES.items()}
     data |= {"blocks": blocks, "input": record.matrix(X), "attends": attends, "feeds": feeds, "mlp": fed}
     data |= dict.fromkeys(("hints_inf", "hints_composite"), [[]] * (len(blocks) + 1))
     data |= {"layernorm": net.norm_kind, "norm_at": net.norm_at}
