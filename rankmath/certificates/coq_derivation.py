@@ -26,6 +26,7 @@ from rankmath.certificates.coq_words import (
     NoCoq,
     Printer,
     Row,
+    by_letters,
     demand_powers,
     demand_words,
     exponents,
@@ -181,7 +182,7 @@ class DerivationPrinter:
     """The theorem of one derivation."""
 
     def __init__(self, claim: str, given: Sequence[str], lines: Sequence[Mapping[str, Any]]) -> None:
-        self.claim, self.given, self.lines = claim, list(given), lines
+        self.claim, self.given, self.lines = claim, [by_letters(text) for text in given], lines
         self.rows = {row["name"]: row for row in (*lemma_rows(), *statement_rows())}
         self.printer, self.now = Printer(), 0
         self.work = Derivation(claim, given)

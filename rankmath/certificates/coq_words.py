@@ -268,16 +268,17 @@ class Printer:
         raise NoCoq(f"Coq has nothing for {ast.unparse(node)}")
 
 
-class _Canonical(ast.NodeTransformer):
-    """Sizes by their letter, however they were named."""
+def by_letters(text: str) -> str:
+    """A text in which each size is named by its letter.
 
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        return ast.Name(ALIASES.get(node.id, node.id), node.ctx)
+    >>> by_letters("heads == kv_heads")
+    'H == kv_heads'
+    """
+    return re.sub(rf"\b({'|'.join(ALIASES)})\b", lambda found: ALIASES[found[1]], text)
 
 
 def parsed(text: str) -> ast.expr:
-    found: ast.expr = _Canonical().visit(ast.parse(text, mode="eval").body)
-    return found
+    return ast.parse(by_letters(text), mode="eval").body
 
 
 class _Named(ast.NodeTransformer):
