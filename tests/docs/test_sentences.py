@@ -1354,3 +1354,19 @@ def test_every_stored_certificate_is_in_the_table_of_coq() -> None:
     seconds = [float(said) for *_, said in rows if re.fullmatch(r"[\d.]+", said)]
     assert f"Of {len(rows)} certificates {len(seconds)} are theorems" in text
     assert max(seconds) < 120
+
+
+def test_no_claim_is_said_to_be_open_that_two_tokens_refute() -> None:
+    """W = w 1 e_0ᵀ and sharp logits: the distance of two tokens grows about √d w times; the claim allows 2√2 (1 + w)."""
+    claim, d, w = "mu(X[1]) <= n*(1 + norm(W[0, 0], inf))*diameter(X[0], 2)", 16, 4.0
+    W = np.zeros((1, 1, d, d))
+    W[..., 0] = w
+    net = rm.Network.from_arrays(W_QK=np.full((1, 1, d, d), 1 / d), W=W, skip=1.0)
+    said = rm.Statement("mine:claim", claim, given="heads == 1, skip == 1")
+    verdict = rm.verify(said, net, np.array([[1.0] * d, [-1.0] * d]), arithmetic="balls")
+    assert verdict.outcome == Outcome.VIOLATED
+    assert verdict.certified
+    rows = [json.loads(row) for row in (ROOT / "benchmarks/claims/decided.jsonl").read_text("utf-8").splitlines()]
+    assert {row["answer"] for row in rows if row["claim"] == claim and "skip == 1" in row["given"]} == {"REFUTED"}
+    assert not any(claim in path.read_text("utf-8") for path in ROOT.glob("docs/*.toml"))
+    assert f"There are {len(rows)}: " in page("benchmarks/claims/README.md")
