@@ -1357,7 +1357,7 @@ def test_every_stored_certificate_is_in_the_table_of_coq() -> None:
 
 
 def test_no_claim_is_said_to_be_open_that_two_tokens_refute() -> None:
-    """W = w 1 e_0ᵀ and sharp logits: the distance of two tokens grows about √d w times; the claim allows 2√2 (1 + w)."""
+    """W = w 1 e_0ᵀ, sharp logits: the distance of two tokens grows about √d w times; the claim allows 2√2 (1 + w)."""
     claim, d, w = "mu(X[1]) <= n*(1 + norm(W[0, 0], inf))*diameter(X[0], 2)", 16, 4.0
     W = np.zeros((1, 1, d, d))
     W[..., 0] = w
