@@ -132,7 +132,7 @@ def masks() -> Rows:
 
 def basins_found() -> Rows:
     """Weights with large basins: the share of random starts that settle at rank two or more, and what attracts."""
-    rows = [["weights", "starts that settle at rank ≥ 2", "limits proved, of those seen", "smallest and largest proved ball"]]
+    rows = [["weights", "starts that settle at rank ≥ 2", "limits proved", "smallest and largest proved ball"]]
     for name, (mask, W_V, W_QK) in LARGE_BASINS.items():
         n = len(W_V)
         frame = Equilibrium(X=np.eye(n), W_V=W_V, W_QK=W_QK, mask=as_mask(mask, n), rank=n)
