@@ -132,18 +132,16 @@ def masks() -> Rows:
 
 def basins_found() -> Rows:
     """Weights with large basins: the share of random starts that settle at rank two or more, and what attracts."""
-    rows = [["weights", "starts that settle at rank ≥ 2", "limits seen, proved", "smallest and largest proved ball"]]
+    rows = [["weights", "starts that settle at rank ≥ 2", "limits proved", "smallest and largest proved ball"]]
     for name, (mask, W_V, W_QK) in LARGE_BASINS.items():
         n = len(W_V)
         frame = Equilibrium(X=np.eye(n), W_V=W_V, W_QK=W_QK, mask=as_mask(mask, n), rank=n)
         counted = basins(frame.network, STARTS, tokens=n, steps=600)
         share = counted.share_of(lambda limit: limit.period == 1 and limit.rank >= 2)
-        balls = []
-        for limit, _ in counted.reached:
-            if limit.period == 1 and limit.rank >= 2:
-                proof = rm.certify_equilibrium(limit.orbit[0], W_V, W_QK, mask, stable=True, tolerance=1e-6)
-                balls += [proof.attraction.ball] if proof.proved else []
-        rows.append([name, str(share), str(len(balls)), f"{min(balls):.1e}, {max(balls):.1e}"])
+        seen = [limit.orbit[0] for limit, _ in counted.reached if limit.period == 1 and limit.rank >= 2]
+        proofs = [rm.certify_equilibrium(X, W_V, W_QK, mask, stable=True, tolerance=1e-6) for X in seen]
+        balls = [proof.attraction.ball for proof in proofs if proof.proved]
+        rows.append([name, str(share), f"{len(balls)} of {len(seen)}", f"{min(balls):.1e}, {max(balls):.1e}"])
     return rows
 
 

@@ -3,7 +3,7 @@
 Every function takes doubles, (n, d) or a batch (..., n, d), or one matrix of balls (an object array of
 python-flint's arb); of balls it returns a ball that contains the value. Spectra of balls are enclosed by
 Ostrowski's and Weyl's theorems around an approximate eigenbasis; an enclosure may be wide, never wrong. No metric
-of tokens but the residuals, the Dirichlet energy and the isometry of the Gram matrix sees the scale of X.
+of tokens but the Dirichlet energy sees the scale of X.
 """
 
 from collections.abc import Callable
@@ -186,7 +186,7 @@ def dominating(X: ArrayLike) -> Numbers:
 
 def effective_rank_of_others(X: ArrayLike) -> Number:
     """`effective_rank` of the tokens that do not dominate: one massive activation makes that of all tokens tell of
-    it alone.
+    it alone. Of balls that leave open which tokens dominate: all that an effective rank can be.
 
     >>> X = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1e9]]
     >>> round(float(effective_rank(X)), 4), round(float(effective_rank_of_others(X)), 4)
@@ -195,7 +195,17 @@ def effective_rank_of_others(X: ArrayLike) -> Number:
     X = _tokens(X)
     if X.ndim > 2:
         return np.asarray([effective_rank_of_others(one) for one in X])
-    return effective_rank(X[~dominating(X)])
+    if not _of_balls(X):
+        return effective_rank(X[~dominating(X)])
+    from flint import arb
+
+    lengths = _by_entry("sqrt", _sum(X * X, -1))
+    # The median of numbers in balls lies between those of the lower and of the upper ends.
+    limit = DOMINATING * _median([x.lower() for x in lengths]).union(_median([x.upper() for x in lengths]))
+    kept = np.asarray([bool(x <= limit) for x in lengths])
+    if not all(keep or x > limit for keep, x in zip(kept, lengths, strict=True)):
+        return arb(1).union(arb(min(X.shape)))
+    return effective_rank(X[kept])
 
 
 def isometry_gap(X: ArrayLike) -> Number:
@@ -384,6 +394,11 @@ def _surprise(p: Number) -> Number:
 def _compared(a: Number, b: Number) -> int:
     """Exact numbers, in order."""
     return int(a > b) - int(a < b)
+
+
+def _median(exact: list[Number]) -> Number:
+    ordered, half = sorted(exact, key=cmp_to_key(_compared)), len(exact) - 1
+    return (ordered[half // 2] + ordered[half - half // 2]) / 2
 
 
 def enclosed_eigenvalues(G: Numbers, V: Numbers | None = None) -> Numbers:

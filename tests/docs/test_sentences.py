@@ -15,10 +15,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from flint import arb
 from generated import write_field
 from scipy.special import lambertw
 
 import rankmath as rm
+from rankmath.arithmetic.balls import precision
 from rankmath.certificates.issue import certify_claim
 from rankmath.checker.checker import FORMATS, KINDS
 from rankmath.checker.statements import ONE_LINE_DATA, sublayer_data
@@ -28,6 +30,7 @@ from rankmath.claims.own_positions import quarter_turn
 from rankmath.cli import main
 from rankmath.equilibria.certify import certify_design
 from rankmath.equilibria.designs import causal_design, path_design, scale_factors
+from rankmath.equilibria.trees import search_tree, tree_logits
 from rankmath.model.sublayers import Attention, Sublayer
 from rankmath.report.cite import citation
 from rankmath.report.shown import described
@@ -924,7 +927,72 @@ def prefix_of_all() -> bool:
     return float(np.linalg.matrix_power(P, 10)[0, 1]) > 0.5**10
 
 
+def sharpens_as_it_meets() -> bool:
+    """Causal tokens 1 and 1 − δ, W = 1, W_QK = 1000·3^l: the distance falls by a third a layer, not by a half."""
+    far, logits = 1e-3, []
+    for l in range(60):
+        logits.append(-1000.0 * 3**l * far * (1 - far))  # of the second token: to itself, less that to the first
+        share = 1 / (1 + math.exp(-logits[-1]))
+        far *= share
+    return abs(share - 1 / 3) < 1e-12 and max(map(abs, logits)) < 1
+
+
+def order_one_at_every_layer() -> bool:
+    """Tokens ±a, W = 1 and W_QK = 1/Δ² in every layer, its Δ: √κ Δ = ½, and Δ′ = tanh(¼)Δ."""
+    x, factors = np.asarray([[1.0], [-1.0]]), []
+    for _ in range(5):
+        far = float(np.ptp(x))
+        x = rm.forward(rm.Network.from_arrays([[[[1 / far**2]]]], [[[[1.0]]]]), x)
+        factors.append(float(np.ptp(x)) / far)
+    return bool(np.allclose(factors, math.tanh(0.25), rtol=1e-12))
+
+
+def stays_as_logits_grow() -> bool:
+    """Two tokens on the circle, W_V = 1, W_QK = 100·4^l: each attends to itself, and they stay apart."""
+    W_QK = [100 * 4.0**l * np.eye(2)[None] for l in range(30)]
+    net = rm.Network.from_arrays(W_QK, [np.eye(2)[None]] * 30, norm="sphere")
+    return bool(np.linalg.norm(np.diff(rm.forward(net, [[1.0, 0.0], [0.8, 0.6]]), axis=0)) > 0.63)
+
+
+def tree_sizes(mask: rm.Mask) -> float:
+    """The largest logit of own:stable-connected with a gap of 48 and the ratio ¼."""
+    order, parents = search_tree(mask)
+    with precision(48 * 48):
+        M = tree_logits(mask.allowed[np.ix_(order, order)], parents, [arb(0.25) ** k for k in range(mask.n)], 48)
+        return max(abs(float(x.mid())) for x in M.entries())
+
+
+def branches_and_not_depth() -> bool:
+    """A star is a tree of depth one: its logits are 10⁴¹, those of a path of four tokens 122."""
+    star, path = tree_sizes(rm.Mask.star(4)), tree_sizes(rm.Mask.window(4, 1))
+    said = re.search(r"for four tokens, to (\d+) on a path and to 10⁴¹ on a star", page("docs/equilibria.md"))
+    return said is not None and int(said[1]) == path and round(math.log10(star)) == 41
+
+
+def rests_on_a_line() -> bool:
+    """One dimension: the derivative on the tangent spaces, which are points, has spectral radius 0."""
+    return [one.spectral_radius for one in rm.isolated_ranks(4, 1)] == [0.0]
+
+
+def moved_by_less() -> bool:
+    """How far rotations move the logits of four tokens, at rank 2, 3 and 4."""
+    found = []
+    for rank in (2, 3, 4):
+        block, X = rm.rotary_equilibrium(4, rank, "complete")
+        W, turns = block.W_QK[0], block.turns(rank)
+        queries, keys = (np.einsum("ia,iab->ib", one, turns) for one in (X @ W, X))
+        found.append(float(np.abs(queries @ keys.T - X @ W @ X.T).max()))
+    said = re.search(r"where rotations move logits by ([\d.]+) to ([\d.]+)\.", page("docs/equilibria.md"))
+    return said is not None and [f"{min(found):.1f}", f"{max(found):.1f}"] == list(said.groups())
+
+
 FALSE: list[tuple[str, str, Callable[[], bool]]] = [
+    ("docs/masks.md", "With W_V = I and no positions it is the rate in the end", sharpens_as_it_meets),
+    ("docs/positions.md", "Δ' ≤ κΔ³, κ = Σ_h", order_one_at_every_layer),
+    ("docs/positions.md", "over its length after the map, any logits, one head", stays_as_logits_grow),
+    ("docs/equilibria.md", "logits grow fast with the depth", branches_and_not_depth),
+    ("docs/equilibria.md", "They are isolated, unstable", rests_on_a_line),
+    ("docs/equilibria.md", "1.1, 0.97 and 0.73", moved_by_less),
     ("docs/masks.md", "in place of the radius the step is right too", obtuse_step),
     ("docs/masks.md", "A local mask\ndoes slow collapse down, but polynomially", window_with_positions),
     ("docs/flows.md", "smaller on its orthogonal complement: all tokens tend", opposite_tokens_rest),

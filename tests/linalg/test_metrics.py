@@ -64,6 +64,28 @@ def test_equal_singular_values_are_enclosed_too() -> None:
     assert float(m.effective_rank(balls(3 * Q))) == pytest.approx(4, abs=1e-10)
 
 
+def test_a_ball_that_may_dominate_is_counted_both_ways() -> None:
+    """A third token of length 10 ± 10⁻⁶: with it the effective rank is 1.76…, without it 2."""
+    X = balls(np.diag([1.0, 1.0, 10.0]))
+    exactly = m.effective_rank_of_others(X)
+    X[2, 2] = arb(10, 1e-6)
+    either = m.effective_rank_of_others(X)
+    for length in (10.0, 10.0000005):
+        assert either.contains(arb(float(m.effective_rank_of_others(np.diag([1.0, 1.0, length])))))
+    assert exactly.rad() < 1e-20
+    assert 0.99 < either.lower() < either.upper() < 3.01
+    X[2, 2] = arb(11, 1e-6)
+    assert m.effective_rank_of_others(X).contains(2)
+    even = m.effective_rank_of_others(balls(np.diag([1.0, 3.0, 15.0, 25.0])))  # the median is 9
+    assert float(even) == pytest.approx(float(m.effective_rank(np.diag([1.0, 3.0, 15.0, 25.0]))), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", set(m.TOKEN_METRICS) - {"dirichlet-energy"})
+def test_only_the_energy_sees_the_scale(name: str) -> None:
+    X = tokens(2, 3, 5)
+    assert float(m.TOKEN_METRICS[name](4 * X)) == pytest.approx(float(m.TOKEN_METRICS[name](X)), rel=1e-12)
+
+
 def test_exact_values() -> None:
     assert float(m.stable_rank(np.diag([3.0, 4.0]))) == pytest.approx(25 / 16, rel=1e-15)
     assert float(m.participation_ratio(np.diag([1.0, 1.0, 2.0]), centred=False)) == pytest.approx(36 / 18, rel=1e-15)
