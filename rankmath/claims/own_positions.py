@@ -229,7 +229,7 @@ own_consensus_spectrum = Statement(
     "all_l(all_h(abs(sum_i(diagonal(P0[l,h], i)) - 1) <= (n - 1)*second_modulus(P0[l,h])"
     " and second_modulus(P0[l,h]) <= dobrushin(P0[l,h])))",
     given=("mask == any", *LOGITS),
-    title="The second modulus of attention at consensus lies between |trace − 1|/(n − 1) and the total variation",
+    title="Attention at consensus: |trace − 1| ≤ (n − 1)|λ₂|, and |λ₂| is at most the total variation",
     **_PROVED | {"share": 0.1},
     truth="proofs/own_mask_rate.tex",
     draws=_draws(KINDS[:-1], ((3, 4, 1, 1), (4, 2, 1, 2))),
@@ -325,7 +325,8 @@ own_pre_norm_power = Statement(
     notes="With the second token's own root mean square in the place of the least and the largest it is an "
     "equality. One layer repeated, ε = 0, diag(g)W = w·1 with w > 0, logits that are Lipschitz in the normed "
     "tokens, first two tokens that are independent with a positive inner product: the angle falls like the power "
-    "p − 1 of L, p the share that the second token gives itself at consensus: L^(−1/2) without positions.",
+    "p − 1 of L, p the share that the second token gives itself at consensus: L^(−1/2) without positions. A first "
+    "token 0 stays 0; there the formula holds for the length of the second token, and is not evaluated.",
 )
 
 unstated_diameter_rotary = refuted(

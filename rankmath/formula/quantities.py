@@ -428,9 +428,11 @@ def across(run: Run, X: tuple[str, int]) -> Scalar:
     if Y.shape[-2] == 1:
         return Fraction(0)
     first, second = Y[..., 0, :], Y[..., 1, :]
-    share = (first * second).sum(axis=-1) / (first * first).sum(axis=-1)
-    with np.errstate(divide="ignore"):
-        return _doubtful(_lengths(second - share[..., None] * first), np.log(_lengths(Y).max(axis=-1)))
+    with np.errstate(divide="ignore", invalid="ignore"):  # a first token 0 has no line
+        share = (first * second).sum(axis=-1) / (first * first).sum(axis=-1)
+        # The line is known as well as the first token is for its length.
+        top = _lengths(Y).max(axis=-1) * (1 + _lengths(second) / _lengths(first))
+        return _doubtful(_lengths(second - share[..., None] * first), np.log(top))
 
 
 @fast("linear_gap", of="doubles")

@@ -283,3 +283,11 @@ def test_across_is_a_product_of_the_second_tokens_own_length() -> None:
     value = net.value.copy()
     value[0, 0, 0, 1] = 2.0**-40
     assert verify("own:pre-norm-power", net.replace(value=value), X).outcome == Outcome.NOT_APPLICABLE
+
+
+@pytest.mark.parametrize("first", [0.0, 2.0**-60])
+def test_rounding_of_a_first_token_about_zero_refutes_nothing(first: float) -> None:
+    net = Network.random(3, 2, 1, 2, skip=1.0, norm="rms", norm_at="before", mask="causal")
+    net = net.replace(query=np.tile(np.eye(2), (2, 1, 1, 1)), key=None, value=np.tile(0.75 * np.eye(2), (2, 1, 1, 1)))
+    verdict = verify("own:pre-norm-power", net, np.array([[first, 0.0], [-0.25, 2.0], [4.0, 1.0]]))
+    assert verdict.outcome in ([Outcome.HOLDS, Outcome.UNDECIDED] if first else [Outcome.UNDECIDED])
