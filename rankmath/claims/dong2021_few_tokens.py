@@ -142,7 +142,8 @@ def _guarded(n: int, B: Number, q: Number) -> bool:
         and 2 * x0 >= 2 * T + _SHIFT + capped
         and q / (q + mu) - T >= capped
         and capped > 0
-        and B + (1 - q) * (n - (C - B) / (2 * q) + n / _FLOOR) + n * _SHIFT <= C / (1 + q)
+        # no row is longer than 1 + q + T
+        and B + (1 - q) * (n - (C - B) / (2 * q) + n / _FLOOR) + n * _SHIFT <= C / (1 + q + T)
     ):
         return False
     if not all(_resource(n, B, q, x0, capped, nu)[0] > _spent(B, q, nu) for nu in (0, _SPOILT)):

@@ -18,6 +18,7 @@ from rankmath.arithmetic.balls import precision
 from rankmath.claims.dong2021_few_tokens import (
     _FLOOR,
     _PRICE,
+    _SHIFT,
     FEW_TOKENS,
     _decided,
     _guarded,
@@ -32,7 +33,7 @@ from rankmath.claims.dong2021_many_tokens import counterexample
 
 def test_the_bound_of_2021_is_true_for_all_numbers_below_that_of_the_counterexample():
     assert counterexample().tokens - 1 == FEW_TOKENS
-    assert prove(FEW_TOKENS) < 4000
+    assert 2000 < prove(FEW_TOKENS) < 3000  # as the proof says
     with pytest.raises(ValueError, match="tokens: 3563 given; not decided near B = 10"):
         prove(FEW_TOKENS + 1)
 
@@ -184,6 +185,19 @@ def test_case_g_decides_the_worst_place_up_to_3562(n, decided, monkeypatch):
     monkeypatch.setattr(flint.ctx, "cap", 2)
     with precision(64):
         assert _guarded(n, arb(10.4295), arb(0.87616)) is decided
+
+
+@pytest.mark.parametrize(("n", "B", "q"), [(2500, 8.3, 0.83), (3000, 8.7, 0.86)])
+def test_case_g_knows_that_rows_may_be_longer_than_1_q(n, B, q, monkeypatch):
+    """δ is negative for ν > 0, small p and large y₁, so the columns beside the heaviest must be below C/(1 + q + T)."""
+    monkeypatch.setattr(flint.ctx, "cap", 2)
+    T, y1, nu, C = (1 - q) / _FLOOR, 40.0, 0.4, 16 * B * B
+    spread = (y1 - 1 + q) / math.expm1(B) * (1 / _FLOOR - 1 / y1)
+    assert -T < (1 - nu) * (1 - q) / y1 + spread - nu * T < 0
+    columns = B + (1 - q) * (n - (C - B) / (2 * q) + n / _FLOOR) + n * _SHIFT
+    assert C / (1 + q + T) < columns < C / (1 + q)
+    with precision(64):
+        assert _guarded(n, arb(B), arb(q)) is False
 
 
 @st.composite
