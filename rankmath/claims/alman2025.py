@@ -24,14 +24,14 @@ alman2025_one_layer = proved(
     "moved(X[L]) <= (prod_l(1 + sum_h(norm(W[l,h], 1))) - 1)*norm(X[0], max)",
     given=("skip == 1", "bias == none", "mask == any", *LOGITS),
     title="With skips and small values the whole network is near the identity",
-    source=f"{ALMAN}: weights with entries at most η make some one-layer network as near as O(η)‖X‖_max, skips "
-    "included; read in a summary. That the identity is one, and the constant, are ours",
+    source=f"{ALMAN}: weights with entries of absolute value at most η make some one-layer network as near as "
+    "O(η)‖X‖_max, skips included; read in a summary. That the identity is one, and the constant, are ours",
     draws=tuple(networks(X, shapes=SMALL, biases=False, skip=1.0) for X in (moderate_tokens, clustered_tokens)),
     extremal=one_token,
     sharp=True,
     share=0.03,
     notes="A layer with W = 0 and a skip connection is the identity, so it is a one-layer network of the kind "
-    "that the paper asks for: values with entries at most η have ‖W‖₁ ≤ dη, and the distance is at most ((1 + "
-    "Hdη)^L − 1)‖X‖_max = O(η)‖X‖_max. Queries and keys need not be small. One token in one "
+    "that the paper asks for: values W with entries of absolute value at most η have ‖W‖₁ ≤ dη, and the "
+    "distance is at most ((1 + Hdη)^L − 1)‖X‖_max = O(η)‖X‖_max. Queries and keys need not be small. One token in one "
     "dimension with W ≥ 0 and one head is an equality.",
 )

@@ -88,6 +88,6 @@ folk_affine_rank = refuted(
     draws=(draw_lines,),
     exhibit={"X": LINE, "s": scales(np.asarray(LINE, dtype=object))},
     share=0.05,
-    notes="Three tokens on a line leave it. What LayerNorm keeps is the rank of the matrix of centred tokens: it "
+    notes="Three tokens on a line may leave it. What LayerNorm keeps is the rank of the matrix of centred tokens: it "
     "multiplies its rows by positive numbers.",
 )

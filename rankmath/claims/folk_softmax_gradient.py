@@ -39,7 +39,7 @@ folk_softmax_gradient = refuted(
     given="T > 0",
     arrays=LOGITS,
     title="The derivative of softmax is at most 1/(4T), and at most √2, as it is often given",
-    source="often read, with no one source; 1/4 is the slope of one entry in its own logit",
+    source="often read, with no one source; 1/4 is the largest slope of one entry in its own logit at T = 1",
     draws=(draw_logits,),
     extremal=two_alike,
     exhibit={"c": [0, 0], "T": 1},

@@ -121,5 +121,5 @@ own_spectrum_symmetric = proved(
     source=f"{OWN}; classical for reversible chains",
     draws=(draw_symmetric,),
     share=0.3,
-    notes="W_QK symmetric, no query bias and no mask: K is e to the logits.",
+    notes="K is e to the logits, where W_QK is symmetric and there are no biases and no mask.",
 )

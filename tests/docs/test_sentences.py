@@ -986,6 +986,40 @@ def moved_by_less() -> bool:
     return said is not None and [f"{min(found):.1f}", f"{max(found):.1f}"] == list(said.groups())
 
 
+def no_way_back() -> bool:
+    """Three tokens, correlations from 0.6 to 0.3: what carries either kernel has negative entries."""
+    apart = np.abs(np.subtract.outer(np.arange(3), np.arange(3)))
+    kernels = (lambda r: np.where(apart == 0, 1.0, r), lambda r: r**apart)
+    factors = [[np.linalg.cholesky(kernel(r)) for r in (0.3, 0.6)] for kernel in kernels]
+    return all((low @ np.linalg.inv(high)).min() < -0.1 for low, high in factors)
+
+
+def far_below_eta() -> bool:
+    """One token x = 1 in one dimension, W = −100: its entry is at most η = 1, and x moves by 100 > (1 + η) − 1."""
+    net = rm.Network.from_arrays([[[[0.0]]]], [[[[-100.0]]]], skip=1.0)
+    return bool(rm.forward(net, np.asarray([[1.0]])) == -99.0)
+
+
+def line_through_the_middle() -> bool:
+    """(1, 0, 0), (2, 0, 0) and (3, 0, 0): LayerNorm makes them one token."""
+    Y = np.outer([1.0, 2.0, 3.0], [2.0, -1.0, -1.0])
+    Z = Y / np.linalg.norm(Y, axis=1, keepdims=True)
+    return bool(np.abs(Z - Z[0]).max() < 1e-15)
+
+
+def key_bias_is_seen() -> bool:
+    """Tokens 0 and 1, W_Q = W_K = 1, b_K = 1 and b_Q = 0: the logits x_i(x_j + 1) are not symmetric."""
+    x = np.asarray([0.0, 1.0])
+    logits = np.outer(x, x + 1)
+    return bool(logits[0, 1] != logits[1, 0])
+
+
+def less_steep() -> bool:
+    """Three equal logits: the slope of an entry in its own logit is 2/9."""
+    p = np.full(3, 1 / 3)
+    return bool(np.abs(p * (1 - p) - 2 / 9).max() < 1e-15)
+
+
 FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("docs/masks.md", "With W_V = I and no positions it is the rate in the end", sharpens_as_it_meets),
     ("docs/positions.md", "Δ' ≤ κΔ³, κ = Σ_h", order_one_at_every_layer),
@@ -1155,6 +1189,14 @@ FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("rankmath/claims/wu2025.py", "C = 1 will not do", no_constant_is_needed),
     ("proofs/wu2025.tex", "$C=1$ is not enough", no_constant_is_needed),
     ("rankmath/claims/noci2022.py", "move a token by a quarter", moved_by_less_than_a_quarter),
+    ("rankmath/claims/he2023.py", "into one another", no_way_back),
+    ("docs/findings.md", "kernels are carried into one another", no_way_back),
+    ("rankmath/claims/alman2025.py", "entries at most η", far_below_eta),
+    ("docs/findings.md", "entries at most η", far_below_eta),
+    ("proofs/alman2025.tex", "entries at most $\\eta$", far_below_eta),
+    ("rankmath/claims/folk_affine_rank.py", "Three tokens on a line leave it", line_through_the_middle),
+    ("rankmath/claims/folk_spectrum.py", "no query bias and no mask: K is e to the logits", key_bias_is_seen),
+    ("rankmath/claims/folk_softmax_gradient.py", "1/4 is the slope of one entry in its own logit", less_steep),
 ]
 
 
