@@ -16,8 +16,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 from programs import OPTIONAL, bare_path, lacking
 
 # Derandomised: a red run is red for everybody, and again tomorrow.
-settings.register_profile("rankmath", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("rankmath")
+# They are the same examples every time: more of them are for --run-slow.
+COMMON = {"deadline": None, "derandomize": True, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("rankmath", max_examples=40, **COMMON)
+settings.register_profile("slow", max_examples=400, **COMMON)
 # A slow machine must not change what a command says.
 os.environ.setdefault("RANKMATH_PROGRESS", "bars")
 # As the Makefile of proofs/coq has it: Coq sweeps its memory less often.
@@ -28,6 +30,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--run-slow", action="store_true", help="also run the tests marked slow")
     text = "fail, rather than skip, where this program is missing"
     parser.addoption("--have", action="append", default=[], choices=[*OPTIONAL], help=text)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    settings.load_profile("slow" if config.getoption("--run-slow") else "rankmath")
 
 
 def needed(item: pytest.Item) -> list[str]:

@@ -781,7 +781,8 @@ class Reader:
         return found
 
     def has(self, start: str) -> bool:
-        self.tex = self.tex.lstrip()
+        if self.tex[:1] == " ":
+            self.tex = self.tex.lstrip()
         if not self.tex.startswith(start):
             return False
         self.tex = self.tex[len(start) :]
@@ -963,9 +964,14 @@ ALLOWED = {
 }
 
 
+@cache
+def printed_layer(key: str) -> str:
+    return notation(ENTRIES[key])
+
+
 def bilinear(statement: Statement, w: Written) -> bool:
     """Whether logits and what attention reads are as the printed layer has them."""
-    shown = notation(statement)
+    shown = printed_layer(statement.key)
     if w.before != ("$Z^{l}$ is $X^{l}$ with" in shown):
         return False
     named = r"\langle q_i,k_j\rangle" in shown

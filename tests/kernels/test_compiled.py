@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 
@@ -34,6 +35,13 @@ def drawn(n, m, k, v, size):
     q = rng.random((m, 1))
     left, right, values = rng.standard_normal((n, k)), rng.standard_normal((m, k)), rng.standard_normal((m, v))
     return left * size / k, right, q / q.sum(), values
+
+
+@functools.cache
+def traced_in_balls(net_of, *case):
+    """The network, the tokens and what balls say of them: the same for the registers of every machine."""
+    net, X = net_of(*case)
+    return net, X, rm.trace(net, X, arithmetic="balls")
 
 
 def averages(kernel, left, right, q, values, parts=1, base=1.0, scale=1.0):
@@ -193,12 +201,21 @@ LAYERS = [
 ]
 
 
+def of_two_layers(n, d, heads, size, more):
+    net = rm.Network.random(n, d, heads, 2, seed=n, **dict(more))
+    return net, net.random_input(seed=d, scale=size)
+
+
+def of_five_layers(n, d, heads, size, more):
+    net = rm.Network.random(n, d, heads, 5, seed=n, **dict(more))
+    # A mean of size one would swallow smaller tokens.
+    return net, net.random_input(seed=d, scale=size) + (size > 1e-13)
+
+
 @pytest.mark.usefixtures("always")
 @pytest.mark.parametrize(("n", "d", "heads", "size", "more"), LAYERS)
 def test_a_compiled_layer_agrees_with_balls_on_all_registers(kernel, n, d, heads, size, more, calls, monkeypatch):
-    net = rm.Network.random(n, d, heads, 2, seed=n, **more)
-    X = net.random_input(seed=d, scale=size)
-    balls = rm.trace(net, X, arithmetic="balls")
+    net, X, balls = traced_in_balls(of_two_layers, n, d, heads, size, tuple(more.items()))
     on(kernel, monkeypatch)
     found = rm.trace(net, X)
     assert "layer" in calls
@@ -218,9 +235,7 @@ BELOW_ROUNDING = [
 @pytest.mark.usefixtures("always")
 @pytest.mark.parametrize(("n", "d", "heads", "size", "more"), BELOW_ROUNDING)
 def test_layers_below_rounding_agree_with_balls_on_all_registers(kernel, n, d, heads, size, more, calls, monkeypatch):
-    net = rm.Network.random(n, d, heads, 5, seed=n, **more)
-    X = net.random_input(seed=d, scale=size) + (size > 1e-13)  # a mean of size one would swallow smaller ones
-    balls = rm.trace(net, X, arithmetic="balls")
+    net, X, balls = traced_in_balls(of_five_layers, n, d, heads, size, tuple(more.items()))
     on(kernel, monkeypatch)
     found = rm.trace(net, X)
     assert calls.count("layer") == 5  # all, after the first ones are centred elsewhere where they are tiny
