@@ -359,7 +359,9 @@ Ltac same_as Q := try apply Rle_ge; try apply Rlt_gt; try apply Rge_le in Q; try
   | solve [align Q; first [lra | let C := fresh "C" in pose proof (Q : fact _) as C; by_product]]
   | solve [unfold Rdiv in Q; repeat first [rewrite prodf_mult in Q | rewrite prodf_const in Q | rewrite prodf_exp_opp in
       Q]; let C := fresh "C" in pose proof (Q : fact _) as C; by_product]
-  | solve [let C := fresh "C" in pose proof (Q : fact _) as C; by_product_then ltac:(align_logs; lra)] ] ].
+  | solve [let C := fresh "C" in pose proof (Q : fact _) as C; by_product_then ltac:(align_logs; lra)]
+  | solve [progress (repeat match goal with |- context [Rabs ?x] => rewrite (Rabs_pos_eq x) by nonneg end);
+      first [exact Q | lra]] ] ].
 Ltac same F := let Q := fresh "Q" in pose proof F as Q; same_as Q.
 (** A term is at most the maximum, also where factors stand before it. *)
 Ltac below_max h Q := first [ same Q | match goal with |- context [maxi ?n ?g] => let C := fresh "C" in let D := fresh
