@@ -31,8 +31,10 @@ CLAIMS = {
     "roots": ("mu(X[1]) <= sqrt(n)*norm(W[0, 0], 2)*mu(X[0])", (*ONE, "positions == rotary")),
     "difference": ("diameter(X[1], 2) <= norm(W[0, 0], 2)*(1 - n*epsilon(P[0, 0]))*diameter(X[0], 2)", ONE),
     "heads": (
-        "diameter(X[1], 1) <= H*max_h(norm(W[0, h], inf))*diameter(X[0], 1) and all_h(rank(X[0]) <= min(n, d))"
-        " and abs(diameter(X[0], 2)) <= 2*norm(X[0], 2)",
+        (
+            "diameter(X[1], 1) <= H*max_h(norm(W[0, h], inf))*diameter(X[0], 1) and all_h(rank(X[0]) <= min(n, d))"
+            " and abs(diameter(X[0], 2)) <= 2*norm(X[0], 2)"
+        ),
         ALONE,
     ),
     "skip": ("diameter(X[L], 2) <= prod_l(abs(skip) + sum_h(norm(W[l, h], 2)))*diameter(X[0], 2)", ALONE[:3]),
