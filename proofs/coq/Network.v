@@ -421,9 +421,10 @@ Ltac in_words := cbv beta iota delta [diameter vector_norm mu longest stable_ran
     in_degree logit_range contraction
   delta_mean delta_composite q_max_mean q_max_composite q_min_mean q_min_composite gamma] in *.
 Ltac needed := intros; first
-  [ assumption | apply Pn; assumption | apply Pd; assumption | apply PH; assumption | apply PL; assumption | apply Pm;
-    assumption | apply Ph; assumption | apply Pz; assumption | apply P_stochastic; assumption | apply P0_stochastic;
-      assumption
+  [ lazymatch goal with |- row_stochastic _ _ (P _ _ _) => apply P_stochastic; assumption
+      | |- row_stochastic _ _ (P0 _ _ _) => apply P0_stochastic; assumption end
+  | assumption | apply Pn; assumption | apply Pd; assumption | apply PH; assumption | apply PL; assumption | apply Pm;
+    assumption | apply Ph; assumption | apply Pz; assumption
   | now apply unit_tokens | apply unit_reads; (assumption || lia) | now apply later_masked | reflexivity | lia | lra
     | match goal with H : mask_none ?N |- mask _ = nomask => exact H |
     H : bias_none ?N |- _ => apply H
