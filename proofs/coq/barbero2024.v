@@ -1,3 +1,4 @@
+(** own:repeat, own:influence, folk:influence, barbero2024:4.2.  What each is stands before its theorems. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
 From Rankmath Require Import Definitions Functions Norms seed_closure Softmax own_tv SphereLayer own_order

@@ -1,3 +1,5 @@
+(** own:softmax-rank, bhojanapalli2020:1, own:low-rank-every-input, folk:softmax-rank, joudaki2023:isometry,
+    folk:affine-rank.  What each is stands before its theorems. *)
 Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Rankmath Require Import Definitions Functions Norms seed_closure Softmax own_order.

@@ -1,3 +1,6 @@
+(** dong2021:2.1, dong2021:2.1-skip, dong2021:A.3, dong2021v1:A.3, dong2021:norm, dong2021:2.2, dong2021:2.3,
+    dong2021:3.2, own:composite, dong2021:3.1, dong2021:3.3, unstated:ln-sphere.  What each is stands before its
+    theorems. *)
 Require Import Reals Lra Lia Psatz Classical FunctionalExtensionality.
 From Rankmath Require Import Definitions Functions Norms seed_closure Softmax centred_form SphereLayer own_diameter
     own_gamma_free.

@@ -1,3 +1,5 @@
+(** dong2021v1:2.2, dong2021v1:2.3, dong2021:2.3-printed, unstated:large-logits, dong2021v1:2.2-mean.  What each
+    is stands before its theorems. *)
 Require Import Reals Lra Lia Psatz.
 From Rankmath Require Import Definitions IntervalZ Functions Norms seed_closure Softmax centred_form dong2021.
 Local Open Scope R_scope.

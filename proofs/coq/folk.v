@@ -1,3 +1,5 @@
+(** folk:softmax-gradient, folk:spectrum-real, own:softmax-gradient, own:spectrum, own:spectrum-symmetric.  What
+    each is stands before its theorems. *)
 Require Import Reals Lra Lia Psatz Classical.
 From Coquelicot Require Import Coquelicot.
 From Rankmath Require Import Definitions Functions Norms Spectrum Softmax own_tv own_order.

@@ -1,3 +1,5 @@
+(** velickovic2024:2.2, own:dispersion, geshkovski2023:orthogonal, geshkovski2023:step, own:late.  What each is
+    stands before its theorems. *)
 Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Rankmath Require Import Definitions Functions Norms seed_closure Softmax own_flow_step.

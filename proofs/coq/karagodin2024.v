@@ -1,3 +1,5 @@
+(** karagodin2024:two-clusters, own:flow-one-cluster, karagodin2024:subspace-two, karagodin2025:4.3.  What each
+    is stands before its theorems. *)
 Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Rankmath Require Import Definitions Norms Softmax.

@@ -1,3 +1,4 @@
+(** own:received, kim2021:3.2, own:l2-lower.  What each is stands before its theorems. *)
 Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Rankmath Require Import Definitions Functions Norms seed_closure Softmax own_order.

@@ -1,3 +1,4 @@
+(** own:contranorm, contranorm2023:2.  What each is stands before its theorems. *)
 Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Rankmath Require Import Definitions IntervalZ.

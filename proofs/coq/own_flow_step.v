@@ -1,3 +1,4 @@
+(** own:flow-step, own:flow-step-odd, own:flow-step-usa.  What each is stands before its theorems. *)
 Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Rankmath Require Import Definitions Functions Norms seed_closure Softmax.

@@ -1,3 +1,4 @@
+(** own:layernorm, shi2022:layernorm.  What each is stands before its theorems. *)
 Require Import Reals Lra Lia Psatz.
 From Rankmath Require Import Definitions Functions Norms.
 Local Open Scope R_scope.

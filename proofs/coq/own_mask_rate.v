@@ -1,3 +1,5 @@
+(** alcalde2025:4.2, own:hardmax-steps, unstated:mask-dichotomy, own:mask-rate.  What each is stands before its
+    theorems. *)
 Require Import Reals Lra Lia Psatz.
 From Rankmath Require Import Definitions Sums Norms Language LanguageFacts.
 Local Open Scope R_scope.

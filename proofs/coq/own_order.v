@@ -1,3 +1,4 @@
+(** own:order.  What each is stands before its theorems. *)
 Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Rcomplements Coquelicot.
 From Rankmath Require Import Definitions Functions Norms Softmax centred_form own_tv own_gamma_free dong2021.

@@ -1,3 +1,5 @@
+(** own:skip-lower, own:lambda-skip-sphere, own:lambda-skip-lower, own:lambda-skip-upper.  What each is stands
+    before its theorems. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Coquelicot Require Import Rcomplements.
 From Rankmath Require Import Definitions Functions Norms Softmax own_tv SphereLayer own_diameter own_order.

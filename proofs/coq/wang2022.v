@@ -1,3 +1,4 @@
+(** wang2022:1, wang2022:1-repaired.  What each is stands before its theorems. *)
 Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Rankmath Require Import Definitions Norms own_tv Masks.

@@ -1,3 +1,4 @@
+(** wu2024:1, wu2024:1-doeblin, wu2024:cor1, wu2024:cor1-step.  What each is stands before its theorems. *)
 Require Import Reals Lra Lia Psatz.
 From Rankmath Require Import Definitions Functions Norms Softmax Masks own_hemisphere.
 Local Open Scope R_scope.

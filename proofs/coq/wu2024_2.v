@@ -1,3 +1,4 @@
+(** wu2024:2-step, wu2024:2.  What each is stands before its theorems. *)
 Require Import Reals Lra Lia Psatz.
 From Rankmath Require Import Definitions Functions Norms Softmax Masks SphereLayer own_hemisphere.
 Local Open Scope R_scope.

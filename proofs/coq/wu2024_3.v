@@ -1,3 +1,4 @@
+(** wu2024:3, wu2024:anisotropy, wu2024:4.3.1, wu2024:3-measure.  What each is stands before its theorems. *)
 Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Rankmath Require Import Definitions Jets Norms Softmax Masks SphereLayer own_hemisphere theorem_A wu2024_2.

@@ -1,3 +1,4 @@
+(** wu2024:L13.  What each is stands before its theorems. *)
 Require Import Reals Lra Lia Psatz.
 From Rankmath Require Import Definitions Norms own_hemisphere.
 Local Open Scope R_scope.

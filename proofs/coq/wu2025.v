@@ -1,3 +1,5 @@
+(** own:alibi-decay, wu2025:4.1, wu2025:4.2, wu2025:4.3, wu2025:4.4, folk:alibi-theta.  What each is stands
+    before its theorems. *)
 Require Import Reals Lra Lia Psatz.
 From Rankmath Require Import Definitions Functions Norms seed_closure Softmax Masks own_position_bias.
 Local Open Scope R_scope.

@@ -1,3 +1,4 @@
+(** wu2024:conjecture, own:stable-rank-two-every-n.  What each is stands before its theorems. *)
 Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Rankmath Require Import Definitions IntervalZ Jets Norms Softmax SphereLayer.

@@ -1,3 +1,4 @@
+(** yudin2025:softmax, own:attention-shares.  What each is stands before its theorems. *)
 Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Rankmath Require Import Definitions Functions Norms Softmax own_order own_lipschitz.

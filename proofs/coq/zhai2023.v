@@ -1,3 +1,5 @@
+(** own:entropy-order, noci2022:zero-grad, own:zero-grad, folk:entropy-order, zhai2023:3.1.  What each is stands
+    before its theorems. *)
 Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Rankmath Require Import Definitions Functions Norms seed_closure Softmax own_tv Quantities own_order.
