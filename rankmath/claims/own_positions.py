@@ -236,8 +236,11 @@ own_consensus_spectrum = Statement(
     notes="|λ₂(P₀)| at the limit is the factor of a layer in the end, in the geometric mean, where one layer of "
     "one head with W = 1, no bias and logits that are analytic in the tokens is repeated, for almost every start "
     "near a consensus where 0 < |λ₂(P₀)| < 1 (proofs/own_mask_rate.tex). Both bounds hold for every "
-    "row-stochastic matrix and are classical; for two tokens all three numbers agree. Balls leave equalities "
-    "undecided: two tokens, or all moduli alike, as with relative positions under a causal window of two tokens.",
+    "row-stochastic matrix and are classical; for two tokens all three numbers agree. Balls know "
+    "which shares are equal, and that rows sum to one. Up to 16 tokens they decide the equalities that follow from "
+    "this alone (two tokens, or relative positions under a causal window of two), and all those without positions "
+    "where strong components of the mask have at most eight tokens; others, as where only products of shares show "
+    "them, may stay undecided.",
 )
 
 own_causal_rate = Statement(
