@@ -187,7 +187,8 @@ own_flow_one_cluster = proved(
     notes="So where V is symmetric, λ_0 > λ_1 ≥ … ≥ λ_{d−1}, λ_0 > 0 and e^{2‖βQᵀK‖} < λ_0/(λ_0 − λ_{d−1}), all "
     "tokens tend to the same one of ±ξ, ξ the unit eigenvector of λ_0, from almost every start, for every d ≥ 2 and "
     "n. The condition is the best in terms of ‖βQᵀK‖, λ_0 and λ_{d−1}: beyond it, with QᵀK = I and the "
-    "other λ close to λ_{d−1}, −ξ attracts the second token while the first is at ξ.",
+    "other λ close to λ_{d−1}, −ξ attracts the second token while the first is at ξ. In terms of λ_1: "
+    "own:flow-second-value.",
 )
 
 # -- the sharp condition -----------------------------------------------------------------------------------
@@ -232,17 +233,19 @@ own_flow_second_value = proved(
     where={"s": "exp(2*form_size(B))"},
     given=("first_value(x) < 0", "first_value(lam) >= second_value(lam)", "first_value(lam) >= 0", "m > 0"),
     arrays={"lam": "d, d >= 2", "B": "d d", "x": "d, no zero row", "m": ", whole, >= 1"},
-    title="Causal tokens under a symmetric V with distinct eigenvalues λ_0 > 0, λ_1, …, in falling order, end, from "
-    "almost every start, at one point if e^{2‖βQᵀK‖} < λ_0/(λ_0 − λ_1)",
+    title="Causal tokens that flow under a symmetric V: the sharp condition on its second eigenvalue for all to end at "
+    "one point",
     source=f"{OWN}, after the conjecture of {KARAGODIN}",
     truth="proofs/karagodin2024.tex",
     draws=(draw_tilts,),
     extremal=nearly_the_far_pole,
     sharp=True,
     share=0.3,
-    notes="The right side is positive for all m ≥ 1 under this condition, which is the best in terms of ‖βQᵀK‖, λ_0 "
-    "and λ_1, for every d ≥ 2: beyond it, with βQᵀK = b·1, −ξ attracts the second token while the first is at ξ. The "
-    "theorem leaves out the case that 2ξᵀ(βQᵀK)ξ is log(mλ_0/(λ_0 − λ_i)) for some i ≥ 2 and m from 1 to n − 1.",
+    notes="So where V is symmetric, λ_0 > λ_1 > … > λ_{d−1}, λ_0 > 0 and e^{2‖βQᵀK‖} < λ_0/(λ_0 − λ_1), all tokens "
+    "tend to the same one of ±ξ, ξ the unit eigenvector of λ_0, from almost every start, for every d ≥ 2 and n. The "
+    "proof leaves out the data with 2ξᵀ(βQᵀK)ξ = log(mλ_0/(λ_0 − λ_i)) for some i ≥ 2 and m from 1 to n − 1. The "
+    "condition is the best in terms of ‖βQᵀK‖, λ_0 and λ_1: beyond it, with βQᵀK = b·1, −ξ attracts the second token "
+    "while the first is at ξ.",
 )
 
 # -- the second conjecture ---------------------------------------------------------------------------------
@@ -317,9 +320,11 @@ karagodin2024_subspace_two = proved(
     extremal=nearly_apart,
     sharp=True,
     share=0.3,
-    notes="So where ⟨Mz, z⟩ < λ‖z‖² for all z ≠ 0 both tokens tend to the normalised L-part of the first, from "
-    "every start with independent L-parts. So do n ≤ dim L tokens, and any number from almost every start where M "
-    "has at most one row, or where βQᵀK is a multiple of V (proofs/karagodin2024.tex); else we have not decided it.",
+    notes="So where ⟨Mz, z⟩ < λ‖z‖² for all z ≠ 0 both tokens tend to the normalised L-part of the first, from every "
+    "start with independent L-parts. So do n ≤ dim L tokens, and any number from almost every start where M has at "
+    "most one row, where V is symmetric and βQᵀK a multiple of it (own:flow-subspace), where the eigenvalues of M are "
+    "real and distinct, but for an exception, or where attention is not too sharp (proofs/karagodin2024.tex); else we "
+    "have not decided it.",
 )
 
 
