@@ -334,6 +334,8 @@ own_pre_norm_power = Statement(
 )
 
 _LENGTH = "a = sqrt(sum(x[i]**2 for i in range(len(x)))/len(x))"
+
+
 defined(
     "narrowing(lam: array, x: array, p: array)",
     f"{_LENGTH}; y = [x[i]*(1 + p*lam[i]/a) + ((1 - p)*lam[0]*sqrt(len(x)) if i == 0 else 0) for i in range(len(x))]; "
@@ -352,7 +354,12 @@ defined(
 defined(
     "ahead(x: array)", "x[0] > 0 and sum(x[i]**2 for i in range(1, len(x))) > 0", "x_0 > 0, and x is no multiple of e_0"
 )
-defined("root_square(x: array)", f"{_LENGTH}; a", "root mean square of the entries", example="root_square(x) > 0")
+defined(
+    "root_square(x: array)",
+    "sqrt(sum(x[i]**2 for i in range(len(x)))/len(x))",
+    "root mean square of the entries",
+    example="root_square(x) > 0",
+)
 defined(
     "largest_rest(lam: array)",
     "max(lam[i] for i in range(1, len(lam)))",
