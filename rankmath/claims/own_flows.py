@@ -149,7 +149,8 @@ own_circle_three = proved(
     "u*exp(beta*(u**2/2 - 1)) <= exp(-beta*u/2)",
     given=("beta >= -2/3", "u > 0", "u <= 1"),
     arrays={"beta": "", "u": ", > 0, <= 1"},
-    title="Three tokens on the circle meet: from almost every start if β > −2/3, not from an open set if β < −2/3",
+    title="Three tokens on the circle meet under attention that is not normalised: from almost every start if β > "
+    "−2/3, not from those of some open set if β < −2/3",
     source=f"{OWN}, beside {POLYANSKIY}, who show for every number of tokens that they meet if β ≥ −0.16 and, for "
     "some number, do not if β < −2/3; read in the abstract",
     draws=(draw_triangles,),
@@ -157,7 +158,7 @@ own_circle_three = proved(
     extremal=written("nearly equilateral", {"beta": -2 / 3 + 2.0**-20, "u": 1 - 2.0**-8}),
     sharp=True,
     share=0.3,
-    notes="Attention is not normalised, V = I, logits β⟨x_i, x_j⟩. The claim is strict for u < 1: no triangle with two "
+    notes="The flow is that of V = I, logits β⟨x_i, x_j⟩. The claim is strict for u < 1: no triangle with two "
     "gaps of cosine −u/2 rests before it is equilateral; for β < −2/3 the equilateral one attracts. Whether more than "
     "three tokens meet for −2/3 < β < −0.16 we have not decided.",
 )

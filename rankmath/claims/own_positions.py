@@ -196,8 +196,9 @@ own_consensus_second = Statement(
     draws=_draws(CAUSAL, ((2, 2, 1, 1), (3, 4, 1, 1), (4, 2, 1, 2))),
     extremal=nearly_scaled,
     notes="With W = 1 and no bias the first token never moves, and where one layer with continuous logits is repeated "
-    "the rate is the share that the second token gives itself at consensus: 1/2 without positions, 1/(1 + exp(g(1) − "
-    "g(0))) with relative ones, g(s) the logit of the first token with itself at distance s.",
+    "on first two tokens that differ the rate is the share that the second gives itself at consensus: 1/2 without "
+    "positions, 1/(1 + exp(g(1) − g(0))) with relative ones, g(s) the logit of the first token with itself at distance "
+    "s.",
 )
 
 own_pre_norm_diameter = Statement(
@@ -216,7 +217,8 @@ own_consensus_derivative = Statement(
     "own:consensus-derivative",
     "all_l(linear_gap(l) <= sum_h(norm(W[l,h], 2)*tanh(consensus_shift(P[l,h])/4))*diameter(X[l], 2))",
     given=("mask == any", *LOGITS),
-    title="At consensus the derivative of attention is R ↦ Σ_h P₀ R W, with the size of what is left out",
+    title="Where logits are continuous attention has at consensus the derivative R ↦ Σ_h P₀ R W, with the size of "
+    "what is left out",
     **_PROVED | {"share": 0.1},
     draws=_draws(KINDS),
     notes="The shift of the logits goes to zero with the tokens' differences where logits are continuous, so what "
