@@ -157,3 +157,16 @@ def test_two_sides_that_are_zero_have_no_quotient() -> None:
     verdict = rm.verify("own:diameter", rm.Network.from_arrays([[[[1.0]]]], [[[[0.0]]]]), [[1.0], [4.0]])
     assert verdict.outcome == Outcome.HOLDS
     assert str(verdict) == "own:diameter: HOLDS numerically, both sides 0"
+
+
+@pytest.mark.parametrize("key", ["own:diameter", "own:composite", "own:gamma-free"])
+def test_queries_and_keys_at_right_angles_violate_nothing_in_doubles(key: str) -> None:
+    """W_Q W_Kᵀ = 0 exactly, and the bound is 0; a fused product leaves logits of 1e-17."""
+    one = np.ones((1, 1, 2))
+    attention = rm.Attention.from_qkvo(one, [[[-2.0, 2.0]]], one, np.ones((1, 2, 1)))
+    net = rm.Network.from_layers([[rm.Sublayer(attention)]])
+    X = np.random.default_rng(3).standard_normal((6, 4, 1))
+    assert all(rm.verify(key, net, Y).outcome in (Outcome.HOLDS, Outcome.UNDECIDED) for Y in X)
+    assert rm.verify(key, net, X[0], arithmetic="mpmath").outcome == Outcome.HOLDS
+    wrong = Statement("mine:zero", "diameter(X[0], 2) <= norm(W_QK[0, 0], 2)*diameter(X[0], 2)")
+    assert judge(wrong, NetworkInstance(net, X[0]), "balls").outcome == Outcome.VIOLATED
