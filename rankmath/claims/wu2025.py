@@ -273,6 +273,6 @@ folk_alibi_theta = refuted(
     share=0.2,
     # Too little is left after 52 layers.
     exhibit={"a": Fraction(1, 2), "c": Fraction(1, 10**9), "t": _too_deep(Fraction(1, 2), Fraction(1, 10**9))},
-    notes="At distance 0 the order would be that of 1, but every constant c fails from some depth on. How fast "
-    "attention leaves is own:position-bias.",
+    notes="The order is one with some constant c, and there is none: at distance 0 it would be that of 1, but every c "
+    "fails, for every a, from some depth on. How fast attention leaves is own:position-bias.",
 )
