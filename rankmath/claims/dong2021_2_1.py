@@ -30,8 +30,8 @@ _ARRAYS = {"X": "n d", "P": "L H n n, stochastic", "W": "L H d d", "bias": "L d"
 def sum_of_paths(run: ArrayRun, X: str, P: str, W: str, bias: str, skip: str) -> Truth:
     """X^{l+1} = λX^l + Σ_h P^l_h X^l W^l_h + 1(b^l)ᵀ for l = 0, …, L − 1 makes X^L the sum over all paths
     (h_0, …, h_{L−1}) of P^{L−1}_{h_{L−1}} ⋯ P^0_{h_0} X W^0_{h_0} ⋯ W^{L−1}_{h_{L−1}} plus one row for all
-    tokens, where each h_l is one of the H heads or the skip connection (for which P = I and W = λI, λ the number
-    skip), and C(L, k)H^k paths go through k heads; in exact rationals"""
+    tokens, where each h_l is one of the H heads or the skip connection (for which P = I and W = λI), and C(L,
+    k)H^k paths go through k heads; in exact rationals"""
     lam, (L, H), n = run.letter(skip), run[P].shape[:2], len(run[X])
     Ps, Ws = ([[to_flint(head) for head in layer] for layer in run[name]] for name in (P, W))
     # The bias of a layer is one row for all tokens.

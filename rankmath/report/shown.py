@@ -70,6 +70,7 @@ def _declared(array: tuple[str, str]) -> tuple[str, str]:
     name, declared = array
     axes, *conditions = (part.strip() for part in declared.partition(" = ")[0].split(","))
     shape = " × ".join(axes.split()).replace("mask × ", "a mask of tokens: ") or "a number"
+    shape += ", in words λ" if name == "skip" else ""
     return name, ", ".join((shape, *(part for part in conditions if not re.match(r"[a-z]? ?<= |double", part))))
 
 
