@@ -211,7 +211,7 @@ def _as_given(side: Side, instance: Instance, size: int) -> Judged | None:
         terms.reverse()
     for term, value in zip(terms, (side.left, side.right), strict=True):
         given = np.asarray(instance.arrays.get(term.name) if isinstance(term, Letter) else None)
-        if isinstance(value, Fraction | int) and abs(value) < _LARGEST:
+        if isinstance(value, Fraction | int) and abs(Fraction(value)) < _LARGEST:
             exact, nearest = Fraction(value), Fraction(float(value))  # and on which side of it the number is
             found.append((np.asarray(float(value)), (exact > nearest) - (exact < nearest)))
         elif given.dtype == float and given.ndim == instance.is_batch and np.isfinite(given).all():
