@@ -265,5 +265,6 @@ karagodin2024_subspace_two = proved(
     share=0.3,
     notes="So where ⟨Mz, z⟩ < λ‖z‖² for all z ≠ 0 both tokens tend to the normalised L-part of the first, from "
     "every start with independent L-parts. So do n ≤ dim L tokens, and any number from almost every start where M "
-    "has at most one row, or where βQᵀK is a multiple of V (proofs/karagodin2024.tex); else we have not decided it.",
+    "has at most one row, or is symmetric and βQᵀK a multiple of V (proofs/karagodin2024.tex); else we have not "
+    "decided it.",
 )
