@@ -210,15 +210,17 @@ def _as_given(side: Side, instance: Instance, size: int) -> Judged | None:
     if side.formula.operator in (">", ">="):  # the smaller side is the left one
         terms.reverse()
     for term, value in zip(terms, (side.left, side.right), strict=True):
-        given = np.asarray(instance.arrays.get(term.name) if isinstance(term, Letter) else None)
+        given = instance.arrays.get(term.name) if isinstance(term, Letter) else None
         if isinstance(value, Fraction | int) and abs(Fraction(value)) < _LARGEST:
             exact, nearest = Fraction(value), Fraction(float(value))  # and on which side of it the number is
             found.append((np.asarray(float(value)), (exact > nearest) - (exact < nearest)))
-        elif given.dtype == float and given.ndim == instance.is_batch and np.isfinite(given).all():
-            found.append((given, 0))
+        elif isinstance(given, np.ndarray | np.float64) and given.dtype == float and given.ndim == instance.is_batch:
+            found.append((np.asarray(given), 0))
         else:
             return None
     (x, beyond_x), (y, beyond_y) = found
     holds = operator.eq if side.equal else operator.lt if side.strict else operator.le
+    if np.isnan(x).any() or np.isnan(y).any():
+        return None
     below = np.broadcast_to((x == y) & holds(beyond_x, beyond_y) | (x < y) & (not side.equal), (size,))
     return Judged(below, ~below, np.full(size, np.nan), np.full(size, np.nan))
