@@ -27,7 +27,7 @@ def test_the_setting_comes_first_and_texts_nobody_placed_come_last() -> None:
 def test_every_statement_is_shown_where_it_says(entry: Statement) -> None:
     file = proofs_folder().parent / entry.truth
     assert file.is_file()
-    label = label_of(entry.key, entry.truth)
+    label = label_of(entry.key)
     assert label is not None
     assert f"\\label{{{label}}}" in file.read_text(encoding="utf-8")
 
