@@ -16,6 +16,8 @@ from rankmath.validation import Number
 from rankmath.verification.claim import ArrayInstance, Rng, exact_batch, ours, proved
 from rankmath.verification.papers import WU
 
+_MAP = "The map is X ↦ LN(A(X)XW_V), A(X) the attention, LN the division of every token by its norm."
+
 
 def _shown(key: str, design: Callable[..., Design], tokens: int, **options: int) -> Certificate:
     """The proof of a design as a certificate of the statement, accepted by the checker."""
@@ -86,8 +88,7 @@ own_stable_causal_every_n = ours(
     exhibit=partial(_shown, "own:stable-causal-every-n", causal_design, 4),
     share=0.01,
     cost=2,
-    notes="All eigenvalues are below 1; their largest is max μ_{k+1}/μ_k, which may be any number in (0, 1). The map "
-    "is X ↦ LN(A(X)XW_V), A(X) the attention, LN the division of every token by its norm.",
+    notes="All eigenvalues are below 1; their largest is max μ_{k+1}/μ_k, which may be any number in (0, 1). " + _MAP,
 )
 
 
@@ -248,7 +249,7 @@ own_stable_rank_two_every_n = ours(
     exhibit=partial(_shown, "own:stable-rank-two-every-n", rank_two_design, 5),
     share=0.005,
     cost=2,
-    notes="The map is X ↦ LN(A(X)XW_V), A(X) the attention, LN the division of every token by its norm.",
+    notes=_MAP,
 )
 
 
@@ -280,7 +281,7 @@ wu2024_3_measure = proved(
     cost=2,
     notes="The printed proof rests on Lemma 13, which is false for d ≥ 4 as we read it (wu2024:L13); "
     "own:stable-causal-every-n proves it. A ball of starts has positive measure. Here d = n; with item 1, in every "
-    "dimension from 2 on, it is wu2024:3-whole.",
+    f"dimension from 2 on, it is wu2024:3-whole. {_MAP}",
 )
 
 
@@ -324,8 +325,8 @@ wu2024_3_whole = proved(
     draws=(draw_sizes,),
     share=0.004,
     cost=6,
-    notes="For every number of tokens and every dimension from 2 on. A ball of starts has positive measure, so k = 2 is "
-    "item 2. Item 1 for the weights of the paper is wu2024:3.",
+    notes="For every number of tokens and every dimension from 2 on. A ball of starts has positive measure, so k = 2 "
+    f"is item 2. Item 1 for the weights of the paper is wu2024:3. {_MAP}",
 )
 
 
@@ -401,5 +402,6 @@ own_no_stable_orthogonal = ours(
     title="With orthogonal values and no more tokens than dimensions only equal tokens attract",
     draws=(draw_orthogonal,),
     share=0.01,
-    notes="So no equilibrium of rank above one attracts a neighbourhood there; see own:hemisphere, own:full-rank.",
+    notes="So no equilibrium of rank above one attracts a neighbourhood there; see own:hemisphere, own:full-rank. "
+    "μ is the Frobenius norm of the tokens about their mean.",
 )
