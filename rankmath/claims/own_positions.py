@@ -205,8 +205,8 @@ own_pre_norm_diameter = Statement(
     f"diameter(X[L], 2) >= prod_l(abs(skip) - {_GAINED})*diameter(X[0], 2)"
     f" and diameter(X[L], 2) <= prod_l(abs(skip) + {_GAINED})*diameter(X[0], 2)",
     given=("layernorm == rms", "norm_at == before", "mask == any", *LOGITS, f"all_l({_GAINED} < abs(skip))"),
-    title="RMSNorm before attention: a layer multiplies the diameter by |λ|, within Σ_h ‖gW_h‖τ(P_h)/ρ, ρ the least root "
-    "mean square of a token",
+    title="RMSNorm before attention: a layer multiplies the diameter by |λ|, within Σ_h ‖g W_h‖τ(P_h)/ρ, ρ the least "
+    "root mean square of a token",
     **_PROVED,
     draws=_draws(KINDS, log_scale=(-2.0, -0.7), skip=2.0, norm="rms", norm_at="before"),
     extremal=against_the_skip("rms"),
