@@ -63,6 +63,18 @@ def test_layernorm_on_the_sphere_plays_a_role() -> None:
     assert verify("unstated:ln-sphere", [[0, 1], [0, 1]], [[1, 2], [0, 1]]).outcome != Outcome.VIOLATED
 
 
+def test_the_certificate_against_the_sphere_is_an_instance_of_what_is_displayed() -> None:
+    """Attention is uniform over the mask there; without a mask all tokens would be equal after one layer."""
+    data = exhibited("unstated:ln-sphere").data
+    assert not np.any(np.asarray(data["W_QK"]))
+    assert np.array_equal(data["mask"], [[1, 0], [1, 1]])
+    assert data["rank"] == 2
+    W_V = [[float(x) for x in row] for row in data["W_V"]]
+    tokens = np.asarray([[float(x) for x in row] for row in data["tokens"]])
+    mixed = np.asarray([[1, 0], [0.5, 0.5]]) @ tokens @ W_V
+    assert np.allclose(mixed / np.linalg.norm(mixed, axis=1, keepdims=True), tokens, rtol=0, atol=1e-13)
+
+
 @pytest.mark.parametrize(
     ("key", "given", "named"),
     [
