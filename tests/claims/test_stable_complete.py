@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rankmath.certificates.certificate import number
 from rankmath.claims import statement
 from rankmath.decide.battery import verify
 from rankmath.verification.verdict import Outcome
@@ -69,8 +70,7 @@ def test_the_certificate_against_the_sphere_is_an_instance_of_what_is_displayed(
     assert not np.any(np.asarray(data["W_QK"]))
     assert np.array_equal(data["mask"], [[1, 0], [1, 1]])
     assert data["rank"] == 2
-    W_V = [[float(x) for x in row] for row in data["W_V"]]
-    tokens = np.asarray([[float(x) for x in row] for row in data["tokens"]])
+    W_V, tokens = (np.asarray([[float(number(x)) for x in row] for row in data[name]]) for name in ("W_V", "tokens"))
     mixed = np.asarray([[1, 0], [0.5, 0.5]]) @ tokens @ W_V
     assert np.allclose(mixed / np.linalg.norm(mixed, axis=1, keepdims=True), tokens, rtol=0, atol=1e-13)
 
