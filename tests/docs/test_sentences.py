@@ -1530,3 +1530,12 @@ def test_a_boost_keeps_its_axis() -> None:
     image = boost @ null
     assert np.allclose(image[1:] / image[0], w, rtol=0, atol=1e-14)
     assert "a rotation, which takes w to e" in statement("own:mean-field-rate").notes
+
+
+def test_what_is_classical_is_not_said_to_be_of_rankmath() -> None:
+    """Traces bound eigenvalues of every matrix, and every stochastic matrix is a contraction of diameters."""
+    for key, one in statements().items():
+        assert "classical" not in one.notes or "classical" in one.source, key
+    for key in ("own:mask-rate", "own:mask-rate-symmetric", "own:consensus-spectrum", "own:transport"):
+        assert "classical" in statement(key).source
+        assert "Statement and proof are of rankmath" not in citation(key).text("latex")
