@@ -1506,7 +1506,8 @@ def test_what_is_displayed_as_machine_checked_is_what_coq_says() -> None:
     for key in machine_checked():
         if key in statements():
             assert "measure" not in displayed(key)[0], key
-    for key, word in {"wu2024:3-measure": "measure", "own:pre-norm-power": "the exact power"}.items():
+    more = {"wu2024:3-measure": "measure", "own:pre-norm-power": "the exact power", "own:frozen-sign": "follows"}
+    for key, word in {**more, "karagodin2024:subspace-two": "almost every start"}.items():
         assert word in statement(key).title
         assert any(scope for _, scope in machine_checked()[key])
     for key in ("wu2024:3-measure", "wu2024:3-whole"):
