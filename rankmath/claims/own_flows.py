@@ -130,10 +130,10 @@ own_mean_field_rate = proved(
     sharp=True,
     share=0.3,
     notes="Tokens on the unit sphere in d ≥ 2 dimensions, W₂ the distance of their distribution at the time t from one "
-    "point. For β = 0 all tokens rest where the mean is 0; else one boost of some rapidity τ moves them, along an "
-    "axis w that it takes to e: a token x with ⟨w, x⟩ = 2v − 1 goes to one with 1 − ⟨e, x⟩ = 2(1 − v)/(1 + sv). "
-    "Hölder's inequality with this bound gives W₂ ≤ Ce^{−ρt} for every ρ < min(1, (d − 1)/4), and densities that "
-    "are large near one point forbid every larger exponent.",
+    "point. For β = 0 all tokens rest where the mean is 0; else a boost of some rapidity τ along an axis w, and then "
+    "a rotation, which takes w to e, move them: a token x with ⟨w, x⟩ = 2v − 1 goes to one with 1 − ⟨e, x⟩ = "
+    "2(1 − v)/(1 + sv). Hölder's inequality with this bound gives W₂ ≤ Ce^{−ρt} for every ρ < min(1, (d − 1)/4), and "
+    "densities that are large near one point forbid every larger exponent.",
 )
 
 # -- the circle --------------------------------------------------------------------------------------------

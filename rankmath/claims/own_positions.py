@@ -122,7 +122,7 @@ own_transport = Statement(
     "all_p(diameter(X[L], p) <= prod_l(sum_h(operator_norm(W[l,h], p)*dobrushin(P[l,h])))*diameter(X[0], p))",
     given=("mask == any", *LOGITS),
     title="Any logits, any mask: a layer multiplies the diameter by at most Σ_h ‖W_h‖τ(P_h), τ the total variation",
-    **_PROVED,
+    **_PROVED | {"source": f"{OWN}; one head with W = 1 is Dobrushin's contraction, which is classical"},
     draws=_draws(KINDS),
     extremal=meeting_tokens,
     sharp=True,
@@ -206,7 +206,8 @@ own_pre_norm_diameter = Statement(
     f"diameter(X[L], 2) >= prod_l(abs(skip) - {_GAINED})*diameter(X[0], 2)"
     f" and diameter(X[L], 2) <= prod_l(abs(skip) + {_GAINED})*diameter(X[0], 2)",
     given=("layernorm == rms", "norm_at == before", "mask == any", *LOGITS, f"all_l({_GAINED} < abs(skip))"),
-    title="With RMSNorm before it attention changes the diameter by a share that falls as tokens grow",
+    title="RMSNorm before attention: a layer multiplies the diameter by |λ|, within Σ_h ‖g W_h‖τ(P_h)/ρ, ρ the least "
+    "root mean square of a token",
     **_PROVED,
     draws=_draws(KINDS, log_scale=(-2.0, -0.7), skip=2.0, norm="rms", norm_at="before"),
     extremal=against_the_skip("rms"),
@@ -232,13 +233,13 @@ own_consensus_spectrum = Statement(
     " and second_modulus(P0[l,h]) <= dobrushin(P0[l,h])))",
     given=("mask == any", *LOGITS),
     title="Attention at consensus: |trace − 1| ≤ (n − 1)|λ₂|, and |λ₂| is at most the total variation",
-    **_PROVED | {"share": 0.1},
+    **_PROVED | {"share": 0.1, "source": f"{OWN}; both bounds are classical"},
     truth="proofs/own_mask_rate.tex",
     draws=_draws(KINDS[:-1], ((3, 4, 1, 1), (4, 2, 1, 2))),
     notes="|λ₂(P₀)| at the limit is the factor of a layer in the end, in the geometric mean, where one layer of "
     "one head with W = 1, no bias and logits that are analytic in the tokens is repeated, for almost every start "
     "near a consensus where 0 < |λ₂(P₀)| < 1 (proofs/own_mask_rate.tex). Both bounds hold for every "
-    "row-stochastic matrix and are classical; for two tokens all three numbers agree. Balls leave equalities "
+    "row-stochastic matrix; for two tokens all three numbers agree. Balls leave equalities "
     "undecided: two tokens, or all moduli alike, as with relative positions under a causal window of two tokens.",
 )
 

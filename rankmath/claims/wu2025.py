@@ -132,7 +132,7 @@ own_position_bias = proved(
     given=("n >= 2", "w >= 2", "windowed(P, w)"),
     where=_REACH,
     arrays={"P": "t n n, stochastic", "w": ", whole, >= 2"},
-    title="How fast attention goes to the first token, under a window of any width",
+    title="How fast attention goes to the first token, under a window of any width above one",
     source=f"{OWN}, after Theorems 4.1 and 4.2 of {WU_BIAS}",
     draws=_DRAWS["window"],
     sharp=True,

@@ -27,7 +27,7 @@ def described(key: str) -> dict[str, Any]:
     ('proved', 'proofs/own_tv.tex, label stmt:own-tv')
     """
     entry = statement(key)
-    label = label_of(entry.key, entry.truth)
+    label = label_of(entry.key)
     whole = (entry.claimed, *entry.hypotheses, *entry.defined.values())
     calls = {term.function: None for part in whole for term in walk(part) if isinstance(term, Call)}
     calls |= {f"all_{term.index}": None for part in whole for term in walk(part) if isinstance(term, Every)}

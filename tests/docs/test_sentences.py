@@ -1480,3 +1480,63 @@ def test_no_claim_is_said_to_be_open_that_two_tokens_refute() -> None:
     assert {row["answer"] for row in rows if row["claim"] == claim and "skip == 1" in row["given"]} == {"REFUTED"}
     assert not any(claim in path.read_text("utf-8") for path in ROOT.glob("docs/*.toml"))
     assert f"There are {len(rows)}: " in page("benchmarks/claims/README.md")
+
+
+def displayed(key: str) -> tuple[str, str]:
+    """What a citation displays, and what follows it."""
+    shown, _, after = citation(key).text("latex").partition(r"\end{quote}")
+    return shown.partition(r"\begin{quote}")[2], after
+
+
+def test_letters_of_a_display_are_explained_below_it() -> None:
+    """LN is no letter of the notation, nor is the size of tokens that a map makes."""
+    maps = 0
+    for key in statements():
+        shown, after = displayed(key)
+        if r"\mathrm{LN}" in shown:
+            maps += 1
+            assert re.search("LN (is )?the division of every token by its norm", after), key
+        if r"\mu(X(t))" in shown:
+            assert "Frobenius norm of the tokens about their mean" in after, key
+    assert maps > 5
+
+
+def test_what_is_displayed_as_machine_checked_is_what_coq_says() -> None:
+    """Coq has a ball of starts and no measure; products of factors, and no power of the depth."""
+    for key in machine_checked():
+        if key in statements():
+            assert "measure" not in displayed(key)[0], key
+    more = {"wu2024:3-measure": "measure", "own:pre-norm-power": "the exact power", "own:frozen-sign": "follows"}
+    for key, word in {**more, "karagodin2024:subspace-two": "almost every start"}.items():
+        assert word in statement(key).title
+        assert any(scope for _, scope in machine_checked()[key])
+    for key in ("wu2024:3-measure", "wu2024:3-whole"):
+        assert "A ball of starts has positive measure" in statement(key).notes
+
+
+def test_a_window_of_one_token_keeps_attention_where_it_is() -> None:
+    """Nine layers of such a window move nothing, so the title excludes that width, as the hypothesis does."""
+    with pytest.raises(rm.InvalidArgument, match="w"):
+        rm.verify("own:position-bias", [np.eye(3).tolist()] * 9, 1)
+    assert rm.verify("own:position-bias", [np.eye(3).tolist()] * 9, 2).outcome == Outcome.NOT_APPLICABLE
+    assert statement("own:position-bias").title.endswith("of any width above one")
+
+
+def test_a_boost_keeps_its_axis() -> None:
+    """So what takes the axis w to another point e is the rotation after it."""
+    w, tau = np.array([0.6, 0.8]), 0.7
+    null = np.append(1.0, w)
+    boost = np.eye(3) + np.sinh(tau) * (np.outer(np.append(0, w), [1, 0, 0]) + np.outer([1, 0, 0], np.append(0, w)))
+    boost += (np.cosh(tau) - 1) * (np.outer([1, 0, 0], [1, 0, 0]) + np.outer(np.append(0, w), np.append(0, w)))
+    image = boost @ null
+    assert np.allclose(image[1:] / image[0], w, rtol=0, atol=1e-14)
+    assert "a rotation, which takes w to e" in statement("own:mean-field-rate").notes
+
+
+def test_what_is_classical_is_not_said_to_be_of_rankmath() -> None:
+    """Traces bound eigenvalues of every matrix, and every stochastic matrix is a contraction of diameters."""
+    for key, one in statements().items():
+        assert "classical" not in one.notes or "classical" in one.source, key
+    for key in ("own:mask-rate", "own:mask-rate-symmetric", "own:consensus-spectrum", "own:transport"):
+        assert "classical" in statement(key).source
+        assert "Statement and proof are of rankmath" not in citation(key).text("latex")
