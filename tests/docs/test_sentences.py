@@ -1324,6 +1324,30 @@ def test_the_changelog_counts_what_is_machine_checked() -> None:
     assert said in page("CHANGELOG.md")
 
 
+def test_the_changelog_counts_decided_claims_and_rooms() -> None:
+    text = page("CHANGELOG.md")
+    rows = (ROOT / "benchmarks/claims/decided.jsonl").read_text(encoding="utf-8").splitlines()
+    assert f"{len(rows)} decided claims in `benchmarks/claims`" in text
+    assert len(list((ROOT / "rankmath").glob("*/__init__.py"))) == 15
+    assert "Fifteen rooms" in text
+
+
+def test_the_times_of_two_sizes_grow_as_the_page_says() -> None:
+    """Of all pairs of rows of one machine, the larger no smaller in n, d, H or L; the third more is needed."""
+    text = (ROOT / "docs/performance.md").read_text(encoding="utf-8")
+    table = text.partition("<!-- table: time -->")[2].partition("\n\n")[0].strip().splitlines()[2:]
+    rows = [[cell.strip().replace(",", "") for cell in line.strip("|").split("|")] for line in table]
+    excess = []
+    for machine in (4, 5, 6):
+        timed = [(*map(int, row[:4]), float(row[machine])) for row in rows if row[machine]]
+        for (n, d, H, L, t), (N, D, G, M, s) in itertools.permutations(timed, 2):
+            if N >= n and D >= d and G >= H and M >= L:
+                wider = D / d if 4 * D <= N else (D / d) ** 2
+                excess.append(s / t / ((N / n) ** 2 * wider * G / H * M / L))
+    assert len(excess) > 200
+    assert 1.25 < max(excess) <= 4 / 3
+
+
 def test_the_readme_names_every_notebook() -> None:
     names = [path.stem.replace("-", " ") for path in (ROOT / "docs/notebooks").glob("*.ipynb")]
     assert names
