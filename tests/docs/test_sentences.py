@@ -1341,7 +1341,7 @@ def test_the_times_of_two_sizes_grow_as_the_page_says() -> None:
     for machine in (4, 5, 6):
         timed = [(*map(int, row[:4]), float(row[machine])) for row in rows if row[machine]]
         for (n, d, H, L, t), (N, D, G, M, s) in itertools.permutations(timed, 2):
-            if N >= n and D >= d and G >= H and M >= L:
+            if n <= N and d <= D and G >= H and M >= L:
                 wider = D / d if 4 * D <= N else (D / d) ** 2
                 excess.append(s / t / ((N / n) ** 2 * wider * G / H * M / L))
     assert len(excess) > 200
