@@ -17,6 +17,7 @@ from rankmath.decide.battery import Battery, _pursue
 from rankmath.decide.closed_forms import constant, function
 from rankmath.decide.conjecture import examine, sharpen
 from rankmath.decide.existence import negation
+from rankmath.decide.hints import lacking
 from rankmath.formula import read_formula
 from rankmath.verification.instance import NetworkInstance
 from rankmath.verification.judge import judge
@@ -179,3 +180,9 @@ def test_a_violation_that_was_shrunk_is_counted_once() -> None:
     assert battery.outcome == "REFUTED"
     counted = battery.holds + len(battery.violations) + battery.undecided + battery.not_applicable
     assert battery.instances == counted
+
+
+@pytest.mark.parametrize("claim", ["diameter(X[0], 2) > 0", "-norm(X[0], 2) < 0", "0 < mu(X[0])"])
+def test_a_side_without_a_logarithm_follows_from_no_fact(claim: str) -> None:
+    """Equal tokens refute each, and are no counterexample: the answer is HELD, without a fact."""
+    assert lacking(Statement("mine:zero", claim, "n == 2"), seconds=5.0) == ""
