@@ -1324,6 +1324,13 @@ def test_the_changelog_counts_what_is_machine_checked() -> None:
     assert said in page("CHANGELOG.md")
 
 
+def test_the_claims_count_the_certificates_that_are_accepted() -> None:
+    """Undecided ones are not rejected, so the page counts those that are accepted."""
+    stored = len(list((ROOT / "proofs/certificates").glob("*.json")))
+    assert f"*.json | wc -l {stored} " in page("CLAIMS.md")
+    assert f"grep -c ': accepted' {stored} " in page("CLAIMS.md")
+
+
 def test_the_changelog_counts_decided_claims_and_rooms() -> None:
     text = page("CHANGELOG.md")
     rows = (ROOT / "benchmarks/claims/decided.jsonl").read_text(encoding="utf-8").splitlines()
