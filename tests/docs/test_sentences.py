@@ -21,6 +21,7 @@ from scipy.special import lambertw
 
 import rankmath as rm
 from rankmath.arithmetic.balls import precision
+from rankmath.certificates.coq import to_coq
 from rankmath.certificates.issue import certify_claim
 from rankmath.checker.checker import FORMATS, KINDS
 from rankmath.checker.statements import ONE_LINE_DATA, sublayer_data
@@ -1322,6 +1323,17 @@ def test_no_letter_of_a_citation_means_two_things() -> None:
 def test_the_changelog_counts_what_is_machine_checked() -> None:
     said = f"Coq: {len(machine_checked())} of {len(statements())} statements are machine-checked"
     assert said in page("CHANGELOG.md")
+
+
+def test_the_page_says_how_much_longer_ellipsoids_are_than_the_boxes_of_coq() -> None:
+    found = []
+    for key in ("own:stable-causal", "own:stable-complete", "unstated:ln-sphere", "wu2024:conjecture"):
+        (path,) = (ROOT / "proofs/certificates").glob(f"{key.replace(':', '-')}_rm-*.json")
+        text = to_coq(json.loads(path.read_text(encoding="utf-8")), shared=False)[0]
+        found += [int(number) for number in re.findall(r"so it is (\d+) times as long at most", text)]
+    assert len(found) == 4
+    said = f"the longest axis is {min(found)} to {max(found)} times as long as the box"
+    assert said in page("docs/machine-checked.md")
 
 
 def test_the_claims_count_the_certificates_that_are_accepted() -> None:
