@@ -1325,6 +1325,29 @@ def test_the_changelog_counts_what_is_machine_checked() -> None:
     assert said in page("CHANGELOG.md")
 
 
+def test_the_claims_have_the_numbers_of_the_stored_results() -> None:
+    cpu, gpu = (
+        json.loads((ROOT / f"benchmarks/results/{name}.json").read_text("utf-8"))["tables"] for name in ("cpu", "gpu")
+    )
+    text, faster, traced = page("CLAIMS.md"), "faster of torch/centred", "faster of torch/trace"
+    assert all(row[faster] > 1 for row in cpu["layer"] + gpu["layer"])
+    assert f"at all {len(cpu['layer'])} sizes that were measured, and the trace" in text
+    assert sum(row[traced] > 1 for row in cpu["depth"]) == 6 == len(cpu["depth"]) - 1
+    assert "of eight layers at six of seven; a layer of a model in use is level" in text
+    assert abs(cpu["model"][0]["torch/ours"] - 1) < 0.1
+    assert min(row["one by one/sums"] for row in cpu["paths"]) > 30
+    (large,) = (row for row in cpu["large"] if row["n"] == 65536)
+    assert large["held, GiB"] < 1 / 4
+    assert f"at all {len(gpu['layer'])} sizes that were measured, and more than twice" in text
+    (wide,) = (row for row in gpu["layer"] if (row["n"], row["d"], row["H"]) == (4096, 64, 16))
+    assert wide[faster] > 2
+    slower = [row["n"] for row in gpu["layer"] if row[traced] < 1]
+    assert f"is slower at {len(slower)} of them, the largest of {max(slower)} tokens" in text
+    assert "262 144 tokens fit in 8 GiB" in text
+    assert max(row["held, GiB"] for row in gpu["large"] if row["n"] == 262144) < 8
+    assert [int(row["Newton, cpu/gpu"]) for row in gpu["searches"] if row["n = d"] == 8] == [9]
+
+
 def test_the_page_says_how_much_longer_ellipsoids_are_than_the_boxes_of_coq() -> None:
     found = []
     for key in ("own:stable-causal", "own:stable-complete", "unstated:ln-sphere", "wu2024:conjecture"):
