@@ -118,6 +118,10 @@ def test_hypotheses_that_contradict_are_said_to_with_the_derivation() -> None:
 def test_one_token_alone_is_searched_where_it_is_asked_for() -> None:
     answer = examine(Statement("mine:x", "norm(X[0], 2) <= 1", "n == 1"), seconds=1, instances=20)
     assert answer.outcome == "REFUTED"
+    (found, _), *_ = answer.battery.violations
+    assert found.X.shape == (1, 1)
+    assert np.frexp(abs(found.X[0, 0]))[0] == 0.5  # a power of two
+    assert found.net.bias is None
 
 
 def test_a_refutation_that_the_checker_refuses_is_pursued_at_other_scales() -> None:
