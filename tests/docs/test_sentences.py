@@ -1021,7 +1021,34 @@ def less_steep() -> bool:
     return bool(np.abs(p * (1 - p) - 2 / 9).max() < 1e-15)
 
 
+def refuted_by_one_token() -> bool:
+    """Of one token at 0 it is false that its norm is positive, and the certificate is accepted."""
+    net = rm.Network.from_arrays([[[[0.0]]]], [[[[1.0]]]])
+    return certify_claim("mine:x", "norm(X[0], 2) > 0", ["n == 1"], net, [[0.0]], "violates").check().accepted
+
+
+def meets_with_no_values() -> bool:
+    """W = 0: some network has mu(X[1]) <= 0, and no certificate of it is issued."""
+    net = rm.Network.from_arrays([[[[0.0]]]], [[[[0.0]]]])
+    with pytest.raises(rm.NotIssued, match="every W is 0"):
+        certify_claim("mine:x", "mu(X[1]) <= 0", ["H == 1"], net, [[0.0], [1.0]], "holds")
+    return bool(np.ptp(rm.forward(net, [[0.0], [1.0]])) == 0)
+
+
+def paths_without_norms() -> bool:
+    for parts in ({"norm": "rms", "norm_at": "before"}, {"mlp": "swiglu"}):
+        net = rm.Network.random(tokens=3, dim=2, layers=2, seed=0, **parts)
+        with pytest.raises(rm.InvalidArgument, match="the path decomposition needs neither"):
+            rm.path_sums(net, net.random_input(seed=1))
+    return True
+
+
 FALSE: list[tuple[str, str, Callable[[], bool]]] = [
+    ("docs/certificates.md", "*of every network*: one token, all tokens equal", refuted_by_one_token),
+    ("docs/conjectures.md", "with a certificate that it has what is asked; *REFUTED*", meets_with_no_values),
+    ("docs/modern.md", "balls and path sums take", paths_without_norms),
+    ("docs/models.md", "that every part of the library takes", paths_without_norms),
+    ("CHANGELOG.md", "run in every pass and every arithmetic", paths_without_norms),
     ("docs/masks.md", "With W_V = I and no positions it is the rate in the end", sharpens_as_it_meets),
     ("docs/positions.md", "Δ' ≤ κΔ³, κ = Σ_h", order_one_at_every_layer),
     ("docs/positions.md", "over its length after the map, any logits, one head", stays_as_logits_grow),
