@@ -26,7 +26,7 @@ from rankmath.certificates.coq import to_coq
 from rankmath.certificates.coq_terms import Untranslatable
 from rankmath.certificates.issue import certify_claim
 from rankmath.checker import checker, kernel
-from rankmath.checker.checker import FORMATS, KINDS
+from rankmath.checker.checker import FORMATS, KINDS, check_text
 from rankmath.checker.statements import ONE_LINE_DATA, sublayer_data
 from rankmath.claims import statement, statements
 from rankmath.claims.own_mask_rate import FORGETFUL
@@ -1038,6 +1038,13 @@ def meets_with_no_values() -> bool:
     return bool(np.ptp(rm.forward(net, [[0.0], [1.0]])) == 0)
 
 
+def names_formats_alone() -> bool:
+    """A file of the first format is refused with the formats that are read, and no version."""
+    text = rm.certify("own:tv", [0.0, 1.0], [0.5, -0.5]).text()
+    refused = check_text(re.sub(r"rankmath-certificate/\d", "rankmath-certificate/1", text))
+    return not refused.accepted and all(name in refused.reason for name in FORMATS) and "version" not in refused.reason
+
+
 def paths_without_norms() -> bool:
     for parts in ({"norm": "rms", "norm_at": "before"}, {"mlp": "swiglu"}):
         net = rm.Network.random(tokens=3, dim=2, layers=2, seed=0, **parts)
@@ -1049,6 +1056,7 @@ def paths_without_norms() -> bool:
 FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("docs/certificates.md", "*of every network*: one token, all tokens equal", refuted_by_one_token),
     ("docs/conjectures.md", "with a certificate that it has what is asked; *REFUTED*", meets_with_no_values),
+    ("docs/versioning.md", "or says which version does", names_formats_alone),
     ("docs/modern.md", "balls and path sums take", paths_without_norms),
     ("docs/models.md", "that every part of the library takes", paths_without_norms),
     ("CHANGELOG.md", "run in every pass and every arithmetic", paths_without_norms),
