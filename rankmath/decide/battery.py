@@ -397,16 +397,20 @@ def _hunt(statement: Statement, battery: Battery, seed: int, until: float, tell:
             verdict = judge(statement, found.instance, "balls", bits) if found.verdict is None else found.verdict
             battery.take(found.instance, verdict)
     if battery.violations:
-        # The smallest stands first, and what it shrinks to in its place: so the counts add up.
-        battery.violations.sort(key=lambda found: found[0].vector().size)
-        instance, _ = battery.violations[0]
-        assert isinstance(instance, NetworkInstance)
-        left = 0.0 if battery.interrupted else max(_PROVING, min(30.0, 0.8 * (until - time.perf_counter())))
-        try:
-            for smaller in shrinking(statement, instance, seconds=left):
-                battery.violations[0] = smaller
-        except KeyboardInterrupt:
-            battery.interrupted = True
+        _shrink(statement, battery, until)
+
+
+def _shrink(statement: Statement, battery: Battery, until: float) -> None:
+    """The smallest violation stands first, and what it shrinks to in its place: so the counts add up."""
+    battery.violations.sort(key=lambda found: found[0].vector().size)
+    instance, _ = battery.violations[0]
+    assert isinstance(instance, NetworkInstance)
+    left = 0.0 if battery.interrupted else max(_PROVING, min(30.0, 0.8 * (until - time.perf_counter())))
+    try:
+        for smaller in shrinking(statement, instance, seconds=left):
+            battery.violations[0] = smaller
+    except KeyboardInterrupt:
+        battery.interrupted = True
 
 
 def _one_token(statement: Statement, battery: Battery, seed: int, until: float) -> None:
@@ -422,7 +426,7 @@ def _one_token(statement: Statement, battery: Battery, seed: int, until: float) 
                 continue
             battery.take(drawn.select(i), verdict)
             if battery.violations:
-                return
+                return _shrink(statement, battery, until)
 
 
 def _near_extremal(seed: int) -> Iterator[Instance]:

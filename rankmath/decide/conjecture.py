@@ -514,7 +514,7 @@ def in_words(instance: NetworkInstance) -> list[str]:
     layers = "one layer" if net.layers == 1 else f"{net.layers} layers"
     extras = [f"skip {short(net.skip)}"] if net.skip else []
     lines = [
-        f"{n} tokens in dimension {d}, {heads}, {layers}, d_qk = {short(float(net.d_qk))}"
+        f"{n} token{'s' if n > 1 else ''} in dimension {d}, {heads}, {layers}, d_qk = {short(float(net.d_qk))}"
         + "".join(f", {e}" for e in extras)
     ]
     norms = [[*_norms(layer)] for layer in net.sublayers]

@@ -47,7 +47,7 @@ def shrinking(
         for smaller in _smaller(instance):
             if time.perf_counter() > until:
                 break
-            if (smaller.X[0] == smaller.X).all():
+            if len(smaller.X) > 1 and (smaller.X[0] == smaller.X).all():
                 continue  # equal tokens say nothing, and the checker refuses them
             try:
                 found = judge(statement, smaller, "balls", _BITS)

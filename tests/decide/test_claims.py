@@ -17,6 +17,7 @@ from rankmath.decide.battery import Battery, _pursue
 from rankmath.decide.closed_forms import constant, function
 from rankmath.decide.conjecture import examine, sharpen
 from rankmath.decide.existence import negation
+from rankmath.decide.hints import lacking
 from rankmath.formula import read_formula
 from rankmath.verification.instance import NetworkInstance
 from rankmath.verification.judge import judge
@@ -117,6 +118,10 @@ def test_hypotheses_that_contradict_are_said_to_with_the_derivation() -> None:
 def test_one_token_alone_is_searched_where_it_is_asked_for() -> None:
     answer = examine(Statement("mine:x", "norm(X[0], 2) <= 1", "n == 1"), seconds=1, instances=20)
     assert answer.outcome == "REFUTED"
+    (found, _), *_ = answer.battery.violations
+    assert found.X.shape == (1, 1)
+    assert np.frexp(abs(found.X[0, 0]))[0] == 0.5  # a power of two
+    assert found.net.bias is None
 
 
 def test_a_refutation_that_the_checker_refuses_is_pursued_at_other_scales() -> None:
@@ -179,3 +184,9 @@ def test_a_violation_that_was_shrunk_is_counted_once() -> None:
     assert battery.outcome == "REFUTED"
     counted = battery.holds + len(battery.violations) + battery.undecided + battery.not_applicable
     assert battery.instances == counted
+
+
+@pytest.mark.parametrize("claim", ["diameter(X[0], 2) > 0", "-norm(X[0], 2) < 0", "0 < mu(X[0])"])
+def test_a_side_without_a_logarithm_follows_from_no_fact(claim: str) -> None:
+    """Equal tokens refute each, and are no counterexample: the answer is HELD, without a fact."""
+    assert lacking(Statement("mine:zero", claim, "n == 2"), seconds=5.0) == ""

@@ -5,6 +5,7 @@ Where a page has numbers in place of such a sentence, they are computed here and
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 import math
@@ -21,8 +22,11 @@ from scipy.special import lambertw
 
 import rankmath as rm
 from rankmath.arithmetic.balls import precision
+from rankmath.certificates.coq import to_coq
+from rankmath.certificates.coq_terms import Untranslatable
 from rankmath.certificates.issue import certify_claim
-from rankmath.checker.checker import FORMATS, KINDS
+from rankmath.checker import checker, kernel
+from rankmath.checker.checker import FORMATS, KINDS, check_text
 from rankmath.checker.statements import ONE_LINE_DATA, sublayer_data
 from rankmath.claims import statement, statements
 from rankmath.claims.own_mask_rate import FORGETFUL
@@ -1020,7 +1024,42 @@ def less_steep() -> bool:
     return bool(np.abs(p * (1 - p) - 2 / 9).max() < 1e-15)
 
 
+def refuted_by_one_token() -> bool:
+    """Of one token at 0 it is false that its norm is positive, and the certificate is accepted."""
+    net = rm.Network.from_arrays([[[[0.0]]]], [[[[1.0]]]])
+    return certify_claim("mine:x", "norm(X[0], 2) > 0", ["n == 1"], net, [[0.0]], "violates").check().accepted
+
+
+def meets_with_no_values() -> bool:
+    """W = 0: some network has mu(X[1]) <= 0, and no certificate of it is issued."""
+    net = rm.Network.from_arrays([[[[0.0]]]], [[[[0.0]]]])
+    with pytest.raises(rm.NotIssued, match="every W is 0"):
+        certify_claim("mine:x", "mu(X[1]) <= 0", ["H == 1"], net, [[0.0], [1.0]], "holds")
+    return bool(np.ptp(rm.forward(net, [[0.0], [1.0]])) == 0)
+
+
+def names_formats_alone() -> bool:
+    """A file of the first format is refused with the formats that are read, and no version."""
+    text = rm.certify("own:tv", [0.0, 1.0], [0.5, -0.5]).text()
+    refused = check_text(re.sub(r"rankmath-certificate/\d", "rankmath-certificate/1", text))
+    return not refused.accepted and all(name in refused.reason for name in FORMATS) and "version" not in refused.reason
+
+
+def paths_without_norms() -> bool:
+    for parts in ({"norm": "rms", "norm_at": "before"}, {"mlp": "swiglu"}):
+        net = rm.Network.random(tokens=3, dim=2, layers=2, seed=0, **parts)
+        with pytest.raises(rm.InvalidArgument, match="the path decomposition needs neither"):
+            rm.path_sums(net, net.random_input(seed=1))
+    return True
+
+
 FALSE: list[tuple[str, str, Callable[[], bool]]] = [
+    ("docs/certificates.md", "*of every network*: one token, all tokens equal", refuted_by_one_token),
+    ("docs/conjectures.md", "with a certificate that it has what is asked; *REFUTED*", meets_with_no_values),
+    ("docs/versioning.md", "or says which version does", names_formats_alone),
+    ("docs/modern.md", "balls and path sums take", paths_without_norms),
+    ("docs/models.md", "that every part of the library takes", paths_without_norms),
+    ("CHANGELOG.md", "run in every pass and every arithmetic", paths_without_norms),
     ("docs/masks.md", "With W_V = I and no positions it is the rate in the end", sharpens_as_it_meets),
     ("docs/positions.md", "Δ' ≤ κΔ³, κ = Σ_h", order_one_at_every_layer),
     ("docs/positions.md", "over its length after the map, any logits, one head", stays_as_logits_grow),
@@ -1324,6 +1363,80 @@ def test_the_changelog_counts_what_is_machine_checked() -> None:
     assert said in page("CHANGELOG.md")
 
 
+def test_pages_say_with_how_many_bits_the_checker_decides() -> None:
+    most, more = max(kernel.PRECISIONS), checker.MAX_BITS
+    assert f"128, 256, …, {most} bits" in page("docs/certificates.md")
+    assert f"may begin with more, up to {more})" in page("docs/certificates.md")
+    assert f"rational and no longer than {kernel.MAX_EXACT_BITS} bits, and in intervals" in page("docs/certificates.md")
+    said = f"intervals of {most} bits cannot tell, or of as many more, up to {more}, as a hint asks for"
+    assert said in page("docs/what-a-certificate-claims.md")
+
+
+def test_the_claims_have_the_numbers_of_the_stored_results() -> None:
+    cpu, gpu = (
+        json.loads((ROOT / f"benchmarks/results/{name}.json").read_text("utf-8"))["tables"] for name in ("cpu", "gpu")
+    )
+    text, faster, traced = page("CLAIMS.md"), "faster of torch/centred", "faster of torch/trace"
+    assert all(row[faster] > 1 for row in cpu["layer"] + gpu["layer"])
+    assert f"at all {len(cpu['layer'])} sizes that were measured, and the trace" in text
+    assert sum(row[traced] > 1 for row in cpu["depth"]) == 6 == len(cpu["depth"]) - 1
+    assert "of eight layers at six of seven; a layer of a model in use is level" in text
+    assert abs(cpu["model"][0]["torch/ours"] - 1) < 0.1
+    assert min(row["one by one/sums"] for row in cpu["paths"]) > 30
+    (large,) = (row for row in cpu["large"] if row["n"] == 65536)
+    assert large["held, GiB"] < 1 / 4
+    assert f"at all {len(gpu['layer'])} sizes that were measured, and more than twice" in text
+    (wide,) = (row for row in gpu["layer"] if (row["n"], row["d"], row["H"]) == (4096, 64, 16))
+    assert wide[faster] > 2
+    slower = [row["n"] for row in gpu["layer"] if row[traced] < 1]
+    assert f"is slower at {len(slower)} of them, the largest of {max(slower)} tokens" in text
+    assert "262 144 tokens fit in 8 GiB" in text
+    assert max(row["held, GiB"] for row in gpu["large"] if row["n"] == 262144) < 8
+    assert [int(row["Newton, cpu/gpu"]) for row in gpu["searches"] if row["n = d"] == 8] == [9]
+
+
+def test_the_page_says_how_much_longer_ellipsoids_are_than_the_boxes_of_coq() -> None:
+    found = []
+    for key in ("own:stable-causal", "own:stable-complete", "unstated:ln-sphere", "wu2024:conjecture"):
+        (path,) = (ROOT / "proofs/certificates").glob(f"{key.replace(':', '-')}_rm-*.json")
+        text = to_coq(json.loads(path.read_text(encoding="utf-8")), shared=False)[0]
+        found += [int(number) for number in re.findall(r"so it is (\d+) times as long at most", text)]
+    assert len(found) == 4
+    said = f"the longest axis is {min(found)} to {max(found)} times as long as the box"
+    assert said in page("docs/machine-checked.md")
+
+
+def test_the_claims_count_the_certificates_that_are_accepted() -> None:
+    """Undecided ones are not rejected, so the page counts those that are accepted."""
+    stored = len(list((ROOT / "proofs/certificates").glob("*.json")))
+    assert f"*.json | wc -l {stored} " in page("CLAIMS.md")
+    assert f"grep -c ': accepted' {stored} " in page("CLAIMS.md")
+
+
+def test_the_changelog_counts_decided_claims_and_rooms() -> None:
+    text = page("CHANGELOG.md")
+    rows = (ROOT / "benchmarks/claims/decided.jsonl").read_text(encoding="utf-8").splitlines()
+    assert f"{len(rows)} decided claims in `benchmarks/claims`" in text
+    assert len(list((ROOT / "rankmath").glob("*/__init__.py"))) == 15
+    assert "Fifteen rooms" in text
+
+
+def test_the_times_of_two_sizes_grow_as_the_page_says() -> None:
+    """Of all pairs of rows of one machine, the larger no smaller in n, d, H or L; the third more is needed."""
+    text = (ROOT / "docs/performance.md").read_text(encoding="utf-8")
+    table = text.partition("<!-- table: time -->")[2].partition("\n\n")[0].strip().splitlines()[2:]
+    rows = [[cell.strip().replace(",", "") for cell in line.strip("|").split("|")] for line in table]
+    excess = []
+    for machine in (4, 5, 6):
+        timed = [(*map(int, row[:4]), float(row[machine])) for row in rows if row[machine]]
+        for (n, d, H, L, t), (N, D, G, M, s) in itertools.permutations(timed, 2):
+            if n <= N and d <= D and G >= H and M >= L:
+                wider = D / d if 4 * D <= N else (D / d) ** 2
+                excess.append(s / t / ((N / n) ** 2 * wider * G / H * M / L))
+    assert len(excess) > 200
+    assert 1.25 < max(excess) <= 4 / 3
+
+
 def test_the_readme_names_every_notebook() -> None:
     names = [path.stem.replace("-", " ") for path in (ROOT / "docs/notebooks").glob("*.ipynb")]
     assert names
@@ -1464,6 +1577,20 @@ def test_every_stored_certificate_is_in_the_table_of_coq() -> None:
     seconds = [float(said) for *_, said in rows if re.fullmatch(r"[\d.]+", said)]
     assert f"Of {len(rows)} certificates {len(seconds)} are theorems" in text
     assert max(seconds) < 120
+
+
+def test_what_the_table_of_coq_says_is_of_the_theorems_that_are_printed_today() -> None:
+    """The hash of each text, or why there is none: `python benchmarks/coq_certificates.py` goes on from there."""
+    text = (ROOT / "docs/coq-certificates.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `[\w.:-]+` \| `([^`]+\.json)` \| `?(\w*)`? \| (.+) \|$", text, flags=re.M)
+    printed, today = {name: mark or said for name, mark, said in rows}, {}
+    for path in (ROOT / "proofs" / "certificates").glob("*.json"):
+        try:
+            theorem = to_coq(json.loads(path.read_text(encoding="utf-8")), shared=False)[0]
+            today[path.name] = hashlib.sha256(theorem.encode()).hexdigest()[:12]
+        except Untranslatable as why:
+            today[path.name] = str(why).replace("|", "\\|")
+    assert printed == today
 
 
 def test_no_claim_is_said_to_be_open_that_two_tokens_refute() -> None:
