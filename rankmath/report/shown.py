@@ -39,7 +39,7 @@ def described(key: str) -> dict[str, Any]:
         "claim": text(entry.claimed),
         "quantifier": entry.quantifier,
         "where": {name: text(meaning) for name, meaning in entry.defined.items()},
-        "given": ", ".join(filter(None, (entry.hypotheses_in_words, *map(words, entry.unsaid)))),
+        "given": entry.hypotheses_in_words,
         "arrays": dict(map(_declared, entry.arrays.items())),
         "quantities": {
             function.name: function.meaning + (f"; as a formula: {function.text}" if function.text else "")
