@@ -9,7 +9,7 @@ from typing import Any
 
 from rankmath.claims import statement
 from rankmath.formula.language import FUNCTIONS
-from rankmath.formula.printing import text, words
+from rankmath.formula.printing import text
 from rankmath.formula.terms import Call, Every, walk
 from rankmath.report.sources import certificate_file, committed_certificates, label_of, machine_checked, without_theorem
 from rankmath.verification.statement import explained
