@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 from importlib.metadata import requires
 from pathlib import Path
@@ -15,7 +16,9 @@ from click.testing import CliRunner, Result
 
 import rankmath as rm
 from rankmath.claims import bound, statements
+from rankmath.claims.own_flows import FLOW
 from rankmath.cli import main
+from rankmath.cli.conjecture import statements_of
 from rankmath.definitions.entries import ENTRIES
 from rankmath.files import proofs_folder
 from rankmath.report.sources import committed_certificates
@@ -54,6 +57,19 @@ def test_the_language_is_listed_in_eighty_columns_with_examples_that_say_somethi
     for entry in ENTRIES.values():
         assert f"example: {entry.example}" in " ".join(shown.split())
         assert entry.truth or entry.name.startswith("consensus") or not entry.example.endswith(">= 0"), entry.name
+
+
+def test_every_example_of_the_language_is_read_as_a_claim_but_those_of_arrays() -> None:
+    """Run alone, as a person runs it: what other claims define for themselves is not in the list."""
+    done = subprocess.run([sys.executable, "-m", "rankmath", "quantities"], capture_output=True, text=True, check=True)
+    of_claims, of_arrays = done.stdout.split("The following are of arrays")
+    examples = re.findall(r"example: (.+?)\n(?=\S|$)", of_claims, flags=re.S)
+    assert "speed(V, B, G, X) <= form_size(V)" in examples
+    for example in (" ".join(text.split()) for text in examples):
+        (found,) = statements_of((example,), (), [], None) if "==" not in example and "(" in example else (None,)
+        assert found is None or found.arrays == (FLOW if "V, B, G, X" in example else {})
+    with pytest.raises(rm.InvalidArgument, match="an array of the instance is needed"):
+        statements_of((" ".join(of_arrays.partition("example: ")[2].splitlines()[0].split()),), (), [], None)
 
 
 @pytest.mark.parametrize("option", ["init", "mlp", "norm", "residual", "arithmetic"])
