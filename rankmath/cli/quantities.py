@@ -51,7 +51,7 @@ def quantities(as_json: bool) -> None:
         )
         for name, words in SWITCHES.items()
     ]
-    of_networks, of_flows, of_arrays = [], [], []
+    of_networks, of_flows, of_arrays = (list[tuple[str, str, str]]() for _ in range(3))
     for name, entry in functions.items():
         kinds = {parameter.kind for parameter in entry.parameters}
         names = [parameter.name for parameter in entry.parameters]
