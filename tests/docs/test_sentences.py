@@ -1294,6 +1294,24 @@ def test_the_captions_have_the_numbers_of_the_run() -> None:
     assert min(stored["order"][2:]) > 3  # "from layer 3 on … a factor of three and more a layer"
 
 
+def test_the_heads_have_the_numbers_of_the_run() -> None:
+    stored = json.loads((ROOT / "docs" / "heads.json").read_text(encoding="utf-8"))
+    near = [head for head in stored if abs(head["factor"] / head["second modulus"] - 1) < 1e-13]
+    far = [head for head in stored if head not in near]
+    assert (len(stored), len(near), len(far)) == (36, 34, 2)
+    (first, one), (second, other) = ([f"{head[name]:.3f}" for name in ("factor", "second modulus")] for head in far)
+    assert f"with factors {first} and {second} where |λ₂(P₀)| is {one} and {other}" in page("docs/modern.md")
+    assert min(head["factor"] for head in far) > 0.99
+
+
+def test_the_distance_of_the_two_computations_of_a_trained_model_is_the_one_that_is_printed() -> None:
+    stored = json.loads((ROOT / "docs" / "minilm.json").read_text(encoding="utf-8"))
+    pairs = zip(stored["centred"], stored["mpmath_222_digits"], strict=True)
+    said = re.search(r"the same seven logarithms to ([\d.]+)·10⁻¹⁵, relatively", page("docs/models.md"))
+    assert said is not None
+    assert max(abs(a / b - 1) for a, b in pairs) * 1e15 <= float(said[1])
+
+
 def test_what_is_shown_of_a_statement_explains_its_words() -> None:
     """All functions but those of every textbook, and loops over layers, heads, blocks and tokens."""
     known = {"sqrt", "exp", "log", "tanh", "abs", "floor", "min", "max"}
