@@ -35,7 +35,7 @@ _FEW = 60
     "--instances",
     type=int,
     default=400,
-    help="Instances drawn of each statement, fewer where each costs linear programs; near-extremal and searched "
+    help="Instances drawn of each statement, fewer of one whose instances are costly; near-extremal and searched "
     "ones come on top.",
 )
 @click.option("--certify", type=int, default=8, help="How many of them balls decide at least.")
