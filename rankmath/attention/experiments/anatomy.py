@@ -69,7 +69,8 @@ def _of_tokens(states: list[Floats]) -> list[str]:
     last = found[-1][0]
     with_all, without = effective_rank(states[first]), effective_rank(states[first][~dominating(states[first])])
     verb = "tokens {} are" if len(places) > 1 else "token {} is"
-    than = f"times as long as the median one ({np.median(lengths):.4g}), token {places[0]} of length {lengths[places[0]]:.4g}"
+    first_of_them = f"token {places[0]} of length {lengths[places[0]]:.4g}"
+    than = f"times as long as the median one ({np.median(lengths):.4g}), {first_of_them}"
     where = f"from layer {first} to {last}" if len(found) == last - first + 1 else f"at {len(found)} depths"
     return [
         f"Massive activations {where}: after layer {first} {verb.format(names)} more than {DOMINATING:g} {than}.",
