@@ -938,6 +938,15 @@ def place_is_not_the_angle() -> bool:
     return bool(P[2, 2] > 1.5 * P[1, 1])
 
 
+def no_paths_through_norms_and_maps() -> bool:
+    """Paths are sums of products: a norm before the map, or an MLP, is refused."""
+    for part in ({"norm": "rms", "norm_at": "before"}, {"mlp": "swiglu"}):
+        net = rm.Network.random(tokens=3, dim=2, layers=1, seed=0, **part)  # type: ignore[arg-type]
+        with pytest.raises(rm.InvalidArgument, match="the path decomposition needs neither"):
+            rm.path_sums(net, net.random_input(seed=1))
+    return True
+
+
 def no_unit_length() -> bool:
     """RMSNorm as it comes has ε = 10⁻⁵: a short token has not the length √d."""
     norm = rm.LayerNorm("rms")
@@ -1064,6 +1073,8 @@ FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("docs/positions.md", "over the layers | no faster than 1/√L", halved_each_layer),
     ("docs/findings.md", "O(log n))/(qd). |", wide_at_the_threshold),
     ("docs/metrics.md", "All take doubles, and balls", refuses_balls),
+    ("docs/models.md", "that every part of the library takes", no_paths_through_norms_and_maps),
+    ("docs/modern.md", "balls and path sums take", no_paths_through_norms_and_maps),
     ("docs/centring.md", "After four layers or so", twelve_digits_after_four_layers),
     ("docs/positions.md", "no bias, rotary, ALiBi, relative or no positions", place_is_not_the_angle),
     ("docs/architectures.md", "With a constant gain that", no_unit_length),
