@@ -27,13 +27,13 @@ from rankmath.checker.intervals import Rejected
 from rankmath.checker.kernel import PRECISIONS, Decision, Definitions, Evaluator, decide, formula, whole
 from rankmath.checker.limits import limited
 from rankmath.checker.network import (
+    all_meant,
     arranged,
     demand_language,
     demand_meaning,
     hypotheses,
     in_fractions,
     is_switch,
-    meant,
     names_centers,
     read_network,
     spelled,
@@ -247,7 +247,7 @@ def _decided(content: dict[str, Any], words: list[str], deadline: float) -> tupl
     if kind == "derivation":
         demand(not own, f"kind: {short(kind)} is for claims about networks")
         demand_language(in_fractions(content["claim"]), [in_fractions(text) for text in content["given"]], deadline)
-        whole_given = [*content["given"], *meant(content["claim"], content["given"])]
+        whole_given = [*content["given"], *all_meant(content["claim"], content["given"])]
         return check_derivation({**content, "given": whole_given}, words, deadline)
     if registered is not None and own:
         return _own_statement(key, STATEMENTS[key], content, words, deadline)
@@ -341,7 +341,7 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
     verb = "satisfies" if kind == "holds" else "violates"
     says = f": {known[0]}" if known else ", as this file words it"
     words.append(f"claim: this instance {verb} {key}{says}: {content['claim']}")
-    words.append(f"hypotheses: {'; '.join([*content['given'], *meant(claim, given)])}")
+    words.append(f"hypotheses: {'; '.join([*content['given'], *all_meant(claim, given)])}")
     words.append(
         f"{data['n']} tokens of dimension {data['d']}, {data['L']} layer(s), {data['H']} head(s)"
         f"{''.join(f', {name} = {number(data[name])}' for name in ('d_qk', 'skip') if name in data)}"

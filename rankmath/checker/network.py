@@ -234,7 +234,7 @@ def hypotheses(claim: str, given: list[str], data: Mapping[str, Any]) -> list[st
             demand(_switched(name, word, data), f"a hypothesis fails: {text}")
         else:
             conditions.append(text)
-    for text in meant(claim, given):
+    for text in all_meant(claim, given):
         name, word = text.split(" == ")
         met = data.get("skip") == 0 if name == "skip" else _switched(name, word, data)
         demand(met, f"data: the hypotheses allow no other {name}; {text} where nothing is said")
@@ -249,10 +249,10 @@ def unsaid(claim: str, given: list[str]) -> list[str]:
     return [text for name, text in DEFAULTS.items() if name not in said]
 
 
-def meant(claim: str, given: list[str]) -> list[str]:
+def all_meant(claim: str, given: list[str]) -> list[str]:
     """All that holds where nothing is said: positions, caps and norms of queries and keys among it.
 
-    >>> meant("mu(X[1]) <= 1", ["mask == any", "layernorm == rms", "norm_at == any", "positions == any", "mlp == any"])
+    >>> all_meant("mu(X[1]) <= 1", ["mask == any", "layernorm == rms", "norm_at == any", "positions == any", "mlp == any"])
     ['skip == 0', 'softcap == none', 'qk_norm == none']
     """
     said = {text.split("==")[0].strip() for text in given if is_switch(text)}
