@@ -252,8 +252,8 @@ def unsaid(claim: str, given: list[str]) -> list[str]:
 def all_meant(claim: str, given: list[str]) -> list[str]:
     """All that holds where nothing is said: positions, caps and norms of queries and keys among it.
 
-    >>> all_meant("mu(X[1]) <= 1", ["mask == any", "layernorm == rms", "norm_at == any", "positions == any", "mlp == any"])
-    ['skip == 0', 'softcap == none', 'qk_norm == none']
+    >>> all_meant("mu(X[1]) <= 1", ["mask == any", "layernorm == any", "mlp == any", "norm_at == any"])
+    ['skip == 0', 'positions == none', 'softcap == none', 'qk_norm == none']
     """
     said = {text.split("==")[0].strip() for text in given if is_switch(text)}
     return [*unsaid(claim, given), *(text for name, text in UNPRINTED.items() if name not in said)]
