@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pytest
 from flint import arb
 
 from rankmath.claims import statements
 from rankmath.files import proofs_folder
-from rankmath.report.sources import ORDER, bibliography, cited_by, field, label_of, preamble, proof_texts
+from rankmath.report.sources import ORDER, bibliography, cited_by, field, label_of, preamble, proof_texts, slug
 from rankmath.verification.papers import FIELD
 from rankmath.verification.statement import Statement
 
@@ -30,6 +31,12 @@ def test_every_statement_is_shown_where_it_says(entry: Statement) -> None:
     label = label_of(entry.key, entry.truth)
     assert label is not None
     assert f"\\label{{{label}}}" in file.read_text(encoding="utf-8")
+
+
+def test_every_statement_but_one_has_a_label_of_its_own() -> None:
+    """The sandwich lemma without its hypothesis is refuted where the lemma is proved."""
+    borrowed = [key for key, entry in statements().items() if label_of(key, entry.truth) != f"stmt:{slug(key)}"]
+    assert borrowed == ["dong2021v1:A.3"]
 
 
 def test_labels_are_unique_and_every_reference_has_one() -> None:
@@ -81,7 +88,9 @@ def test_the_preamble_defines_what_the_assembly_uses() -> None:
         (lambda d: (2 * (d.exp() - 1) / d).sqrt(), 2, "1.256"),
     ],
 )
-def test_the_table_of_thresholds_has_the_decimals_where_the_constants_reach_theirs(constant, most, typed) -> None:
+def test_thresholds_have_the_decimals_where_the_constants_reach_theirs(
+    constant: Callable[[arb], arb], most: float, typed: str
+) -> None:
     # √2 A(δ/2) for one head and √(2A(δ)) for several: 4 about the minimiser, 2 about the mean; both increase.
     assert typed in proof_texts()["own_gamma_free"]
     assert constant(arb(typed)) < most < constant(arb(typed) + arb("0.001"))
