@@ -245,6 +245,7 @@ defined(
     "largest length of a velocity P_{x_i}Σ_j a_ij V x_j, a the softmax of x_iᵀBx_j over the j with G_ij = 1; rows of "
     "X are divided by their lengths",
     by_name=True,
+    example="speed(V, B, G, X) <= form_size(V)",
 )
 
 

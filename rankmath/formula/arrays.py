@@ -183,7 +183,7 @@ defined(
     "least_value(lam: array)",
     "min(lam[i] for i in range(len(lam)))",
     "least entry",
-    example="least_value(lam) <= first_value(lam)",
+    example="least_value(lam) <= 1",
 )
 defined(
     "positive_stochastic(A: array)",

@@ -9,7 +9,7 @@ from typing import Any
 
 from rankmath.claims import statement
 from rankmath.formula.language import FUNCTIONS, LETTERS
-from rankmath.formula.printing import text, words
+from rankmath.formula.printing import text
 from rankmath.formula.terms import Call, Every, walk
 from rankmath.report.sources import certificate_file, committed_certificates, label_of, machine_checked, without_theorem
 from rankmath.verification.statement import explained
@@ -33,7 +33,7 @@ def described(key: str) -> dict[str, Any]:
     calls |= {f"all_{term.index}": None for part in whole for term in walk(part) if isinstance(term, Every)}
     measured = [FUNCTIONS[name] for name in calls if FUNCTIONS[name].evaluate is not None or name in _UNUSUAL]
     letters = [part for formula in whole for term in walk(formula) for part in explained(term)]
-    given = ", ".join(filter(None, (entry.hypotheses_in_words, *map(words, entry.unsaid))))
+    given = entry.hypotheses_in_words
     if re.search(r"\bskip\b(?! connection)", " ".join((given, *map(text, (entry.claimed, *entry.defined.values()))))):
         letters.append(("skip", "", LETTERS["skip"]))
     return {

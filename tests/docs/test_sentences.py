@@ -35,6 +35,7 @@ from rankmath.cli import main
 from rankmath.equilibria.certify import certify_design
 from rankmath.equilibria.designs import causal_design, path_design, scale_factors
 from rankmath.equilibria.trees import search_tree, tree_logits
+from rankmath.linalg.metrics import attention_rollout
 from rankmath.model.sublayers import Attention, Sublayer
 from rankmath.report.cite import citation
 from rankmath.report.shown import described
@@ -918,6 +919,45 @@ def halved_each_layer() -> bool:
     return sizes == pytest.approx([2.0 * 0.5 ** (l + 1) for l in range(6)], rel=1e-9)
 
 
+def refuses_balls() -> bool:
+    """The rollout is for doubles."""
+    with pytest.raises(rm.InvalidArgument, match="a real numeric array is needed"):
+        attention_rollout(np.asarray([[[[arb(1)]]]]))
+    return True
+
+
+def twelve_digits_after_four_layers() -> bool:
+    net = rm.Network.random(tokens=16, dim=8, layers=6, seed=0)
+    apart = [np.ptp(Y, axis=0).max() / np.abs(Y).max() for Y in rm.hidden_states(net, net.random_input(seed=1))]
+    return bool(apart[4] > 1e-13 and apart[5] < 2e-15)
+
+
+def place_is_not_the_angle() -> bool:
+    """Causal, equal tokens, angles 0, 0 and 90° in place of angles proportional to the place: the share of token 1."""
+    turns = [np.eye(2), np.eye(2), np.asarray([[0.0, 1.0], [-1.0, 0.0]])]
+    x = np.asarray([2.0, 0.0])
+    S = np.asarray([[(x @ turns[i]) @ (x @ turns[j]) for j in range(3)] for i in range(3)])
+    P = np.tril(np.exp(S))
+    P /= P.sum(axis=1, keepdims=True)
+    return bool(P[2, 2] > 1.5 * P[1, 1])
+
+
+def no_paths_through_norms_and_maps() -> bool:
+    """Paths are sums of products: a norm before the map, or an MLP, is refused."""
+    for part in ({"norm": "rms", "norm_at": "before"}, {"mlp": "swiglu"}):
+        net = rm.Network.random(tokens=3, dim=2, layers=1, seed=0, **part)  # type: ignore[arg-type]
+        with pytest.raises(rm.InvalidArgument, match="the path decomposition needs neither"):
+            rm.path_sums(net, net.random_input(seed=1))
+    return True
+
+
+def no_unit_length() -> bool:
+    """RMSNorm as it comes has ε = 10⁻⁵: a short token has not the length √d."""
+    norm = rm.LayerNorm("rms")
+    x = np.asarray([1e-3, 0.0])
+    return norm.floor == 1e-5 and bool(np.linalg.norm(x / np.sqrt((x @ x) / 2 + norm.floor)) < 0.5)
+
+
 def wide_at_the_threshold() -> bool:
     """a² + (n − 1)b² − ¼ with ρ = 1/n, times d − 1: for d = 10⁶ and n = 1000 it is 500, and γ log²n/16 is 1.5."""
     n, d = 1000, 10**6
@@ -1071,6 +1111,12 @@ FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("docs/flows.md", "smaller on its orthogonal complement: all tokens tend", opposite_tokens_rest),
     ("docs/positions.md", "over the layers | no faster than 1/√L", halved_each_layer),
     ("docs/findings.md", "O(log n))/(qd). |", wide_at_the_threshold),
+    ("docs/metrics.md", "All take doubles, and balls", refuses_balls),
+    ("docs/models.md", "that every part of the library takes", no_paths_through_norms_and_maps),
+    ("docs/modern.md", "balls and path sums take", no_paths_through_norms_and_maps),
+    ("docs/centring.md", "After four layers or so", twelve_digits_after_four_layers),
+    ("docs/positions.md", "no bias, rotary, ALiBi, relative or no positions", place_is_not_the_angle),
+    ("docs/architectures.md", "With a constant gain that", no_unit_length),
     ("rankmath/claims/chen2026.py", "O(log m))/(qd).", wide_at_the_threshold),
     ("docs/findings.md", "with constant 1, r = ⌈(n − 1)/(w − 1)⌉ for a window w ≥ 2; attained", prefix_of_all),
     ("README.md", "address of every entry are those", papers_have_their_own_years),
@@ -1331,6 +1377,24 @@ def test_the_captions_have_the_numbers_of_the_run() -> None:
     assert [round(min(above)), round(max(above))] == [2, 4]
     assert "lies about two to four powers of ten above" in text
     assert min(stored["order"][2:]) > 3  # "from layer 3 on … a factor of three and more a layer"
+
+
+def test_the_heads_have_the_numbers_of_the_run() -> None:
+    stored = json.loads((ROOT / "docs" / "heads.json").read_text(encoding="utf-8"))
+    near = [head for head in stored if abs(head["factor"] / head["second modulus"] - 1) < 1e-13]
+    far = [head for head in stored if head not in near]
+    assert (len(stored), len(near), len(far)) == (36, 34, 2)
+    (first, one), (second, other) = ([f"{head[name]:.3f}" for name in ("factor", "second modulus")] for head in far)
+    assert f"with factors {first} and {second} where |λ₂(P₀)| is {one} and {other}" in page("docs/modern.md")
+    assert min(head["factor"] for head in far) > 0.99
+
+
+def test_the_distance_of_the_two_computations_of_a_trained_model_is_the_one_that_is_printed() -> None:
+    stored = json.loads((ROOT / "docs" / "minilm.json").read_text(encoding="utf-8"))
+    pairs = zip(stored["centred"], stored["mpmath_222_digits"], strict=True)
+    said = re.search(r"the same seven logarithms to ([\d.]+)·10⁻¹⁵, relatively", page("docs/models.md"))
+    assert said is not None
+    assert max(abs(a / b - 1) for a, b in pairs) * 1e15 <= float(said[1])
 
 
 def test_what_is_shown_of_a_statement_explains_its_words() -> None:
