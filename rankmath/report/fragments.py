@@ -16,7 +16,7 @@ from rankmath.formula.printing import text
 from rankmath.report.latex import breakable, formulas
 from rankmath.report.sources import preamble
 from rankmath.validation import InvalidArgument
-from rankmath.verification.statement import Statement
+from rankmath.verification.statement import Quantifier, Statement
 
 #: What a fragment with a theorem begins with: the author's own environment is kept where there is one.
 ENVIRONMENT = "\\ifcsname theorem\\endcsname\\else\\newtheorem{theorem}{Theorem}\\fi\n"
@@ -234,6 +234,7 @@ def in_words(entry: Stated) -> list[str]:
 def of_its_own(certificate: Certificate) -> Statement | None:
     """A claim that the certificate alone carries, where it is one about networks."""
     try:
-        return Statement(certificate.statement, certificate.claim, tuple(certificate.given))
+        some: Quantifier = "some" if certificate.kind == "exists" else "all"
+        return Statement(certificate.statement, certificate.claim, tuple(certificate.given), quantifier=some)
     except InvalidArgument:
         return None

@@ -289,7 +289,7 @@ def _decimals(rows: Sequence[Sequence[Fraction]]) -> str:
 _INSTANCE_ARGUMENT = r"""Both sides are enclosed in interval arithmetic with directed rounding on integers, or
 computed exactly, from the data alone."""
 
-_VERBS = {"holds": "satisfies", "violates": "violates", "exists": "is one that there is according to"}
+_VERBS = {"holds": "satisfies", "violates": "violates", "exists": "shows"}
 #: Above this many entries data are left to the certificate.
 _MOST_LINES = 40
 
