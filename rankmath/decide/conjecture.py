@@ -111,8 +111,8 @@ class Answer:
             assert battery.proof is not None
             what = "REFUTED: there is none, for no network has all that is asked:"
             empty = "CONTRADICTORY: no network meets all the hypotheses, so the claim says nothing:"
-            told = (line.replace(": the claim.", f", but {self.denied} is given.") for line in lines_of(battery.proof))
-            return [*said, empty if self.sought is None else what, *(f"  {line}" for line in told)]
+            shown = (line.replace(": the claim.", f", but {self.denied} is given.") for line in lines_of(battery.proof))
+            return [*said, empty if self.sought is None else what, *(f"  {line}" for line in shown)]
         if self.letter:
             # What is looked for has no value yet.
             unsettled = re.sub(rf"\n  where: {self.letter} = [^,\n]*(?=\n|$)", "", said[0])
