@@ -39,6 +39,7 @@ from rankmath.report.latex import (
     exact_matrix,
     exact_rows,
     exact_scalar,
+    fitting,
     formulas,
     identifier,
     matrix,
@@ -471,6 +472,6 @@ def data_shown(data: Mapping[str, Data]) -> str:
 
 def displayed(lines: Iterable[str]) -> str:
     """Lines of mathematics, displayed; rows of matrices stand apart so that their fractions do not touch."""
-    body = " \\\\\n".join(f"  &{line}" for line in lines)
+    body = " \\\\\n".join(f"  &{fitting(line)}" for line in lines)
     spaced = r"\allowdisplaybreaks\renewcommand{\arraystretch}{1.35}%"
     return f"{{{spaced}\n\\begin{{align*}}\n{body}\n\\end{{align*}}}}"
