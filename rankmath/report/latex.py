@@ -26,7 +26,8 @@ _SIGNS |= {"↦": r"\mapsto", "⋯": r"\cdots", "∫": r"\int", "⊕": r"\oplus"
 _BRACED, _BRACKETED = r"\{(?:[^{}]|\{[^{}]*\})*\}", r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 _FORMULA = re.compile(
     rf"√(\w(?:_\w+)?)|√|(?<=[\w‖|)\]}}∏Σ])([_^])({_BRACED}|{_BRACKETED}|[A-Za-z0-9]+|[α-ω*∞])"
-    r"|⁻([⁰¹²³⁴-⁹]+)|([ᵀˣ⁻ℓ⟨⟩↦⋯∫⊕Σ∏′])",
+    r"|⁻([⁰¹²³⁴-⁹]+)|([ᵀˣ⁻ℓ⟨⟩↦⋯∫⊕Σ∏′])"
+    r"|(?<![A-Za-z0-9_])((?:[A-Z](?:_[A-Z]+)? = )+λ?I(?: \+ wS)?|I \+ wS)(?!\w)",  # what the identity is, or W is
     re.DOTALL,
 )
 
@@ -41,10 +42,12 @@ def formulas(text: str) -> str:
 
     >>> print(formulas("E = R W_QK Rᵀ/√d_qk"))
     E = R $W_{QK} R^{\\mathsf T} / \\sqrt{d_{qk}}$
+    >>> print(formulas("one head, W_V = I, no bias"))
+    one head, $W_{V} = I$, no bias
     """
     written, end = [], 0
     for match in _FORMULA.finditer(text):
-        root, place, index, inverse, sign = match.groups()
+        root, place, index, inverse, sign, identity = match.groups()
         base = re.search(r"[^\Wᵀ]*$", text[: match.start()])
         follows = place == "_" and text[match.end() :][:1] == "_"
         named = place == "_" and re.fullmatch("[a-z]{4,}", index)
@@ -55,6 +58,9 @@ def formulas(text: str) -> str:
         if root:
             letter, _, below = root.partition("_")
             written.append(rf"$\sqrt{{{_math_letter(letter)}{f'_{{{below}}}' if below else ''}}}$")
+        elif identity:
+            lowered = re.sub("_([A-Z]+)", r"_{\1}", identity)
+            written.append("$" + lowered.replace("λ", r"\lambda ") + "$")
         elif place:
             inside = index[1:-1] if index[0] in "{(" else index
             inner = re.sub(r" +(?=[_^ ])", "", re.sub(r"(?<!\\)\$", " ", formulas(inside))).strip()
