@@ -295,7 +295,7 @@ defined(
 
 @predicate(
     "causal_ranks_attract(sizes: array)",
-    latex=r"\text{{causal mask, sphere LayerNorm, }}(n,d)={0}:\text{{ one pair }}W_{{QK}},W_V\text{{ has for "
+    latex=r"\text{{causal mask, sphere LayerNorm: one pair }}W_{{QK}},W_V\text{{ has for "
     r"every }}1\le k\le\min(n,d)\text{{ an equilibrium of rank }}k\text{{ that attracts a ball of starts}}",
     because="a limit, for every start near by: proved in balls",
 )
