@@ -429,7 +429,8 @@ def _equal_tokens(statement: Statement, battery: Battery, seed: int, until: floa
             continue
         battery.take(instance, verdict)
         if battery.violations:
-            return _shrink(statement, battery, until)
+            _shrink(statement, battery, until)
+            return
 
 
 def _alike(statement: Statement, battery: Battery, seed: int) -> Iterator[NetworkInstance]:
