@@ -177,7 +177,8 @@ own_flow_one_cluster = proved(
     where={"s": "exp(2*form_size(B))"},
     given=("first_is_largest(lam)", "m > 0", "s*(first_value(lam) - least_value(lam)) < m*first_value(lam)"),
     arrays={"lam": "d, d >= 2", "B": "d d", "x": "d, no zero row", "m": ", whole, >= 1"},
-    title="Causal tokens under a symmetric V end, from almost every start, at one point if attention is not too sharp",
+    title="Causal tokens under a symmetric V whose largest eigenvalue is positive and simple end, from almost every "
+    "start, at one point if attention is not too sharp",
     source=f"{OWN}, after the conjecture of {KARAGODIN}",
     truth="proofs/karagodin2024.tex",
     draws=(draw_climbs,),

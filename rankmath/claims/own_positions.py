@@ -123,7 +123,7 @@ own_transport = Statement(
     "all_p(diameter(X[L], p) <= prod_l(sum_h(operator_norm(W[l,h], p)*dobrushin(P[l,h])))*diameter(X[0], p))",
     given=("mask == any", *LOGITS),
     title="Any logits, any mask: a layer multiplies the diameter by at most Σ_h ‖W_h‖τ(P_h), τ the total variation",
-    **_PROVED,
+    **_PROVED | {"source": f"{OWN}; one head with W = 1 is Dobrushin's contraction, which is classical"},
     draws=_draws(KINDS),
     extremal=meeting_tokens,
     sharp=True,
@@ -197,8 +197,9 @@ own_consensus_second = Statement(
     draws=_draws(CAUSAL, ((2, 2, 1, 1), (3, 4, 1, 1), (4, 2, 1, 2))),
     extremal=nearly_scaled,
     notes="With W = 1 and no bias the first token never moves, and where one layer with continuous logits is repeated "
-    "the rate is the share that the second token gives itself at consensus: 1/2 without positions, 1/(1 + exp(g(1) − "
-    "g(0))) with relative ones, g(s) the logit of the first token with itself at distance s.",
+    "on first two tokens that differ the rate is the share that the second gives itself at consensus: 1/2 without "
+    "positions, 1/(1 + exp(g(1) − g(0))) with relative ones, g(s) the logit of the first token with itself at distance "
+    "s.",
 )
 
 own_pre_norm_diameter = Statement(
@@ -206,7 +207,8 @@ own_pre_norm_diameter = Statement(
     f"diameter(X[L], 2) >= prod_l(abs(skip) - {_GAINED})*diameter(X[0], 2)"
     f" and diameter(X[L], 2) <= prod_l(abs(skip) + {_GAINED})*diameter(X[0], 2)",
     given=("layernorm == rms", "norm_at == before", "mask == any", *LOGITS, f"all_l({_GAINED} < abs(skip))"),
-    title="With RMSNorm before it attention changes the diameter by a share that falls as tokens grow",
+    title="RMSNorm before attention: a layer multiplies the diameter by |λ|, within Σ_h ‖g W_h‖τ(P_h)/ρ, ρ the least "
+    "root mean square of a token",
     **_PROVED,
     draws=_draws(KINDS, log_scale=(-2.0, -0.7), skip=2.0, norm="rms", norm_at="before"),
     extremal=against_the_skip("rms"),
@@ -217,7 +219,8 @@ own_consensus_derivative = Statement(
     "own:consensus-derivative",
     "all_l(linear_gap(l) <= sum_h(norm(W[l,h], 2)*tanh(consensus_shift(P[l,h])/4))*diameter(X[l], 2))",
     given=("mask == any", *LOGITS),
-    title="At consensus the derivative of attention is R ↦ Σ_h P₀ R W, with the size of what is left out",
+    title="Where logits are continuous attention has at consensus the derivative R ↦ Σ_h P₀ R W, with the size of "
+    "what is left out",
     **_PROVED | {"share": 0.1},
     draws=_draws(KINDS),
     notes="The shift of the logits goes to zero with the tokens' differences where logits are continuous, so what "
@@ -231,7 +234,7 @@ own_consensus_spectrum = Statement(
     " and second_modulus(P0[l,h]) <= dobrushin(P0[l,h])))",
     given=("mask == any", *LOGITS),
     title="Attention at consensus: |trace − 1| ≤ (n − 1)|λ₂|, and |λ₂| is at most the total variation",
-    **_PROVED | {"share": 0.1},
+    **_PROVED | {"share": 0.1, "source": f"{OWN}; both bounds are classical"},
     truth="proofs/own_mask_rate.tex",
     draws=_draws(KINDS[:-1], ((3, 4, 1, 1), (4, 2, 1, 2))),
     notes="|λ₂(P₀)| at the limit is the factor of a layer in the end, in the geometric mean, where one layer of "
