@@ -35,6 +35,7 @@ from rankmath.cli import main
 from rankmath.equilibria.certify import certify_design
 from rankmath.equilibria.designs import causal_design, path_design, scale_factors
 from rankmath.equilibria.trees import search_tree, tree_logits
+from rankmath.linalg.metrics import attention_rollout
 from rankmath.model.sublayers import Attention, Sublayer
 from rankmath.report.cite import citation
 from rankmath.report.shown import described
@@ -918,6 +919,45 @@ def halved_each_layer() -> bool:
     return sizes == pytest.approx([2.0 * 0.5 ** (l + 1) for l in range(6)], rel=1e-9)
 
 
+def refuses_balls() -> bool:
+    """The rollout is for doubles."""
+    with pytest.raises(rm.InvalidArgument, match="a real numeric array is needed"):
+        attention_rollout(np.asarray([[[[arb(1)]]]]))
+    return True
+
+
+def twelve_digits_after_four_layers() -> bool:
+    net = rm.Network.random(tokens=16, dim=8, layers=6, seed=0)
+    apart = [np.ptp(Y, axis=0).max() / np.abs(Y).max() for Y in rm.hidden_states(net, net.random_input(seed=1))]
+    return bool(apart[4] > 1e-13 and apart[5] < 2e-15)
+
+
+def place_is_not_the_angle() -> bool:
+    """Causal, equal tokens, angles 0, 0 and 90° in place of angles proportional to the place: the share of token 1."""
+    turns = [np.eye(2), np.eye(2), np.asarray([[0.0, 1.0], [-1.0, 0.0]])]
+    x = np.asarray([2.0, 0.0])
+    S = np.asarray([[(x @ turns[i]) @ (x @ turns[j]) for j in range(3)] for i in range(3)])
+    P = np.tril(np.exp(S))
+    P /= P.sum(axis=1, keepdims=True)
+    return bool(P[2, 2] > 1.5 * P[1, 1])
+
+
+def no_paths_through_norms_and_maps() -> bool:
+    """Paths are sums of products: a norm before the map, or an MLP, is refused."""
+    for part in ({"norm": "rms", "norm_at": "before"}, {"mlp": "swiglu"}):
+        net = rm.Network.random(tokens=3, dim=2, layers=1, seed=0, **part)  # type: ignore[arg-type]
+        with pytest.raises(rm.InvalidArgument, match="the path decomposition needs neither"):
+            rm.path_sums(net, net.random_input(seed=1))
+    return True
+
+
+def no_unit_length() -> bool:
+    """RMSNorm as it comes has ε = 10⁻⁵: a short token has not the length √d."""
+    norm = rm.LayerNorm("rms")
+    x = np.asarray([1e-3, 0.0])
+    return norm.floor == 1e-5 and bool(np.linalg.norm(x / np.sqrt((x @ x) / 2 + norm.floor)) < 0.5)
+
+
 def wide_at_the_threshold() -> bool:
     """a² + (n − 1)b² − ¼ with ρ = 1/n, times d − 1: for d = 10⁶ and n = 1000 it is 500, and γ log²n/16 is 1.5."""
     n, d = 1000, 10**6
@@ -1071,6 +1111,12 @@ FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("docs/flows.md", "smaller on its orthogonal complement: all tokens tend", opposite_tokens_rest),
     ("docs/positions.md", "over the layers | no faster than 1/√L", halved_each_layer),
     ("docs/findings.md", "O(log n))/(qd). |", wide_at_the_threshold),
+    ("docs/metrics.md", "All take doubles, and balls", refuses_balls),
+    ("docs/models.md", "that every part of the library takes", no_paths_through_norms_and_maps),
+    ("docs/modern.md", "balls and path sums take", no_paths_through_norms_and_maps),
+    ("docs/centring.md", "After four layers or so", twelve_digits_after_four_layers),
+    ("docs/positions.md", "no bias, rotary, ALiBi, relative or no positions", place_is_not_the_angle),
+    ("docs/architectures.md", "With a constant gain that", no_unit_length),
     ("rankmath/claims/chen2026.py", "O(log m))/(qd).", wide_at_the_threshold),
     ("docs/findings.md", "with constant 1, r = ⌈(n − 1)/(w − 1)⌉ for a window w ≥ 2; attained", prefix_of_all),
     ("README.md", "address of every entry are those", papers_have_their_own_years),
@@ -1331,6 +1377,24 @@ def test_the_captions_have_the_numbers_of_the_run() -> None:
     assert [round(min(above)), round(max(above))] == [2, 4]
     assert "lies about two to four powers of ten above" in text
     assert min(stored["order"][2:]) > 3  # "from layer 3 on … a factor of three and more a layer"
+
+
+def test_the_heads_have_the_numbers_of_the_run() -> None:
+    stored = json.loads((ROOT / "docs" / "heads.json").read_text(encoding="utf-8"))
+    near = [head for head in stored if abs(head["factor"] / head["second modulus"] - 1) < 1e-13]
+    far = [head for head in stored if head not in near]
+    assert (len(stored), len(near), len(far)) == (36, 34, 2)
+    (first, one), (second, other) = ([f"{head[name]:.3f}" for name in ("factor", "second modulus")] for head in far)
+    assert f"with factors {first} and {second} where |λ₂(P₀)| is {one} and {other}" in page("docs/modern.md")
+    assert min(head["factor"] for head in far) > 0.99
+
+
+def test_the_distance_of_the_two_computations_of_a_trained_model_is_the_one_that_is_printed() -> None:
+    stored = json.loads((ROOT / "docs" / "minilm.json").read_text(encoding="utf-8"))
+    pairs = zip(stored["centred"], stored["mpmath_222_digits"], strict=True)
+    said = re.search(r"the same seven logarithms to ([\d.]+)·10⁻¹⁵, relatively", page("docs/models.md"))
+    assert said is not None
+    assert max(abs(a / b - 1) for a, b in pairs) * 1e15 <= float(said[1])
 
 
 def test_what_is_shown_of_a_statement_explains_its_words() -> None:
@@ -1607,3 +1671,63 @@ def test_no_claim_is_said_to_be_open_that_two_tokens_refute() -> None:
     assert {row["answer"] for row in rows if row["claim"] == claim and "skip == 1" in row["given"]} == {"REFUTED"}
     assert not any(claim in path.read_text("utf-8") for path in ROOT.glob("docs/*.toml"))
     assert f"There are {len(rows)}: " in page("benchmarks/claims/README.md")
+
+
+def displayed(key: str) -> tuple[str, str]:
+    """What a citation displays, and what follows it."""
+    shown, _, after = citation(key).text("latex").partition(r"\end{quote}")
+    return shown.partition(r"\begin{quote}")[2], after
+
+
+def test_letters_of_a_display_are_explained_below_it() -> None:
+    """LN is no letter of the notation, nor is the size of tokens that a map makes."""
+    maps = 0
+    for key in statements():
+        shown, after = displayed(key)
+        if r"\mathrm{LN}" in shown:
+            maps += 1
+            assert re.search("LN (is )?the division of every token by its norm", after), key
+        if r"\mu(X(t))" in shown:
+            assert "Frobenius norm of the tokens about their mean" in after, key
+    assert maps > 5
+
+
+def test_what_is_displayed_as_machine_checked_is_what_coq_says() -> None:
+    """Coq has a ball of starts and no measure; products of factors, and no power of the depth."""
+    for key in machine_checked():
+        if key in statements():
+            assert "measure" not in displayed(key)[0], key
+    more = {"wu2024:3-measure": "measure", "own:pre-norm-power": "the exact power", "own:frozen-sign": "follows"}
+    for key, word in {**more, "karagodin2024:subspace-two": "almost every start"}.items():
+        assert word in statement(key).title
+        assert any(scope for _, scope in machine_checked()[key])
+    for key in ("wu2024:3-measure", "wu2024:3-whole"):
+        assert "A ball of starts has positive measure" in statement(key).notes
+
+
+def test_a_window_of_one_token_keeps_attention_where_it_is() -> None:
+    """Nine layers of such a window move nothing, so the title excludes that width, as the hypothesis does."""
+    with pytest.raises(rm.InvalidArgument, match="w"):
+        rm.verify("own:position-bias", [np.eye(3).tolist()] * 9, 1)
+    assert rm.verify("own:position-bias", [np.eye(3).tolist()] * 9, 2).outcome == Outcome.NOT_APPLICABLE
+    assert statement("own:position-bias").title.endswith("of any width above one")
+
+
+def test_a_boost_keeps_its_axis() -> None:
+    """So what takes the axis w to another point e is the rotation after it."""
+    w, tau = np.array([0.6, 0.8]), 0.7
+    null = np.append(1.0, w)
+    boost = np.eye(3) + np.sinh(tau) * (np.outer(np.append(0, w), [1, 0, 0]) + np.outer([1, 0, 0], np.append(0, w)))
+    boost += (np.cosh(tau) - 1) * (np.outer([1, 0, 0], [1, 0, 0]) + np.outer(np.append(0, w), np.append(0, w)))
+    image = boost @ null
+    assert np.allclose(image[1:] / image[0], w, rtol=0, atol=1e-14)
+    assert "a rotation, which takes w to e" in statement("own:mean-field-rate").notes
+
+
+def test_what_is_classical_is_not_said_to_be_of_rankmath() -> None:
+    """Traces bound eigenvalues of every matrix, and every stochastic matrix is a contraction of diameters."""
+    for key, one in statements().items():
+        assert "classical" not in one.notes or "classical" in one.source, key
+    for key in ("own:mask-rate", "own:mask-rate-symmetric", "own:consensus-spectrum", "own:transport"):
+        assert "classical" in statement(key).source
+        assert "Statement and proof are of rankmath" not in citation(key).text("latex")
