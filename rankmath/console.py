@@ -187,7 +187,8 @@ class Progress:
             said = f"the search takes up to {self.total:.0f} s"
             return f"{seconds:.0f} s ({said if seconds <= self.total else 'the search is over: proving and shrinking'})"
         if self.unit == "%":
-            return f"{100 * min(1.0, self._done / self.total):.0f} %"
+            # Down: 100 % is said when all is done.
+            return f"{math.floor(100 * min(1.0, self._done / self.total) + 1e-9)} %"
         return f"{self._done:,.0f}/{self.total:,.0f} {self.unit}".rstrip()
 
     def _start_bar(self) -> None:

@@ -257,3 +257,13 @@ def test_a_search_shows_one_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     now[0] += 21
     progress.at(0, "1024 evaluations")
     assert progress.line() == "21 s (the search is over: proving and shrinking); 1024 evaluations"
+
+
+def test_all_is_done_where_100_percent_is_said() -> None:
+    progress = console.Progress(1000.0, "%", quiet=True)
+    progress.at(999.9)
+    assert progress.line().startswith("99 %")
+    progress.at(290.0)  # 0.29*100 is below 29 in doubles
+    assert progress.line().startswith("29 %")
+    progress.at(1000.0)
+    assert progress.line().startswith("100 %")

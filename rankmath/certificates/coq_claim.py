@@ -443,7 +443,7 @@ def _least(values: Sequence[arb]) -> arb:
 def network(content: Mapping[str, Any], bits: int) -> tuple[Writer, list[tuple[str, str]], list[str]]:
     """The lines of a network's file, its statements with their proofs, and what is left out."""
     claim = Claim(Network(content, bits))
-    out, holds, found = claim.out, content["kind"] == "holds", []
+    out, holds, found = claim.out, content["kind"] != "violates", []
     for text in content.get("given", []):
         node = ast.parse(text, mode="eval").body
         if isinstance(node, ast.Compare) and isinstance(node.left, ast.Name) and node.left.id in SWITCHES:

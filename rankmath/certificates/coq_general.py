@@ -21,7 +21,7 @@ def general(content: Mapping[str, Any], bits: int) -> tuple[Writer, Found, list[
     reader, given = held(content, bits)
     layers = int(reader.held["L"])
     found = [one for text in given for one in reader.shown(spelled(text, layers), {}, holds=True)]
-    found += reader.shown(spelled(content["claim"], layers), {}, holds=content["kind"] == "holds")
+    found += reader.shown(spelled(content["claim"], layers), {}, holds=content["kind"] != "violates")
     return reader.out, found, reader.left_out
 
 

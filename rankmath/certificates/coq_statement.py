@@ -416,6 +416,6 @@ def statement(content: Mapping[str, Any], bits: int) -> tuple[Writer, Found, lis
     for text in reader.statement.given:
         found += reader.shown(ast.parse(text, mode="eval").body, {}, holds=True)
     claim = ast.parse(reader.statement.claim.strip(), mode="eval").body
-    found += reader.shown(claim, {}, holds=content["kind"] == "holds")
+    found += reader.shown(claim, {}, holds=content["kind"] != "violates")
     reader.left_out += [f"as in the certificate, {text}" for text in reader.statement.relies]
     return reader.out, list(dict.fromkeys(found)), reader.left_out

@@ -29,7 +29,7 @@ from rankmath.model.network import Network
 from rankmath.model.sublayers import MLP, Attention, Sublayer
 from rankmath.validation import Array, ArrayLike, InvalidArgument, Number, Objects, as_array, as_choice
 
-Kind: TypeAlias = Literal["holds", "violates"]
+Kind: TypeAlias = Literal["holds", "violates", "exists"]
 Rows: TypeAlias = list[list[Fraction]]
 
 # Hints need not be exact: a relative 2^-40 is far below every slack the checker grants.
@@ -260,7 +260,8 @@ def certify_claim(
     *,
     about: str = "",
 ) -> Certificate:
-    """A certificate of any claim about a network, in the language of claims: that it holds of (net, X), or not.
+    """A certificate of any claim about a network, in the language of claims: that it holds of (net, X), or not; of a
+    claim that only says that some network has it (kind "exists"), that this one does, however trivial.
 
     Parameters
     ----------

@@ -27,6 +27,7 @@ from rankmath.checker.intervals import Rejected
 from rankmath.checker.kernel import PRECISIONS, Decision, Definitions, Evaluator, decide, formula, whole
 from rankmath.checker.limits import limited
 from rankmath.checker.network import (
+    all_meant,
     arranged,
     demand_language,
     demand_meaning,
@@ -36,7 +37,6 @@ from rankmath.checker.network import (
     names_centers,
     read_network,
     spelled,
-    unsaid,
 )
 from rankmath.checker.network_claims import NETWORK_CLAIMS
 from rankmath.checker.reading import MAX_BYTES, MAX_DIGITS, demand, parse, read, short
@@ -59,6 +59,12 @@ BITS = ("bits", "spectral_bits")  # hints that say how many bits to begin with
 MAX_BITS = 2**14
 MAX_SIGNS = 12  # the dimension up to which form_norm in inf is taken over all signs
 KINDS = ("holds", "violates", "exists", "derivation")
+_TOLD = {
+    "holds": "nothing is said of others",
+    "violates": "so the claim is not true of all that meet them",
+    "exists": "so the claim is true of some network that meets them",
+}
+_VERBS = {"holds": "satisfies", "violates": "violates", "exists": "shows"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -247,11 +253,14 @@ def _decided(content: dict[str, Any], words: list[str], deadline: float) -> tupl
     if kind == "derivation":
         demand(not own, f"kind: {short(kind)} is for claims about networks")
         demand_language(in_fractions(content["claim"]), [in_fractions(text) for text in content["given"]], deadline)
-        unsaid_too = [*content["given"], *unsaid(content["claim"], content["given"])]
-        return check_derivation({**content, "given": unsaid_too}, words, deadline)
+        whole_given = [*content["given"], *all_meant(content["claim"], content["given"])]
+        return check_derivation({**content, "given": whole_given}, words, deadline)
     if registered is not None and own:
         return _own_statement(key, STATEMENTS[key], content, words, deadline)
-    demand(kind in ("holds", "violates"), f"kind: {short(kind)} is none of holds, violates, derivation")
+    kinds = (
+        ("holds", "violates", "exists") if registered is None else ("holds", "violates")
+    )  # those of a table say "all"
+    demand(kind in kinds, f"kind: {short(kind)} is none of {', '.join(kinds)}, derivation")
     return _network_claim(key, content, words, deadline)
 
 
@@ -278,10 +287,9 @@ def _own_statement(
     shape = {"data": statement.data, "hints": statement.hints}
     fields = read({"data": content["data"], "hints": content["hints"]}, shape, "certificate", sizes, deadline)
     data, hints = arranged(fields["data"], sizes), fields["hints"]
-    verb = {"holds": "satisfies", "violates": "violates", "exists": "shows"}[kind]
     numbers = {f"`{name}`": number(x) for name, x in data.items() if isinstance(x, Fraction)}
     says = re.sub(r"`\w+`", lambda name: numbers.get(name[0], name[0]), statement.says)
-    words.append(f"claim: this instance {verb} {key}: {says}")
+    words.append(f"claim: this instance {_VERBS[kind]} {key}: {says}")
     words.extend(f"not computed here, relied on: {what}" for what in statement.relies)
     extra = [conditions for name, (_, conditions) in statement.extra.items() if name in fields["data"]]
     for name in ("S", "form", "direction"):
@@ -338,10 +346,9 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
     kind = content["kind"]
     known = NETWORK_CLAIMS.get(key)
     demand_language(claim, given, deadline)
-    verb = "satisfies" if kind == "holds" else "violates"
     says = f": {known[0]}" if known else ", as this file words it"
-    words.append(f"claim: this instance {verb} {key}{says}: {content['claim']}")
-    words.append(f"hypotheses: {'; '.join([*content['given'], *unsaid(claim, given)])}")
+    words.append(f"claim: this instance {_VERBS[kind]} {key}{says}: {content['claim']}")
+    words.append(f"hypotheses: {'; '.join([*content['given'], *all_meant(claim, given)])}")
     words.append(
         f"{data['n']} tokens of dimension {data['d']}, {data['L']} layer(s), {data['H']} head(s)"
         f"{''.join(f', {name} = {number(data[name])}' for name in ('d_qk', 'skip') if name in data)}"
@@ -357,7 +364,8 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
     )
     if data["d"] > MAX_SIGNS and any("form_norm" in text for text in (claim, *given)):
         words.append(f"form_norm in inf is here (d > {MAX_SIGNS}) the sum of |W_ij|, which may be larger")
-    demand_substance(data, kind, deadline)
+    if kind != "exists":  # what exists may be trivial
+        demand_substance(data, kind, deadline, own=known is None)
     texts = (*hypotheses(claim, given, data), claim)
     work = Evaluator(defined_network(), data, hints, PRECISIONS[0], deadline)
     formulas = [spelled(text, int(data["L"])) for text in texts]
@@ -367,7 +375,7 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
         demand_meaning(claim, work)
     if outcome.verdict == "accept" and kind == "holds":
         demand_not_empty(claim, outcome.work)
-    if outcome.verdict == "accept" and known is None:
+    if outcome.verdict == "accept" and known is None and kind != "exists":
         demand_not_known_before(texts, kind, outcome.work)
     if outcome.verdict == "accept" and centered:
         words.append("composite centers are those of the data; each in use is least up to 1 + 2^-30")
@@ -375,7 +383,7 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
         radius = any(re.search(r"\b(r|K|contraction|[a-z]+_k)\b", text) for text in (claim, *given))
         if radius and not work.truth(formula("quasi_strongly_connected()")):
             words.append("no token reaches all others under this mask: r is taken as 1")
-        told = "nothing is said of others" if kind == "holds" else "so the claim is not true of all that meet them"
+        told = _TOLD[kind]
         words.append(f"this network meets the hypotheses; {told}")
     return outcome.verdict, reason(outcome, texts, kind)
 

@@ -22,10 +22,11 @@ from rankmath.definitions.entries import ENTRIES
 _EMPTY = "as far as is seen: so this instance would say nothing of the claim"
 
 
-def demand_substance(data: Mapping[str, Any], kind: str, deadline: float) -> None:
+def demand_substance(data: Mapping[str, Any], kind: str, deadline: float, own: bool = False) -> None:
     """Two tokens differ, and of what holds some W is not 0. (More is asked of that: `demand_not_empty`.)
 
-    A claim that does not exclude one token alone is violated by one where it fails there.
+    A claim that does not exclude one token alone is violated by one where it fails there; one that a file words itself
+    (`own`), as a < b, by equal tokens too.
     """
     if data["n"] == 1:
         demand(kind == "violates", "data.X: one token alone; two are needed")
@@ -33,7 +34,7 @@ def demand_substance(data: Mapping[str, Any], kind: str, deadline: float) -> Non
     first, *others = data["input"]
     sphere = data["layernorm"] == "sphere" and data["norm_at"] == "after"
     equal = all(_parallel(first, row, deadline) if sphere else first == row for row in others)
-    demand(not equal, "data.X: all tokens are equal: the instance says nothing")
+    demand(not equal or (own and kind == "violates"), "data.X: all tokens are equal: the instance says nothing")
     some = any(x for a in _attentions(data["blocks"]) for W in a["value"] for row in W for x in row)
     demand(some or kind != "holds", "data.layers: every W is 0, attention carries nothing: the instance says nothing")
 

@@ -105,10 +105,10 @@ def saved(answer: Answer, output: str, *, coq: bool = False) -> list[str]:
     from rankmath.verification.instance import NetworkInstance
 
     folder, battery, statement = Path(output) / "claims", answer.battery, answer.statement
-    if battery.proof is not None and not answer.contradictory:
+    if battery.proof is not None and not answer.denied:
         return _saved_proof(answer, folder, coq)
     instance = battery.counterexample if answer.refuted else answer.near
-    if answer.contradictory or not isinstance(instance, NetworkInstance):
+    if answer.denied or not isinstance(instance, NetworkInstance):
         return []
     name = _slug(statement.key) + ("" if answer.refuted else "-tightest")
     if answer.letter:  # the claim with the constant that fails

@@ -29,6 +29,7 @@ from rankmath.decide.space import rooms, starts, with_draws
 from rankmath.decide.tally import Tally, looked_at
 from rankmath.decide.uphill import uphill
 from rankmath.drawing import draw_ratios
+from rankmath.formula.terms import relations
 from rankmath.model.network import Network
 from rankmath.printing import Sheet, Shows, log_of, quotient
 from rankmath.validation import ArrayLike, Axes, InvalidArgument, Json, as_choice, as_count
@@ -45,6 +46,8 @@ _BATCH = 64
 #: Shares of the time for a claim of one's own after which no more is drawn, and of the rest, searched; and
 #: how many seconds a proof, and shrinking, have at least.
 _DRAWING, _SEARCHING, _PROVING = 0.4, 0.75, 5.0
+#: Seconds in which what was found by Ctrl-C is shrunk.
+AFTER_CTRL_C = 0.7
 
 
 @overload
@@ -285,7 +288,7 @@ def verify_statement(
                 _hunt(statement, battery, seed, until, proving.telling(tell))
             battery.proof = proving.result(wait=not battery.violations and not battery.interrupted)
             if not battery.violations and battery.proof is None and not battery.interrupted:
-                _one_token(statement, battery, seed, until)
+                _equal_tokens(statement, battery, seed, until)
     finally:
         if proving is not None:
             proving.stop()
@@ -397,32 +400,50 @@ def _hunt(statement: Statement, battery: Battery, seed: int, until: float, tell:
             verdict = judge(statement, found.instance, "balls", bits) if found.verdict is None else found.verdict
             battery.take(found.instance, verdict)
     if battery.violations:
-        # The smallest stands first, and what it shrinks to in its place: so the counts add up.
-        battery.violations.sort(key=lambda found: found[0].vector().size)
-        instance, _ = battery.violations[0]
-        assert isinstance(instance, NetworkInstance)
-        left = 0.0 if battery.interrupted else max(_PROVING, min(30.0, 0.8 * (until - time.perf_counter())))
+        _shrink(statement, battery, until)
+
+
+def _shrink(statement: Statement, battery: Battery, until: float) -> None:
+    """The smallest violation stands first, and what it shrinks to in its place: so the counts add up."""
+    battery.violations.sort(key=lambda found: found[0].vector().size)
+    instance, _ = battery.violations[0]
+    assert isinstance(instance, NetworkInstance)
+    left = AFTER_CTRL_C if battery.interrupted else max(_PROVING, min(30.0, 0.8 * (until - time.perf_counter())))
+    try:
+        for smaller in shrinking(statement, instance, seconds=left, hurried=battery.interrupted):
+            battery.violations[0] = smaller
+    except KeyboardInterrupt:
+        battery.interrupted = True
+
+
+def _equal_tokens(statement: Statement, battery: Battery, seed: int, until: float) -> None:
+    """Networks of one token, and where the claim is strict of equal tokens: a claim speaks of them where it does not
+    exclude them. The search begins with two tokens that differ."""
+    until = max(until, time.perf_counter()) + 1.5
+    for instance in _alike(statement, battery, seed):
+        if time.perf_counter() > until:
+            return
         try:
-            for smaller in shrinking(statement, instance, seconds=left):
-                battery.violations[0] = smaller
-        except KeyboardInterrupt:
-            battery.interrupted = True
+            verdict = judge(statement, instance, "balls")
+        except InvalidArgument:  # a zero token under LayerNorm, or a mask of other sizes, say
+            continue
+        battery.take(instance, verdict)
+        if battery.violations:
+            _shrink(statement, battery, until)
+            return
 
 
-def _one_token(statement: Statement, battery: Battery, seed: int, until: float) -> None:
-    """Networks of one token, which a claim speaks of where it does not exclude them; the search begins with two."""
-    for room in {replace(room, n=1) for room in rooms(statement)[:12] if room.mask == "none"}:
-        drawn = room.instance(starts(np.random.default_rng([seed, 1]), room, 8))
-        for i in range(len(drawn)):
-            if i and time.perf_counter() > until + 1:
-                break
-            try:
-                verdict = judge(statement, drawn.select(i), "balls")
-            except InvalidArgument:  # a zero token under LayerNorm, say
-                continue
-            battery.take(drawn.select(i), verdict)
-            if battery.violations:
-                return
+def _alike(statement: Statement, battery: Battery, seed: int) -> Iterator[NetworkInstance]:
+    near, small = battery.tightest_instance, [room for room in rooms(statement)[:12] if room.mask == "none"]
+    strict = any(part.operator in ("<", ">") for part in relations(statement.expanded))
+    # Of more than one token a claim that fails is one that another network meets: the checker asks for that.
+    for n in (2, 1) if strict else (1,):
+        if isinstance(near, NetworkInstance):
+            yield NetworkInstance(near.net, np.asarray(near.X)[[0] * n], "equal tokens")
+        for room in dict.fromkeys(replace(room, n=n) for room in small):
+            drawn = room.instance(starts(np.random.default_rng([seed, 1]), room, 8))
+            for one in (drawn.select(i) for i in range(len(drawn))):
+                yield NetworkInstance(one.net, np.asarray(one.X)[[0] * n], "equal tokens")
 
 
 def _near_extremal(seed: int) -> Iterator[Instance]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from rankmath.decide.adversary import Tell, search
-from rankmath.decide.battery import Battery, verify_statement
+from rankmath.decide.battery import AFTER_CTRL_C, Battery, verify_statement
 from rankmath.decide.closed_forms import constant, function
 from rankmath.decide.existence import negation
 from rankmath.decide.hints import implying, lacking
@@ -27,7 +27,7 @@ from rankmath.decide.space import rooms
 from rankmath.definitions.hypotheses import SWITCHES
 from rankmath.formula.printing import text
 from rankmath.formula.reader import hypotheses_in
-from rankmath.formula.terms import Both, Every, Formula, Letter, Number, Operation, Relation, walk
+from rankmath.formula.terms import Both, Every, Formula, Item, Letter, Number, Operation, Relation, negated, walk
 from rankmath.model.network import MLP, Attention, Sublayer
 from rankmath.printing import quotient
 from rankmath.validation import InvalidArgument, NumpyArray
@@ -38,8 +38,8 @@ from rankmath.verification.verdict import Outcome, Verdict, ratio
 
 #: The share of the time that what is said of a claim that held may take, and how many seconds it has at least.
 _HINTS, _LEAST = 0.2, 4.0
-#: Seconds in which what was found by Ctrl-C is shrunk.
-_AFTER_CTRL_C = 0.7
+#: Seconds in which hypotheses may be found to contradict each other.
+_DENYING = 3.0
 #: Above this a constant is not told as one.
 _UNBOUNDED = 1e6
 
@@ -67,7 +67,8 @@ class Answer:
     proof: FoundProof | None = None
     sizes: tuple[str, ...] = ()
     sought: Statement | None = None
-    contradictory: bool = False
+    #: The hypothesis that the others deny, by the battery's proof; empty where none is known to be.
+    denied: str = ""
     #: The letter stands on the smaller side: a larger one makes the claim stronger, and `constant` is 1 over the best.
     upside_down: bool = False
 
@@ -93,8 +94,8 @@ class Answer:
     @property
     def outcome(self) -> str:
         """REFUTED, PROVED, HELD or UNDECIDED; NONE FOUND of a claim of existence; CONTRADICTORY hypotheses."""
-        if self.contradictory:
-            return "CONTRADICTORY"
+        if self.denied:
+            return "CONTRADICTORY" if self.sought is None else "REFUTED"
         if self.letter:
             return "SHARPENED" if self.constant > 0 else "UNDECIDED"
         if self.sought is None:
@@ -106,11 +107,12 @@ class Answer:
         battery = self.battery
         said = [str(self.statement)]
         said[0] += "".join(f"\n  {name}: {meaning}" for name, meaning in self.statement.quantities.items())
-        if self.contradictory:
+        if self.denied:
             assert battery.proof is not None
-            said.append("CONTRADICTORY: no network meets all the hypotheses, so the claim says nothing:")
-            shown = (f"  {line}".replace(": the claim.", ", which is false.") for line in lines_of(battery.proof))
-            return [*said, *shown]
+            what = "REFUTED: there is none, for no network has all that is asked:"
+            empty = "CONTRADICTORY: no network meets all the hypotheses, so the claim says nothing:"
+            shown = (line.replace(": the claim.", f", but {self.denied} is given.") for line in lines_of(battery.proof))
+            return [*said, empty if self.sought is None else what, *(f"  {line}" for line in shown)]
         if self.letter:
             # What is looked for has no value yet.
             unsettled = re.sub(rf"\n  where: {self.letter} = [^,\n]*(?=\n|$)", "", said[0])
@@ -121,6 +123,8 @@ class Answer:
             said.append(refuted if self.sought is None else "PROVED: this network has it, by balls:")
             if isinstance(instance, NetworkInstance):
                 said += [f"  {line}" for line in in_words(instance)]
+                if (instance.X[0] == instance.X).all():  # looked at where nothing else was found
+                    said.append("tokens are equal here: none was found with tokens that differ")
                 given = self.statement.given_texts
                 if instance.net.key_bias is not None and "bias == none" in given and "query_bias == none" not in given:
                     said.append('query biases are allowed: --given "query_bias == none" leaves them out')
@@ -234,6 +238,8 @@ def examine(
     if statement.quantifier == "some":
         found = examine(negation(statement), seconds=seconds, seed=seed, instances=instances, tell=tell)
         return replace(found, sought=statement, shrinking=(), implied_by=(), factor="", proof=None)
+    if (denied := _denied(statement, min(_DENYING, seconds / 4))) is not None:
+        return Answer(Battery(statement, proof=denied[1]), denied=denied[0], seconds=time.perf_counter() - began)
     battery = verify_statement(
         statement,
         instances=instances,
@@ -250,14 +256,9 @@ def examine(
 
     near = battery.tightest_instance if battery.outcome != "REFUTED" else None
     near = near if isinstance(near, NetworkInstance) else None
-    if not battery.holds and not battery.violations and not battery.interrupted and not statement.arrays:
-        # What contradicts itself proves anything, also this.
-        absurd = prove("2 <= 1", statement.given_texts, key=statement.key, stop=lambda: left() == 0)
-        if absurd is not None:
-            return Answer(replace(battery, proof=absurd), contradictory=True, seconds=time.perf_counter() - began)
     if battery.interrupted and near is not None and battery.proof is None:
         with suppress(KeyboardInterrupt):
-            near = _shorter(statement, near, battery.tightest, _AFTER_CTRL_C)
+            near = _shorter(statement, near, battery.tightest, AFTER_CTRL_C)
     if battery.outcome in ("REFUTED", "PROVED") or battery.interrupted or statement.arrays:
         return Answer(battery, near, seconds=time.perf_counter() - began)
     try:
@@ -275,6 +276,21 @@ def examine(
     return replace(answer, notes=(missing,) if missing else (), seconds=time.perf_counter() - began)
 
 
+def _denied(statement: Statement, seconds: float) -> tuple[str, FoundProof] | None:
+    """A hypothesis that measures something and that the others contradict, with the derivation of the contrary."""
+    until = time.perf_counter() + seconds
+    for part in () if statement.arrays else statement.hypotheses:
+        if not isinstance(part, Relation) or not any(isinstance(term, Item) for term in walk(part)):
+            continue
+        others = [other for other in statement.given_texts if other != text(part)]
+        signs = ("<", ">") if part.operator == "==" else ("",)
+        for contrary in (Relation(sign, part.left, part.right) if sign else negated(part) for sign in signs):
+            proof = prove(text(contrary), others, key=statement.key, stop=lambda: time.perf_counter() > until)
+            if proof is not None:
+                return text(part), proof
+    return None
+
+
 def _shorter(statement: Statement, instance: NetworkInstance, tight: float, seconds: float) -> NetworkInstance:
     """An instance in short numbers on which the claim is nearly as tight."""
     if not 0 < tight < math.inf:
@@ -287,7 +303,7 @@ def _shorter(statement: Statement, instance: NetworkInstance, tight: float, seco
 def _shrunk(statement: Statement, instance: NetworkInstance, seconds: float) -> NetworkInstance:
     """The smallest instance to which an instance shrinks that violates the claim; else the instance itself."""
     with suppress(InvalidArgument):
-        for smaller, _ in shrinking(statement, instance, seconds=seconds):
+        for smaller, _ in shrinking(statement, instance, seconds=seconds, hurried=seconds == AFTER_CTRL_C):
             instance = smaller
     return instance
 
@@ -384,7 +400,7 @@ def sharpen(
             by_size[size] = others, seen
     if near is not None and best > 0:
         try:
-            small = _shrunk(at(best * (1 - 1e-5)), near, _AFTER_CTRL_C if interrupted else min(5.0, seconds / 8))
+            small = _shrunk(at(best * (1 - 1e-5)), near, AFTER_CTRL_C if interrupted else min(5.0, seconds / 8))
             if (threshold := _threshold(at, small)) > 0:
                 best, near = threshold, small
         except KeyboardInterrupt:
@@ -514,7 +530,7 @@ def in_words(instance: NetworkInstance) -> list[str]:
     layers = "one layer" if net.layers == 1 else f"{net.layers} layers"
     extras = [f"skip {short(net.skip)}"] if net.skip else []
     lines = [
-        f"{n} tokens in dimension {d}, {heads}, {layers}, d_qk = {short(float(net.d_qk))}"
+        f"{_counted(n, 'token')} in dimension {d}, {heads}, {layers}, d_qk = {short(float(net.d_qk))}"
         + "".join(f", {e}" for e in extras)
     ]
     norms = [[*_norms(layer)] for layer in net.sublayers]

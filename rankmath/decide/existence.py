@@ -55,4 +55,5 @@ def certificate_at(statement: Statement, instance: NetworkInstance) -> Certifica
     if verdict.outcome not in (Outcome.HOLDS, Outcome.VIOLATED):
         raise NotIssued(verdict.reason)
     wording = statement.key, statement.claim_text, statement.given_texts
-    return certify_claim(*wording, instance.net, instance.X, verdict.kind)
+    kind = "exists" if statement.quantifier == "some" and verdict.outcome == Outcome.HOLDS else verdict.kind
+    return certify_claim(*wording, instance.net, instance.X, kind)

@@ -26,9 +26,10 @@ _BITS = 512
 
 
 def shrinking(
-    statement: Statement, instance: NetworkInstance, *, seconds: float = 20.0
+    statement: Statement, instance: NetworkInstance, *, seconds: float = 20.0, hurried: bool = False
 ) -> Iterator[tuple[NetworkInstance, Verdict]]:
-    """The instance, then smaller and smaller ones, each with the verdict that it violates the claim.
+    """The instance, then smaller and smaller ones, each with the verdict that it violates the claim; where it is
+    `hurried`, numbers are made short before anything is left out.
 
     >>> net = Network.random(tokens=3, dim=2, seed=1)
     >>> claim = Statement("mine:none", "diameter(X[0], 2) <= 0")
@@ -40,15 +41,15 @@ def shrinking(
     verdict = judge(statement, instance, "balls", _BITS)
     if verdict.outcome != Outcome.VIOLATED:
         raise InvalidArgument(f"instance: {verdict.outcome} given; an instance that violates the claim is needed")
-    again = True
+    again, alike = True, _all_alike(instance)
     while again:
         yield replace(instance, label="shrunk"), verdict
         again = False
-        for smaller in _smaller(instance):
+        for smaller in _smaller(instance, hurried):
             if time.perf_counter() > until:
                 break
-            if (smaller.X[0] == smaller.X).all():
-                continue  # equal tokens say nothing, and the checker refuses them
+            if _all_alike(smaller) and not alike:
+                continue  # tokens that differ say more
             try:
                 found = judge(statement, smaller, "balls", _BITS)
             except (ValueError, IndexError, KeyError, ArithmeticError):
@@ -58,8 +59,12 @@ def shrinking(
                 break
 
 
-def _smaller(instance: NetworkInstance) -> Iterator[NetworkInstance]:
-    """Simpler instances, the greatest simplification first."""
+def _all_alike(instance: NetworkInstance) -> bool:
+    return len(instance.X) > 1 and bool((instance.X[0] == instance.X).all())
+
+
+def _smaller(instance: NetworkInstance, hurried: bool = False) -> Iterator[NetworkInstance]:
+    """Simpler instances, the greatest simplification first; if `hurried`, short numbers first."""
     net, X = instance.net, np.asarray(instance.X)
     n, d = X.shape
     W_QK, W = np.asarray(net.W_QK), np.asarray(net.W)
@@ -83,6 +88,22 @@ def _smaller(instance: NetworkInstance) -> Iterator[NetworkInstance]:
         parts: dict[str, Any] = {"W_QK": W_QK, "W": W, "mlp": net.mlp if any(net.mlp) else None, **same}
         return NetworkInstance(Network.from_arrays(**(parts | changes)), tokens, instance.label)
 
+    arrays = {"X": X, "W_QK": W_QK, "W": W}
+    for name in ("key_bias", "bias"):
+        if getattr(net, name) is not None:
+            arrays[name] = np.asarray(getattr(net, name))
+
+    def rounded(alone: bool) -> Iterator[NetworkInstance]:
+        for bits in (1, 2, 3, 4, 6, 8, 11, 15, 20, 26):
+            short = {name: _short(array, bits) for name, array in arrays.items()}
+            if _simpler(short, arrays):
+                yield made(**short)
+                for name, value in short.items() if alone else ():
+                    if _simpler({name: value}, arrays):
+                        yield made(**{name: value})
+
+    if hurried:
+        yield from rounded(alone=False)
     for l in range(L if L > 1 and plain else 0):
         keep = [k for k in range(L) if k != l]
         yield made(W_QK=W_QK[keep], W=W[keep], key_bias=_at(net.key_bias, keep), bias=_at(net.bias, keep))
@@ -117,18 +138,7 @@ def _smaller(instance: NetworkInstance) -> Iterator[NetworkInstance]:
         yield made(key_bias=None)
     if net.d_qk != 1:
         yield made(d_qk=1.0)
-    arrays = {"X": X, "W_QK": W_QK, "W": W}
-    if net.key_bias is not None:
-        arrays["key_bias"] = np.asarray(net.key_bias)
-    if net.bias is not None:
-        arrays["bias"] = np.asarray(net.bias)
-    for bits in (1, 2, 3, 4, 6, 8, 11, 15, 20, 26):
-        rounded = {name: _short(array, bits) for name, array in arrays.items()}
-        if _simpler(rounded, arrays):
-            yield made(**rounded)
-            for name, value in rounded.items():
-                if _simpler({name: value}, arrays):
-                    yield made(**{name: value})
+    yield from rounded(alone=True)
     yield from (made(**{name: value}) for name, array in arrays.items() for value in _entrywise(array))
 
 

@@ -20,7 +20,7 @@ _SIGNS: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: r"\le ", ast.Gt: ">"
 _REACHES = {"all": r"\text{ for all }", "any": r"\text{ for some }"}
 _LETTERS = {"d_qk": "d_{qk}", "in_degree": r"\Delta_{\mathrm{in}}", "x_star": "x^*", "inf": r"\infty", "pi": r"\pi"}
 _LETTERS |= {"Delta": r"\Delta", "epsilon": r"\varepsilon", "phi": r"\varphi", "lam": r"\lambda", "skip": r"\lambda"}
-_LETTERS |= {"eps": r"\varepsilon", "eta": r"\eta"}
+_LETTERS |= {"eps": r"\varepsilon", "eta": r"\eta", "sizes": "(n,d)"}
 _GREEK = ("alpha", "beta", "gamma", "delta", "kappa", "theta", "rho", "tau", "mu", "nu", "omega", "sigma", "lambda")
 _FRESH = "ijkmpqsuvabcefghlt"
 
@@ -273,6 +273,8 @@ class _Printer:
             places.insert(0, self.show(node.slice))
             node = node.value
         base = self.show(node)
+        if re.fullmatch(r"\(\w(,\w)+\)", base) and places[0].isdigit():  # a pair of letters, not an array
+            return base[1:-1].split(",")[int(places[0])]
         if len(places) == 3:
             base = f"{base}^{{({places.pop(0)})}}"
         elif ("_" in base and not base.endswith(")")) or level(node) < _ATOM:

@@ -22,7 +22,7 @@ from rankmath.files import proofs_folder, write
 from rankmath.report.cite import software_entry
 from rankmath.report.figures import FIGURES
 from rankmath.report.fragments import LOOSE, STYLE, stated, written_out
-from rankmath.report.latex import at_least, code, escape, exact, grouped, identifier, measured
+from rankmath.report.latex import FIT, at_least, code, escape, exact, grouped, identifier, measured
 from rankmath.report.results import Report
 from rankmath.report.sources import (
     added,
@@ -174,6 +174,7 @@ def appendix(
         r"\usepackage{array,longtable,graphicx}",
         preamble().rstrip(),
         _OWN_PREAMBLE,
+        FIT,
         *(rf"\rmset{{{name}}}{{{text}}}" for name, text in supplied.items()),
         rf"\title{{{rest.strip()[:1].upper()}{rest.strip()[1:]}:\\ proofs, refutations, measurements}}",
         rf"\author{{{name} {__version__}~\cite{{rankmath}}}}",
@@ -314,7 +315,7 @@ rounding could have decided was decided in ball arithmetic~\cite{{johansson2017a
 
 
 def _where(entry: Statement) -> str:
-    label = label_of(entry.key, entry.truth)
+    label = label_of(entry.key)
     return rf"\ref{{{label}}}" if label else code(entry.truth)
 
 

@@ -14,7 +14,7 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.checker import checker
 from rankmath.claims import statement, statements
 from rankmath.printing import did_you_mean
-from rankmath.report.fragments import LOOSE, in_words, notation, of_its_own, stated, told_once, written_out
+from rankmath.report.fragments import LOOSE, in_words, notation, of_its_own, stated, told_once, without_fit, written_out
 from rankmath.report.latex import code, escape, formulas, identifier
 from rankmath.report.sources import bibliography, cited_by, committed_certificates, field, machine_checked, publication
 from rankmath.report.theorems import CONTRACTION, EQUILIBRIUM, equilibrium_statement
@@ -200,7 +200,7 @@ def _breaking(tex: str) -> str:
 def _as_markdown(tex: str) -> str:
     """A text with formulas: displays between dollar signs, our own commands written out."""
     display = r"\n\n$$\n\\begin{aligned}\1\\end{aligned}\n$$\n\n"
-    lined = re.sub(r"\\begin\{align\*\}(.*?)\\end\{align\*\}", display, written_out(tex), flags=re.S)
+    lined = re.sub(r"\\begin\{align\*\}(.*?)\\end\{align\*\}", display, without_fit(written_out(tex)), flags=re.S)
     lined = re.sub(
         r"\{(?:\\allowdisplaybreaks)?\\renewcommand\{\\arraystretch\}\{[\d.]+\}%?\n?(.*?\$\$\s*)\}",
         r"\1",

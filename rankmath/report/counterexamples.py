@@ -16,7 +16,7 @@ from rankmath.decide.conjecture import in_python
 from rankmath.files import folder as make_folder
 from rankmath.files import write
 from rankmath.report.fragments import LOOSE, in_words, notation, stated, told_once, written_out
-from rankmath.report.latex import exact_data, identifier, matrix
+from rankmath.report.latex import exact_data, identifier, matrix, with_fit
 from rankmath.report.sources import certificate_file, coq_modules
 from rankmath.report.theorems import data_shown, displayed, fragment, letters
 from rankmath.validation import Json
@@ -69,7 +69,7 @@ def _written(what: str, certificate: Certificate, folder: str | os.PathLike[str]
     path = certificate.save(make_folder(folder) / certificate_file(certificate))
     result = certificate.check()
     words = result.checked if result.accepted else (*result.checked, f"REJECTED: {result.reason}")
-    tex = f"{tex}\nCertificate {identifier(certificate.id)}."
+    tex = f"{with_fit(tex)}\nCertificate {identifier(certificate.id)}."
     return Shown(what, words, result.accepted, tex, str(path), certificate.id)
 
 
@@ -88,7 +88,7 @@ def equilibrium_shown(
     weights = {name: exact_notation(getattr(equilibrium, name)) for name in ("W_V", "W_QK")}
     # The weights are exact; the tokens are the nearest doubles of a proved point, so a few decimals say enough.
     tokens_shown = r"X\approx" + matrix([[f"{x:z.6f}" for x in row] for row in equilibrium.X])
-    tex = displayed([*exact_data(weights), tokens_shown])
+    tex = with_fit(displayed([*exact_data(weights), tokens_shown]))
     if not proof.proved:
         return Shown(what, tuple(map(str, proof.claims)), False, tex)
     certificate = proof.certificate()
@@ -124,7 +124,7 @@ def uncertified(instance: NetworkInstance, statement: Statement | None) -> str:
     made = Certificate("mine:instance", "holds", instance_of(instance.net, instance.X).data(), claim="mu(X[0]) >= 0")
     data = data_shown(json.loads(made.text())["data"])
     if statement is None:
-        return f"{data}\n"
+        return with_fit(f"{data}\n")
     outcome = judge(statement, instance, "balls").outcome
     verb = {Outcome.VIOLATED: "violates", Outcome.HOLDS: "satisfies"}.get(outcome, "is not told from equality in")
     claim = (r"\begin{flushleft}", *stated(statement), r"\end{flushleft}", *in_words(statement))

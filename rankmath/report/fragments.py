@@ -13,10 +13,10 @@ from typing import Protocol
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.formula.printing import text
-from rankmath.report.latex import breakable, formulas
+from rankmath.report.latex import FIT, breakable, formulas, with_fit
 from rankmath.report.sources import preamble
 from rankmath.validation import InvalidArgument
-from rankmath.verification.statement import Statement
+from rankmath.verification.statement import Quantifier, Statement
 
 #: What a fragment with a theorem begins with: the author's own environment is kept where there is one.
 ENVIRONMENT = "\\ifcsname theorem\\endcsname\\else\\newtheorem{theorem}{Theorem}\\fi\n"
@@ -103,6 +103,19 @@ def written_out(tex: str, values: Mapping[str, str] | None = None) -> str:
             if re.search(r"\\[A-Za-z]+$", left) and right[:1].isalpha():
                 body = f"{body} " if left is body else f" {body}"
         tex = f"{tex[: found.start()]}{body}{tex[end:]}"
+    return with_fit(tex)
+
+
+def without_fit(tex: str) -> str:
+    """The text with every formula in one type, for what is no paper.
+
+    >>> without_fit(r"$a\\le\\rmfit{\\frac{b}{c}}$")
+    '$a\\\\le\\\\frac{b}{c}$'
+    """
+    command, tex = r"\rmfit{", tex.replace(f"{FIT}%\n", "")
+    while (start := tex.find(command)) >= 0:
+        end = _braced(tex, start + len(command) - 1)
+        tex = tex[:start] + tex[start + len(command) : end - 1] + tex[end:]
     return tex
 
 
@@ -234,6 +247,7 @@ def in_words(entry: Stated) -> list[str]:
 def of_its_own(certificate: Certificate) -> Statement | None:
     """A claim that the certificate alone carries, where it is one about networks."""
     try:
-        return Statement(certificate.statement, certificate.claim, tuple(certificate.given))
+        some: Quantifier = "some" if certificate.kind == "exists" else "all"
+        return Statement(certificate.statement, certificate.claim, tuple(certificate.given), quantifier=some)
     except InvalidArgument:
         return None

@@ -26,7 +26,8 @@ _SIGNS |= {"↦": r"\mapsto", "⋯": r"\cdots", "∫": r"\int", "⊕": r"\oplus"
 _BRACED, _BRACKETED = r"\{(?:[^{}]|\{[^{}]*\})*\}", r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 _FORMULA = re.compile(
     rf"√(\w(?:_\w+)?)|√|(?<=[\w‖|)\]}}∏Σ])([_^])({_BRACED}|{_BRACKETED}|[A-Za-z0-9]+|[α-ω*∞])"
-    r"|⁻([⁰¹²³⁴-⁹]+)|([ᵀˣ⁻ℓ⟨⟩↦⋯∫⊕Σ∏′])",
+    r"|⁻([⁰¹²³⁴-⁹]+)|([ᵀˣ⁻ℓ⟨⟩↦⋯∫⊕Σ∏′])"
+    r"|(?<![A-Za-z0-9_])((?:[A-Z](?:_[A-Z]+)? = )+λ?I(?: \+ wS)?|I \+ wS)(?!\w)",  # what the identity is, or W is
     re.DOTALL,
 )
 
@@ -41,10 +42,12 @@ def formulas(text: str) -> str:
 
     >>> print(formulas("E = R W_QK Rᵀ/√d_qk"))
     E = R $W_{QK} R^{\\mathsf T} / \\sqrt{d_{qk}}$
+    >>> print(formulas("one head, W_V = I, no bias"))
+    one head, $W_{V} = I$, no bias
     """
     written, end = [], 0
     for match in _FORMULA.finditer(text):
-        root, place, index, inverse, sign = match.groups()
+        root, place, index, inverse, sign, identity = match.groups()
         base = re.search(r"[^\Wᵀ]*$", text[: match.start()])
         follows = place == "_" and text[match.end() :][:1] == "_"
         named = place == "_" and re.fullmatch("[a-z]{4,}", index)
@@ -55,6 +58,9 @@ def formulas(text: str) -> str:
         if root:
             letter, _, below = root.partition("_")
             written.append(rf"$\sqrt{{{_math_letter(letter)}{f'_{{{below}}}' if below else ''}}}$")
+        elif identity:
+            lowered = re.sub("_([A-Z]+)", r"_{\1}", identity)
+            written.append("$" + lowered.replace("λ", r"\lambda ") + "$")
         elif place:
             inside = index[1:-1] if index[0] in "{(" else index
             inner = re.sub(r" +(?=[_^ ])", "", re.sub(r"(?<!\\)\$", " ", formulas(inside))).strip()
@@ -170,21 +176,54 @@ def grouped(number: int) -> str:
     return str(number) if abs(number) < 10_000 else f"{number:,}".replace(",", r"\,")
 
 
+#: Formulas of so many characters that no line can break may be too wide for one of two columns.
+_WIDE = 60
+#: Sets a formula in the largest type in which it fits a line; a paper that knows the command keeps its own.
+FIT = (
+    r"\providecommand{\rmfit}[1]{{\setbox0\hbox{$\displaystyle#1$}"
+    + "".join(
+        rf"\ifdim\wd0>.9\linewidth\setbox0\hbox{{\{size}\arraycolsep={gap}pt$\displaystyle#1$}}\fi"
+        for size, gap in (("footnotesize", 4), ("scriptsize", 3), ("tiny", 1))
+    )
+    + r"\box0}}"
+)
+
+
+def fitting(math: str) -> str:
+    """A formula that no line breaks, in smaller type where it is too wide.
+
+    >>> fitting("x")
+    'x'
+    """
+    return rf"\rmfit{{{math}}}" if len(math) > _WIDE else math
+
+
+def with_fit(tex: str) -> str:
+    """The text with what it needs to set formulas in smaller type, if it does."""
+    return f"{FIT}%\n{tex}" if r"\rmfit{" in tex and FIT not in tex else tex
+
+
 def breakable(math: str) -> str:
     """Mathematics for running text that goes over as many lines as it needs: its words stand outside the dollar
-    signs, and a product may be broken as well as a sum.
+    signs, and a product may be broken as well as a sum; a fraction or a root too wide for a line is set smaller.
 
     >>> print(breakable(r"\\mu\\,n \\le 1\\text{ for all }l"))
     $\\displaystyle \\mu\\,\\allowbreak n \\le 1$ for all $\\displaystyle l$
     """
-    depth, written = 0, ""
+    depth, written, opened, left = 0, "", 0, 0
     for piece in re.findall(r"\\text\{[^{}$]*\}|\\[A-Za-z]+|\\.|.", math, re.DOTALL):
         depth += (piece == "{") - (piece == "}")
+        if depth == 0 and piece in (r"\frac", r"\sqrt"):
+            opened, left = len(written), 2 if piece == r"\frac" else 1
+        elif depth == 0 and piece == "}" and left and not (left := left - 1):
+            written, piece = written[:opened], fitting(written[opened:] + piece)
         if piece.startswith(r"\text{") and depth == 0:
             piece = f"$ {piece[6:-1]}".replace("$  ", "$ ") + r"$\displaystyle "
         elif depth == 0 and piece in (",", r"\,", r"\ ", r"\quad", r"\mid", r"\cdots"):
             piece += r"\allowbreak "
         written += piece
+    # Where a matrix follows, the name of a function may stand in a line before it.
+    written = re.sub(r"(\\operatorname\{[a-z-]+\}\()(?=\\bigl\[)", r"\1\\allowbreak ", written)
     found = rf"$\displaystyle {written}$"
     # Two texts side by side leave an empty formula between them, and a blank before their comma.
     return re.sub(r"(?<!\\) +,", ",", re.sub(r"\$\\displaystyle\s*\$", "", found)).strip()

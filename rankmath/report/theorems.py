@@ -39,6 +39,7 @@ from rankmath.report.latex import (
     exact_matrix,
     exact_rows,
     exact_scalar,
+    fitting,
     formulas,
     identifier,
     matrix,
@@ -289,7 +290,7 @@ def _decimals(rows: Sequence[Sequence[Fraction]]) -> str:
 _INSTANCE_ARGUMENT = r"""Both sides are enclosed in interval arithmetic with directed rounding on integers, or
 computed exactly, from the data alone."""
 
-_VERBS = {"holds": "satisfies", "violates": "violates", "exists": "is one that there is according to"}
+_VERBS = {"holds": "satisfies", "violates": "violates", "exists": "shows"}
 #: Above this many entries data are left to the certificate.
 _MOST_LINES = 40
 
@@ -471,6 +472,6 @@ def data_shown(data: Mapping[str, Data]) -> str:
 
 def displayed(lines: Iterable[str]) -> str:
     """Lines of mathematics, displayed; rows of matrices stand apart so that their fractions do not touch."""
-    body = " \\\\\n".join(f"  &{line}" for line in lines)
+    body = " \\\\\n".join(f"  &{fitting(line)}" for line in lines)
     spaced = r"\allowdisplaybreaks\renewcommand{\arraystretch}{1.35}%"
     return f"{{{spaced}\n\\begin{{align*}}\n{body}\n\\end{{align*}}}}"

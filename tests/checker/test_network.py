@@ -510,9 +510,17 @@ def test_claims_without_meaning_are_refused(claim: str) -> None:
 def test_vacuous_instances_are_refused() -> None:
     one = Instance([[1.0, 2.0]], np.ones((1, 1, 2, 2)), np.ones((1, 1, 2, 2)))
     equal = Instance([[1.0, 2.0], [1.0, 2.0]], np.ones((1, 1, 2, 2)), np.ones((1, 1, 2, 2)))
-    for claim, kind in (("mu(X[1]) > 1/999", "holds"), ("mu(X[1]) < 1/999", "violates")):
-        result = check_text(json.dumps(content(claim=claim, kind=kind, instance=equal)))
-        assert "all tokens are equal" in result.reason
+    result = check_text(json.dumps(content(claim="mu(X[1]) < 1/999", kind="holds", instance=equal)))
+    assert "all tokens are equal" in result.reason
+    # A claim of one's own that does not exclude equal tokens is false where it fails at them.
+    assert check_text(json.dumps(content(claim="mu(X[1]) < mu(X[0])", kind="violates", instance=equal))).accepted
+    true, vain = "mu(X[1]) <= mu(X[0])", "mu(X[1]) < 0"
+    assert not check_text(json.dumps(content(claim=true, kind="violates", instance=equal))).accepted
+    assert "says nothing of" in check_text(json.dumps(content(claim=vain, kind="violates", instance=equal))).reason
+    # What exists may be trivial; it must meet what is asked.
+    for instance in (one, equal):
+        assert check_text(json.dumps(content(claim="norm(X[1], 1) <= 9", kind="exists", instance=instance))).accepted
+        assert not check_text(json.dumps(content(claim="norm(X[1], 1) > 9", kind="exists", instance=instance))).accepted
     for claim in ("mu(X[1]) < 1/999", "mu(X[1]) > 1/999"):
         assert "one token" in check_text(json.dumps(content(claim=claim, kind="holds", instance=one))).reason
     # A claim that does not exclude one token is false where it fails at one.

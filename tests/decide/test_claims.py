@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from rankmath.decide.battery import Battery, _pursue
 from rankmath.decide.closed_forms import constant, function
 from rankmath.decide.conjecture import examine, sharpen
 from rankmath.decide.existence import negation
+from rankmath.decide.hints import lacking
 from rankmath.formula import read_formula
 from rankmath.verification.instance import NetworkInstance
 from rankmath.verification.judge import judge
@@ -60,13 +62,13 @@ def test_a_witness_is_handed_over_and_its_certificate_holds(tmp_path: Path, caps
     first, second = json.loads(done.stdout)
     assert (first["outcome"], second["outcome"]) == ("PROVED", "REFUTED")
     assert first["given"][1] == second["given"][1] == "norm(W[0, 0], 2) <= 4"
-    for answer, kind in ((first, "holds"), (second, "violates")):
+    for answer, kind in ((first, "exists"), (second, "violates")):
         path = tmp_path / "claims" / f"{answer['key'].replace(':', '-')}.json"
         assert json.loads(path.read_text())["kind"] == kind
         assert rm.check(path).accepted
         exec(path.with_suffix(".py").read_text(), {})
         printed = capsys.readouterr().out
-        assert {"holds": "HOLDS", "violates": "VIOLATED"}[kind] in printed
+        assert {"exists": "HOLDS", "violates": "VIOLATED"}[kind] in printed
         assert "the claim says that" in printed
 
 
@@ -108,15 +110,78 @@ def test_sizes_that_contradict_are_named(given: list[str], clash: str) -> None:
 
 def test_hypotheses_that_contradict_are_said_to_with_the_derivation() -> None:
     given = ["diameter(X[0], 2) <= 1", "diameter(X[0], 2) >= 2", "n == 2", "d == 1", "L == 1", "H == 1"]
-    answer = examine(Statement("mine:x", "mu(X[1]) <= mu(X[0])", given), seconds=0.2, instances=5)
+    answer = examine(Statement("mine:x", "mu(X[1]) <= mu(X[0])", given), seconds=4, instances=5)
+    assert answer.outcome == "CONTRADICTORY"
+    assert answer.battery.derivation is not None
+    assert answer.battery.derivation.claim == "diameter(X[0], 2) > 1"
+    assert answer.battery.derivation.check().accepted
+    assert any(line.endswith("but diameter(X[0], 2) <= 1 is given.") for line in answer.lines())
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("norm(X[0], 2) < 0",),
+        ("-1 >= diameter(X[0], 1)",),
+        ("norm(W[0, 0], 2) > 1", "norm(W[0, 0], 2) <= 1"),
+        ("norm(W[0, 0], 2) == 2", "norm(W[0, 0], frobenius) < 2"),
+        ("epsilon(P[0, 0]) > 1/n",),
+    ],
+)
+def test_what_no_network_meets_is_said_before_any_search(given: tuple[str, ...], monkeypatch: Any) -> None:
+    monkeypatch.setattr("rankmath.decide.conjecture.verify_statement", None)  # nothing is drawn
+    claim = "diameter(X[1], 1) <= diameter(X[0], 1)"
+    answer = examine(Statement("mine:x", claim, ("heads == 1", *given)), seconds=20)
     assert answer.outcome == "CONTRADICTORY"
     assert answer.battery.proof is not None
-    assert answer.battery.proof.lines[-1]["says"] == "2 <= 1"
+    assert answer.battery.proof.certificate().check().accepted
+    assert examine(Statement("mine:x", f"exists {claim}", ("heads == 1", *given)), seconds=20).outcome == "REFUTED"
+
+
+@pytest.mark.parametrize("claim", ["mu(X[1]) < mu(X[0])", "diameter(X[0], 2) > diameter(X[1], 2)"])
+def test_a_strict_claim_that_fails_at_equality_alone_is_refuted(claim: str) -> None:
+    """|W| <= 1/2 and two tokens: a layer of one head halves what differs, but 0 < 0 is false."""
+    given = ("heads == 1", "norm(W[0, 0], 2) <= 1/2", "n == 2", "layers == 1")
+    answer = examine(Statement("mine:x", claim, given), seconds=3, instances=20)
+    assert answer.outcome == "REFUTED"
+    tokens = np.asarray(answer.battery.violations[0][0].X)
+    assert (tokens == tokens[0]).all()
+    assert max(len(repr(float(x))) for x in tokens.ravel()) <= 8  # shrunk
+    assert any("none was found with tokens that differ" in line for line in answer.lines())
+    certificate = answer.battery.certificate()
+    assert certificate.kind == "violates"
+    assert certificate.check().accepted
+    weak = claim.replace("<", "<=").replace(">", ">=")
+    assert examine(Statement("mine:x", weak, given), seconds=3, instances=20).outcome != "REFUTED"
+
+
+@pytest.mark.parametrize(
+    ("claim", "given"),
+    [
+        ("exists norm(X[1], 2) <= 0", ("norm(X[0], 2) >= 1",)),  # W is 0
+        ("exists norm(W[0, 0], 2) <= 0", ()),
+        ("exists diameter(X[1], 2) == diameter(X[0], 2)", ("norm(W[0, 0], 2) <= 1/2", "heads == 1")),  # equal tokens
+    ],
+)
+def test_a_trivial_witness_has_a_certificate(claim: str, given: tuple[str, ...], tmp_path: Path) -> None:
+    options = [part for text in given for part in ("--given", text)]
+    command = ["verify", "--claim", claim, *options, "--seconds", "3", "--instances", "20", "--output", str(tmp_path)]
+    done = CliRunner().invoke(main, command)
+    assert "PROVED: this network has it" in done.output, done.output
+    path = tmp_path / "claims" / "mine-claim.json"
+    assert json.loads(path.read_text())["kind"] == "exists"
+    assert rm.check(path).accepted
+    assert "so the claim is true of some network that meets them" in "\n".join(rm.check(path).checked)
+    assert "for some of these" in path.with_suffix(".tex").read_text()
 
 
 def test_one_token_alone_is_searched_where_it_is_asked_for() -> None:
     answer = examine(Statement("mine:x", "norm(X[0], 2) <= 1", "n == 1"), seconds=1, instances=20)
     assert answer.outcome == "REFUTED"
+    (found, _), *_ = answer.battery.violations
+    assert found.X.shape == (1, 1)
+    assert np.frexp(abs(found.X[0, 0]))[0] == 0.5  # a power of two
+    assert found.net.bias is None
 
 
 def test_a_refutation_that_the_checker_refuses_is_pursued_at_other_scales() -> None:
@@ -179,3 +244,9 @@ def test_a_violation_that_was_shrunk_is_counted_once() -> None:
     assert battery.outcome == "REFUTED"
     counted = battery.holds + len(battery.violations) + battery.undecided + battery.not_applicable
     assert battery.instances == counted
+
+
+@pytest.mark.parametrize("claim", ["diameter(X[0], 2) > 0", "-norm(X[0], 2) < 0", "0 < mu(X[0])"])
+def test_a_side_without_a_logarithm_follows_from_no_fact(claim: str) -> None:
+    """Equal tokens refute each, and are no counterexample: the answer is HELD, without a fact."""
+    assert lacking(Statement("mine:zero", claim, "n == 2"), seconds=5.0) == ""

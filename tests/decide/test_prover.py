@@ -224,3 +224,10 @@ def test_layers_windows_first_rows_and_effective_ranks(claim: str, given: list[s
 )
 def test_their_false_neighbours_are_not_proved(claim: str, given: list[str]) -> None:
     assert prove(claim, given, seconds=3.0) is None
+
+
+def test_a_hypothesis_is_proved_in_one_line() -> None:
+    proof = prove("norm(W[0, 0], 2) <= 1", ("H == 1", "norm(W[0, 0], 2) <= 1"))
+    assert proof is not None
+    assert [line["by"] for line in proof.lines] == ["hypothesis"]
+    assert proof.certificate().check().accepted

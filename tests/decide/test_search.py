@@ -676,3 +676,20 @@ def test_parts_that_are_not_drawn_are_strong_enough_to_refute(claim: str, given:
     assert isinstance(found.instance, NetworkInstance)
     for smaller in itertools.islice(_smaller(found.instance), 40):  # a dropped dimension is dropped everywhere
         assert np.isfinite(rm.forward(smaller.net, smaller.X)).all()
+
+
+def test_what_is_found_by_ctrl_c_is_told_in_short_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers become short before tokens and dimensions are left out: there is no time for all of it."""
+    claim = Statement("mine:none", "diameter(X[1], 2) <= diameter(X[0], 2)/2", "heads == 1")
+    net = rm.Network.random(tokens=8, dim=3, seed=1)
+    large = NetworkInstance(net.replace(value=100 * np.asarray(net.value)), net.random_input(seed=2))
+    first, second = (instance for instance, _ in itertools.islice(shrinking(claim, large, hurried=True), 2))
+    assert first.X.shape == second.X.shape == (8, 3)
+    mantissas = {abs(math.frexp(float(x))[0]) for a in (second.X, second.net.W, second.net.W_QK) for x in a.ravel()}
+    assert mantissas <= {0.0, 0.5}
+    found = adversary.Found(large, 1.0, None, 1, 0.0, interrupted=True)
+    monkeypatch.setattr(adversary, "search", lambda *rest, **more: found)
+    battery = rm.verify_statement(claim, instances=0, seconds=5)
+    assert battery.interrupted
+    told = battery.violations[0][0]
+    assert max(len(repr(float(x))) for a in (told.X, told.net.W, told.net.W_QK) for x in np.asarray(a).ravel()) < 12

@@ -591,6 +591,8 @@ def parted(name: str, statement: Statement, text: str, drawn: int = 1) -> list[s
         for given in arguments(name, statement, instance) if seen < (3 if printed_only else ENOUGH) else ():
             values = [value_of(instance, part) for part in given]
             n = {"n": Fraction(rows_of(instance))}
+            if names == ["sizes"]:  # which is printed as the pair of letters that it is
+                n = {letter: Fraction(size) for letter, size in zip("nd", values[0], strict=False)}
             try:
                 coded = entry.evaluate(run, *given)  # type: ignore[misc]
                 by_print = meaning({**n, **dict(zip(shown, values, strict=True))})

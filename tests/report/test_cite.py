@@ -13,7 +13,7 @@ from rankmath.claims import statements
 from rankmath.files import proofs_folder
 from rankmath.report import sources
 from rankmath.report.cite import FORMATS, citation, software_entry
-from rankmath.report.fragments import stated
+from rankmath.report.fragments import stated, without_fit
 from rankmath.report.latex import breakable
 from rankmath.report.shown import lines
 from rankmath.report.sources import bibliography, certificate_file, committed_certificates, publication
@@ -47,7 +47,7 @@ def test_what_is_printed_of_rankmath_is_read_from_citation_cff(tmp_path: Path, m
 
 def bare(tex: str) -> str:
     """The formula without what says where it may be broken and what of it is words."""
-    words = re.sub(r"\\text\{([^{}]*)\}", r"\1", tex)
+    words = re.sub(r"\\text\{([^{}]*)\}", r"\1", without_fit(tex))
     return re.sub(r"\\displaystyle|\\allowbreak|[$\s]", "", words)
 
 

@@ -18,7 +18,8 @@ from rankmath.linalg.masks import Mask
 from rankmath.report.appendix import appendix, relied_on
 from rankmath.report.cite import citation
 from rankmath.report.counterexamples import uncertified
-from rankmath.report.fragments import STYLE, commands, notation, written_out
+from rankmath.report.fragments import STYLE, commands, notation, without_fit, written_out
+from rankmath.report.latex import FIT
 from rankmath.report.sources import committed_certificates, preamble, proof_texts
 from rankmath.report.theorems import findings, fragment
 
@@ -95,7 +96,30 @@ def on_the_page(folder: Path) -> str:
 
 
 def private(tex: str) -> list[str]:
-    return re.findall(rf"\\(?:{'|'.join(commands())}|rm\w+)(?![A-Za-z])", tex)
+    """Our own commands in a text, but the one that it defines itself before it uses it."""
+    used = tex.find(r"\rmfit{")
+    assert used < 0 or FIT in tex[:used]
+    return re.findall(rf"\\(?:{'|'.join(commands())}|rm\w+)(?![A-Za-z])", without_fit(tex))
+
+
+@pytest.mark.needs("pdflatex")
+def test_nothing_sticks_out_of_one_of_two_columns(theorems: dict[str, str], tmp_path: Path) -> None:
+    """Formulas that no line breaks, and matrices of five or six columns of long fractions."""
+    equilibrium = rm.layernorm_equilibrium(3, 3, 3).certify().certificate()
+    cited = ("dong2021:2.3", "own:composite", "own:spectrum-symmetric", "yudin2025:softmax", "own:shrinking-values")
+    shown = ("barbero2024:4.2", "dong2021:A.3", "dong2021:3.2", "own:causal-rate", "wu2024:2", "own:flow-step")
+    head = r"\documentclass[twocolumn]{article}\usepackage{amsmath,amssymb,amsthm}\begin{document}"
+    parts = [
+        *(citation(key).text("latex") for key in cited),
+        *(theorems[key] for key in shown),
+        fragment([equilibrium]),
+    ]
+    (tmp_path / "paper.tex").write_text("\n\n".join([head, *parts, r"\end{document}"]), encoding="utf-8")
+    command = ["pdflatex", "-halt-on-error", "-interaction=batchmode", "paper.tex"]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode == 0
+    log = (tmp_path / "paper.log").read_text(errors="replace")
+    widths = [float(width) for width in re.findall(r"Overfull \\hbox \(([\d.]+)pt", log)]
+    assert max(widths, default=0.0) < 5, "no line sticks out"
 
 
 def test_every_command_of_the_preamble_is_known() -> None:
@@ -378,3 +402,11 @@ def test_a_paper_of_two_pages_from_fragments_alone(mine: rm.Certificate, tmp_pat
     assert text.count("Tokens are the rows of") == 1  # the counterexample's notation is that of the statements
     assert "The notation is that above. The following instance violates" in text
     assert "?" not in text, "no citation or symbol is missing"
+
+
+@pytest.mark.parametrize("key", ["wu2024:3", "wu2024:3-whole"])
+def test_numbers_of_tokens_and_dimensions_are_letters_and_no_name_of_a_program(key: str) -> None:
+    tex = citation(key).text("latex")
+    assert "sizes" not in tex.replace("n and d the two sizes, of tokens and dimensions", "")
+    assert r"(n,\allowbreak d)\in\mathbb{Z}^{2}" in tex
+    assert {"wu2024:3": r"w > n - 1", "wu2024:3-whole": r"n\ge 2$ and $\displaystyle d\ge 2"}[key] in tex

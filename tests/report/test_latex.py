@@ -149,3 +149,16 @@ def test_greek_letters_under_a_root_and_gradients_are_mathematics() -> None:
     assert formulas("of order √ε, ‖∇‖²") == r"of order $\sqrt{\varepsilon}$, $\| \nabla \|^{2}$"
     assert escape("√ε") == r"$\sqrt{\varepsilon}$"
     assert formulas("the flow x_k' = 0, u′ = 1") == r"the flow $x_{k}'$ = 0, $u'$ = 1"
+
+
+@pytest.mark.parametrize(
+    ("text", "tex"),
+    [
+        ("W = I, no bias", "$W = I$, no bias"),
+        ("Q = K = V = I and W_V = I + wS", "$Q = K = V = I$ and $W_{V} = I + wS$"),
+        ("P = I and W = λI), and", r"$P = I$ and $W = \lambda I$), and"),
+        ("I rest. A = If", "I rest. A = If"),
+    ],
+)
+def test_the_identity_is_a_letter_of_mathematics(text: str, tex: str) -> None:
+    assert formulas(text) == tex

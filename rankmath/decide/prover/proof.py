@@ -115,7 +115,7 @@ def _written(
     if _accepted(claim, given, key, lines) is None:
         return None
     for number in range(len(lines), 0, -1):
-        fewer = _without(lines, number)
+        fewer = _without(lines, number) or None  # one line at least, also where a hypothesis is all
         if search.stop():  # a proof with lines that it does not need is a proof
             break
         if fewer is not None and _accepted(claim, given, key, fewer) is not None:
