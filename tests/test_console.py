@@ -260,7 +260,7 @@ def test_a_search_shows_one_clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_all_is_done_where_100_percent_is_said() -> None:
-    progress = Progress(1000.0, "%", quiet=True)
+    progress = console.Progress(1000.0, "%", quiet=True)
     progress.at(999.9)
     assert progress.line().startswith("99 %")
     progress.at(290.0)  # 0.29*100 is below 29 in doubles
