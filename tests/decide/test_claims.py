@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -239,3 +240,17 @@ def test_a_violation_that_was_shrunk_is_counted_once() -> None:
     assert battery.outcome == "REFUTED"
     counted = battery.holds + len(battery.violations) + battery.undecided + battery.not_applicable
     assert battery.instances == counted
+
+
+def test_a_constant_that_there_is_none_of_is_told_with_short_numbers() -> None:
+    """Under the causal mask tokens shrink by a factor that stays, not by their square: no c is enough."""
+    claim = "diameter(X[1], 2) <= c*norm(W[0,0], 2)*norm(W_QK[0,0], 2)*diameter(X[0], 2)**3"
+    given = ("heads == 1", "d_qk == 1", "mask == causal", "n == 2", "d == 1")
+    answer = sharpen(Statement("mine:c", claim, given, where={"c": "1"}), "c", seconds=6)
+    assert any(line.startswith("no c is in sight") for line in answer.lines())
+    assert answer.near is not None
+    numbers = [
+        float(x) for a in (answer.near.X, answer.near.net.W, answer.near.net.W_QK) for x in np.asarray(a).ravel()
+    ]
+    assert all((math.frexp(x)[0] * 2**12).is_integer() for x in numbers), numbers
+    assert judge(answer.failing, answer.near, "balls").outcome == Outcome.VIOLATED
