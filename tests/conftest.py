@@ -30,6 +30,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--run-slow", action="store_true", help="also run the tests marked slow")
     text = "fail, rather than skip, where this program is missing"
     parser.addoption("--have", action="append", default=[], choices=[*OPTIONAL], help=text)
+    text = "keep here what costs much to make, for another run of the same sources"
+    parser.addoption("--made", type=Path, metavar="FOLDER", help=text)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -61,10 +63,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.fixture(scope="session")
-def made_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Callable[[Path], None]], Path]:
+def made_once(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str, Callable[[Path], None]], Path]:
     """The folder of this run, by its name, that whichever worker comes first fills; the others wait for it."""
     base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    shared = request.config.getoption("--made") or (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base)
+    shared.mkdir(parents=True, exist_ok=True)
 
     def folder(name: str, fill: Callable[[Path], None]) -> Path:
         (shared / name).mkdir(exist_ok=True)

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 from importlib.metadata import requires
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
+import rankmath as rm
 from rankmath.claims import bound, statements
+from rankmath.claims.own_flows import FLOW
 from rankmath.cli import main
+from rankmath.cli.conjecture import statements_of
 from rankmath.definitions.entries import ENTRIES
 from rankmath.files import proofs_folder
 from rankmath.report.sources import committed_certificates
+from rankmath.verification.verdict import Outcome
 
 
 def rankmath(*arguments: object) -> Result:
@@ -51,6 +57,43 @@ def test_the_language_is_listed_in_eighty_columns_with_examples_that_say_somethi
     for entry in ENTRIES.values():
         assert f"example: {entry.example}" in " ".join(shown.split())
         assert entry.truth or entry.name.startswith("consensus") or not entry.example.endswith(">= 0"), entry.name
+
+
+def test_every_example_of_the_language_is_read_as_a_claim_but_those_of_arrays() -> None:
+    """Run alone, as a person runs it: what other claims define for themselves is not in the list."""
+    done = subprocess.run([sys.executable, "-m", "rankmath", "quantities"], capture_output=True, text=True, check=True)
+    of_claims, of_arrays = done.stdout.split("The following are of arrays")
+    examples = re.findall(r"example: (.+?)\n(?=\S|$)", of_claims, flags=re.S)
+    assert "speed(V, B, G, X) <= form_size(V)" in examples
+    for example in (" ".join(text.split()) for text in examples):
+        (found,) = statements_of((example,), (), [], None) if "==" not in example and "(" in example else (None,)
+        assert found is None or found.arrays == (FLOW if "V, B, G, X" in example else {})
+    with pytest.raises(rm.InvalidArgument, match="an array of the instance is needed"):
+        statements_of((" ".join(of_arrays.partition("example: ")[2].splitlines()[0].split()),), (), [], None)
+
+
+@pytest.mark.parametrize("option", ["init", "mlp", "norm", "residual", "arithmetic"])
+def test_the_help_of_trace_names_every_word_that_is_allowed(option: str) -> None:
+    (said,) = [o.help for o in main.commands["trace"].params if isinstance(o, click.Option) and o.name == option]
+    allowed = re.findall(r"'(\w+)'", rankmath("trace", f"--{option}", "nothing").output.partition("allowed are")[2])
+    assert allowed
+    assert set(allowed) <= set(re.findall(r"\w+", str(said)))
+
+
+def test_what_is_printed_of_a_claim_names_every_hypothesis_that_is_asked_for() -> None:
+    """With rotary positions, capped logits or QK-norm own:diameter does not apply: so all of them must be named."""
+    hidden = ("no positions", "logits that are not capped", "no norms of queries and keys")
+    for text in (str(statements()["own:diameter"]), rankmath("bound", "own:diameter").output):
+        for said in hidden:
+            assert said in text
+    net = rm.Network.random(tokens=3, dim=2, layers=1, positions="rotary", seed=0)
+    assert rm.verify("own:diameter", net, net.random_input(seed=1)).outcome == Outcome.NOT_APPLICABLE
+
+
+def test_a_trace_with_one_order_has_a_residual_that_was_not_small_from_the_start() -> None:
+    rows = parsed("trace", "--tokens", 3, "--dim", 2, "--layers", 2, "--mask", "star")["layers"]
+    assert rows[0]["log_residual"] > 0
+    assert rows[2]["order"] > 1
 
 
 # -- verify ------------------------------------------------------------------------------------------------

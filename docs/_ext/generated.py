@@ -114,7 +114,7 @@ def _shown(entry: Statement) -> list[str]:
     """Where it is shown: the written proof, and the certificates that refute or exhibit."""
     parts = []
     if (proofs_folder().parent / entry.truth).is_file():
-        label = label_of(entry.key, entry.truth)
+        label = label_of(entry.key)
         under = f", under the label `{label}`" if label else ""
         parts.append(
             f"Written out in {{download}}`{entry.truth} <../../{entry.truth}>`{under}; "

@@ -868,6 +868,31 @@ Definition climb {d} (lam : vector d) (B : matrix d d) (x : vector d) (m : R) : 
   let y := fun a => (near * (lam a * e a) + own * (lam a * u a)) / (near + own) in
   y 0%nat - dot d u y * u 0%nat.
 
+(** second_value: second entry *)
+Definition second_value {m} (lam : vector m) : R := lam 1%nat.
+(** tilting: d log(|x_1|/|x_0|)/dt, with its limit where x_1 = 0, of a unit token x, x_0 < 0, that sees itself and m
+    tokens at e_0 under V = diag(λ), with the logits xᵀBy; x is divided by its length *)
+Definition tilting {d} (lam : vector d) (B : matrix d d) (x : vector d) (m : R) : R :=
+  let u := unit_of x in let near := m * exp (bil d u B (eye 0%nat)) in let own := exp (bil d u B u) in
+  (near * lam 0%nat / - u 0%nat - own * (lam 0%nat - lam 1%nat)) / (near + own).
+(** largest_size: largest absolute value of an entry *)
+Definition largest_size {m} (lam : vector m) : R := largest m (fun i => Rabs (lam i)).
+(** The sum of weights of a unit token u that sees itself and m tokens at e_0 with the logits c xᵀVy, V = diag(λ), and the
+    part at a right angle to u of what it is drawn to, times that sum. *)
+Definition drive_sum {d} (lam : vector d) (c : R) (u : vector d) (m : R) : R :=
+  m * exp (c * (lam 0%nat * u 0%nat)) + exp (c * sum d (fun a => lam a * u a ^ 2)).
+Definition drive {d} (lam : vector d) (c : R) (u : vector d) (m : R) : vector d := fun a =>
+  m * exp (c * (lam 0%nat * u 0%nat)) * (lam a * eye 0%nat a) + exp (c * sum d (fun b => lam b * u b ^ 2)) * (lam a * u a).
+Definition across_drive {d} (lam : vector d) (c : R) (u : vector d) (m : R) : vector d :=
+  let g := drive lam c u m in fun a => g a - dot d g u * u a.
+(** rise: df/dt, f = (m e^(cλ_0 x_0) + e^(c⟨x, Vx⟩)/2)/c, or its limit for c = 0, along the path of a unit token x that
+    sees itself and m tokens at e_0 under V = diag(λ), with the logits c xᵀVy; x is divided by its length *)
+Definition rise {d} (lam : vector d) (c : R) (x : vector d) (m : R) : R :=
+  let u := unit_of x in dot d (drive lam c u m) (across_drive lam c u m) / drive_sum lam c u m.
+(** pace: length of the velocity of that token *)
+Definition pace {d} (lam : vector d) (c : R) (x : vector d) (m : R) : R :=
+  let u := unit_of x in l2 d (across_drive lam c u m) / drive_sum lam c u m.
+
 (** The part of x_i, divided by its length, in the first d − m coordinates. *)
 Definition first_part {m d} (M : matrix m m) (X : matrix 2 d) (i : nat) : vector (d - m) := unit_of (row X i).
 (** aligning: d cos φ/dt, φ the angle of p_0 and p_1, p_i the part of x_i in L, the first coordinates; two causal tokens
@@ -886,6 +911,27 @@ Definition parts_in_space {m d} (M : matrix m m) (X : matrix 2 d) : Prop :=
 (** sine_square: squared sine of the angle of the parts p_0 and p_1 of two tokens in L *)
 Definition sine_square {m d} (M : matrix m m) (X : matrix 2 d) : R := let k := (d - m)%nat in
   1 - dot k (X 0%nat) (X 1%nat) ^ 2 / (dot k (X 0%nat) (X 0%nat) * dot k (X 1%nat) (X 1%nat)).
+
+(* ---------- a causal token behind RMSNorm ---------- *)
+(** root_square: root mean square of the entries *)
+Definition root_square {d} (x : vector d) : R := sqrt (sum d (fun i => x i ^ 2) / INR d).
+(** largest_rest: largest entry beside the first *)
+Definition largest_rest {d} (lam : vector d) : R := largest (d - 1) (fun i => lam (S i)).
+(** least_rest: least entry beside the first *)
+Definition least_rest {d} (lam : vector d) : R := least (d - 1) (fun i => lam (S i)).
+(** The length of a vector beside its first entry. *)
+Definition beside {d} (x : vector d) : R := sqrt (sum (d - 1) (fun i => x (S i) ^ 2)).
+(** ahead: x_0 > 0, and x is no multiple of e_0 *)
+Definition ahead {d} (x : vector d) : Prop := x 0%nat > 0 /\ 0 < sum (d - 1) (fun i => x (S i) ^ 2).
+(** narrowing: tan φ′/tan φ, φ the angle of a causal token x with e_0, x_0 > 0, and φ′ that of x + p N(x)V +
+    (1 − p) N(e_0)V, V = diag(λ), N the division by the root mean square *)
+Definition narrowing {d} (lam x : vector d) (p : R) : R :=
+  let y : vector d := fun i => x i * (1 + p * lam i / root_square x)
+    + (if Nat.eqb i 0 then (1 - p) * lam 0%nat * sqrt (INR d) else 0) in
+  beside y * x 0%nat / (y 0%nat * beside x).
+(** forward: factor of x_0 in that step *)
+Definition forward {d} (lam x : vector d) (p : R) : R :=
+  1 + p * lam 0%nat / root_square x + (1 - p) * lam 0%nat * sqrt (INR d) / x 0%nat.
 
 (* ---------- clusters on the sphere ---------- *)
 (** x_i divided by its length, the cosines of such tokens, and attention with the logits beta times the cosines. *)

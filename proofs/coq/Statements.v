@@ -594,6 +594,24 @@ Definition statement_own_flow_one_cluster : Prop :=
     s * (first_value lam - least_value lam) < m * first_value lam ->
     climb lam B x m >= off_axis x * (m * first_value lam - s * (first_value lam - least_value lam)) / (m + s).
 
+(** own:flow-second-value (proved): tilting(lam, B, x, m) >= (m*first_value(lam) - s*(first_value(lam) -
+      second_value(lam)))/(m + s)
+    given first_value(x) < 0
+    given first_value(lam) >= second_value(lam)
+    given first_value(lam) >= 0
+    given m > 0
+    where s = exp(2*form_size(B)) *)
+Definition statement_own_flow_second_value : Prop :=
+  forall (d : nat) (lam : vector d) (B : matrix d d) (x : vector d) (m : R),
+    (2 <= d)%nat ->
+    0 < l2 d x ->
+    let s := exp (2 * form_size B) in
+    first_value x < 0 ->
+    first_value lam >= second_value lam ->
+    first_value lam >= 0 ->
+    m > 0 ->
+    tilting lam B x m >= (m * first_value lam - s * (first_value lam - second_value lam)) / (m + s).
+
 (** own:flow-step (proved): closing(C, beta) >= 2*rho*(1 - alpha)*min((1 + alpha)/(1 + rho), (1 + (n - 1)*alpha)/(1 +
       (n - 1)*rho))
     given cosines(C)
@@ -649,6 +667,15 @@ Definition statement_own_flow_step_usa : Prop :=
     alpha >= 0 ->
     beta >= 0 ->
     closing_usa C beta >= 2 * exp (beta * alpha) * (1 - alpha) * (1 + (INR n - 1) * alpha) / INR n.
+
+(** own:flow-subspace (proved): rise(lam, c, x, m) >= (m + 1)*exp(0 - abs(c)*largest_size(lam))*pace(lam, c, x, m)**2
+    given m > 0 *)
+Definition statement_own_flow_subspace : Prop :=
+  forall (d : nat) (lam : vector d) (c : R) (x : vector d) (m : R),
+    (0 < d)%nat ->
+    0 < l2 d x ->
+    m > 0 ->
+    rise lam c x m >= (m + 1) * exp (0 - Rabs c * largest_size lam) * (pace lam c x m) ^ 2.
 
 (** own:frozen-sign (proved): far_slope(w, b) <= 33/25 and near_slope(w, eps) >= 8/5
     given w > 0
@@ -1238,6 +1265,22 @@ Definition statement_own_pre_norm_power : Prop :=
       0%nat) 1%nat / largest_root N l) * across (normed_X N 0%nat)) /\ (across (normed_X N (layers N)) <= prodf (layers
       N) (fun l => 1 + gained_norm N l 0%nat * diagonal (normed_P N l 0%nat) 1%nat / least_root N l) * across (normed_X
       N 0%nat)).
+
+(** own:pre-norm-symmetric (proved): narrowing(lam, x, p)*forward(lam, x, p) <= 1 + p*largest_rest(lam)/root_square(x)
+      and narrowing(lam, x, p)*forward(lam, x, p) >= 1 + p*least_rest(lam)/root_square(x)
+    given ahead(x)
+    given least_value(lam) >= 0
+    given p >= 0
+    given p <= 1 *)
+Definition statement_own_pre_norm_symmetric : Prop :=
+  forall (d : nat) (lam x : vector d) (p : R),
+    (2 <= d)%nat ->
+    ahead x ->
+    least_value lam >= 0 ->
+    p >= 0 ->
+    p <= 1 ->
+    (narrowing lam x p * forward lam x p <= 1 + p * largest_rest lam / root_square x) /\ (narrowing lam x p * forward
+      lam x p >= 1 + p * least_rest lam / root_square x).
 
 (** own:received (proved): received(Z) <= sqrt(n) *)
 Definition statement_own_received : Prop :=

@@ -27,6 +27,7 @@ from rankmath.checker.intervals import Rejected
 from rankmath.checker.kernel import PRECISIONS, Decision, Definitions, Evaluator, decide, formula, whole
 from rankmath.checker.limits import limited
 from rankmath.checker.network import (
+    all_meant,
     arranged,
     demand_language,
     demand_meaning,
@@ -36,7 +37,6 @@ from rankmath.checker.network import (
     names_centers,
     read_network,
     spelled,
-    unsaid,
 )
 from rankmath.checker.network_claims import NETWORK_CLAIMS
 from rankmath.checker.reading import MAX_BYTES, MAX_DIGITS, demand, parse, read, short
@@ -253,8 +253,8 @@ def _decided(content: dict[str, Any], words: list[str], deadline: float) -> tupl
     if kind == "derivation":
         demand(not own, f"kind: {short(kind)} is for claims about networks")
         demand_language(in_fractions(content["claim"]), [in_fractions(text) for text in content["given"]], deadline)
-        unsaid_too = [*content["given"], *unsaid(content["claim"], content["given"])]
-        return check_derivation({**content, "given": unsaid_too}, words, deadline)
+        whole_given = [*content["given"], *all_meant(content["claim"], content["given"])]
+        return check_derivation({**content, "given": whole_given}, words, deadline)
     if registered is not None and own:
         return _own_statement(key, STATEMENTS[key], content, words, deadline)
     kinds = (
@@ -348,7 +348,7 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
     demand_language(claim, given, deadline)
     says = f": {known[0]}" if known else ", as this file words it"
     words.append(f"claim: this instance {_VERBS[kind]} {key}{says}: {content['claim']}")
-    words.append(f"hypotheses: {'; '.join([*content['given'], *unsaid(claim, given)])}")
+    words.append(f"hypotheses: {'; '.join([*content['given'], *all_meant(claim, given)])}")
     words.append(
         f"{data['n']} tokens of dimension {data['d']}, {data['L']} layer(s), {data['H']} head(s)"
         f"{''.join(f', {name} = {number(data[name])}' for name in ('d_qk', 'skip') if name in data)}"

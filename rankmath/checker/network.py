@@ -234,9 +234,7 @@ def hypotheses(claim: str, given: list[str], data: Mapping[str, Any]) -> list[st
             demand(_switched(name, word, data), f"a hypothesis fails: {text}")
         else:
             conditions.append(text)
-    said = {text.split("==")[0].strip() for text in given if is_switch(text)}
-    meant = [text for name, text in UNPRINTED.items() if name not in said]
-    for text in (*unsaid(claim, given), *meant):
+    for text in all_meant(claim, given):
         name, word = text.split(" == ")
         met = data.get("skip") == 0 if name == "skip" else _switched(name, word, data)
         demand(met, f"data: the hypotheses allow no other {name}; {text} where nothing is said")
@@ -249,6 +247,16 @@ def unsaid(claim: str, given: list[str]) -> list[str]:
     named = any(re.search(r"\bskip\b", text) for text in (claim, *given))
     said |= {"skip"} if named else set()
     return [text for name, text in DEFAULTS.items() if name not in said]
+
+
+def all_meant(claim: str, given: list[str]) -> list[str]:
+    """All that holds where nothing is said: positions, caps and norms of queries and keys among it.
+
+    >>> all_meant("mu(X[1]) <= 1", ["mask == any", "layernorm == any", "mlp == any", "norm_at == any"])
+    ['skip == 0', 'positions == none', 'softcap == none', 'qk_norm == none']
+    """
+    said = {text.split("==")[0].strip() for text in given if is_switch(text)}
+    return [*unsaid(claim, given), *(text for name, text in UNPRINTED.items() if name not in said)]
 
 
 def is_switch(text: str) -> bool:

@@ -651,11 +651,8 @@ def _resting(says: str, kinds: tuple[str, ...], *more: str, attracts: bool = Tru
 
 
 _SPHERE, _UNMASKED = "norm_kind == sphere", "all(m == 1 for row in mask for m in row)"
-_CAUSAL = (
-    "all(mask[i][j] == (1 if j <= i else 0) for i in range(n) for j in range(n))",
-    "all(w == 0 for row in W_QK for w in row)",
-    _SPHERE,
-)
+_UNIFORM = "all(w == 0 for row in W_QK for w in row)"
+_CAUSAL = ("all(mask[i][j] == (1 if j <= i else 0) for i in range(n) for j in range(n))", _UNIFORM, _SPHERE)
 STATEMENTS |= {
     "own:layernorm-equilibrium": _resting(
         "self-attention with LayerNorm has exactly one equilibrium, with these clusters and zeros, within `radius` of "
@@ -692,11 +689,11 @@ STATEMENTS |= {
         "rank >= 2",
     ),
     "unstated:ln-sphere": _resting(
-        "without a mask, tokens that every layer divides by their norms collapse, from every start in some "
-        "neighbourhood",
+        "tokens that attend alike to all that they see, and that every layer divides by their norms, collapse, from "
+        "every start in some neighbourhood",
         _VIOLATES,
         _SPHERE,
-        _UNMASKED,
+        _UNIFORM,
         "rank >= 2",
     ),
 }

@@ -168,7 +168,8 @@ own_influence = proved(
     " + is_last(i)*(abs(skip) + norm(W[0,0], 2)*a*diameter(X[0], 2)**2/4))",
     given=("mask == causal", "heads == 1", "query_bias == none"),
     where={"a": "norm(W_QK[0,0], 2)/sqrt(d_qk)"},
-    title="The last token sees of another one what it attends to it, up to a constant, though attention moves",
+    title="The last token sees of another one what it attends to it, up to a factor that grows with the tokens, though "
+    "attention moves",
     source=f"{OWN}, after Theorem 5.1 of {BARBERO}",
     draws=(
         partial(draw_causal, moderate_tokens),

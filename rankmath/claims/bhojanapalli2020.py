@@ -124,7 +124,8 @@ bhojanapalli2020_1 = proved(
     source=f"{BHOJANAPALLI}, Theorem 1, first half, from third-party text",
     draws=(draw_wide,),
     share=0.3,
-    notes="Every positive row-stochastic P is softmax(log P), and √d_qk is part of W. The second half, that for d "
+    notes="Every positive row-stochastic P is softmax(log P), and √d_qk is part of W, which is any d × d matrix: so "
+    "heads of size n − 1 or more have them all, smaller ones do not. The second half, that for d "
     "< n some X and P have no W, is true of every X: own:low-rank-every-input.",
 )
 

@@ -54,6 +54,8 @@ def prove(tokens: int) -> int:
 
 
 def _decided(n: int, B: Number, q: Number) -> bool:
+    from flint import arb
+
     heavy, C = bool(q >= _HEAVY), 16 * B * B
     r = (1 - q) * B.expm1()
     if q * n * r / (n + r) + (B / 2 if heavy else B) <= C / 2:  # case A: the center qᵀR
@@ -62,14 +64,14 @@ def _decided(n: int, B: Number, q: Number) -> bool:
         return bool(q > 0) and _infeasible(n, B, q, 1, False)
     if _infeasible(n, B, q, 0.25, False):  # case M: centers λqᵀR
         return True
-    for theta in (0.0, _MIXED):  # case D: λq_k R_k, k the heaviest key, and θ of the others
+    for theta in (arb(0), arb(_MIXED)):  # case D: λq_k R_k, k the heaviest key, and θ of the others
         others = n * (1 - theta) - (C - B) / (2 * q) + theta**2 * r / (2 - 2 * theta)
         if B + (1 - q) * others <= C / (1 + q + theta * (1 - q)) and _infeasible(n, B, q, 0.25, True, theta):
             return True
     return _guarded(n, B, q)  # case G: centers near those of D, and what two far rows cost
 
 
-def _infeasible(n: int, B: Number, q: Number, slop: float, lone: bool, theta: float = 0.0) -> bool:
+def _infeasible(n: int, B: Number, q: Number, slop: float, lone: bool, theta: Number = 0) -> bool:
     """J > (1 − q)(e^B − 1) at the slop given, and J > 0 at slop ½ where the slop is ¼."""
     from flint import arb, arb_series
 
@@ -88,7 +90,7 @@ def _infeasible(n: int, B: Number, q: Number, slop: float, lone: bool, theta: fl
     return bool(gap(B0, q0) + along_B * (B - B0) + along_q * (q - q0) > 0)  # mean value form
 
 
-def _needed(n: int, B: Number, q: Number, slop: float, lam: Number, lone: bool, theta: float = 0.0) -> Number:
+def _needed(n: int, B: Number, q: Number, slop: float, lam: Number, lone: bool, theta: Number = 0) -> Number:
     """J = g(1) + ∫_λ^1 t⁻³(g(t) + g(1) − n(1 − t))dt, g(t) = (16B²/(1 + θ(1 − q) + ρt) − slop·B)/q; ρ = q or 1."""
     whole = 1 + theta * (1 - q)
     C, rho = 16 * B * B / whole, (q if lone else q * 0 + 1) / whole
@@ -143,7 +145,7 @@ def _guarded(n: int, B: Number, q: Number) -> bool:
         and q / (q + mu) - T >= capped
         and capped > 0
         # no row is longer than 1 + q + T
-        and B + (1 - q) * (n - (C - B) / (2 * q) + n / _FLOOR) + n * _SHIFT <= C / (1 + q + T)
+        and B + (1 - q) * (n - (C - B) / (2 * q) + n / arb(_FLOOR)) + n * arb(_SHIFT) <= C / (1 + q + T)
     ):
         return False
     if not all(_resource(n, B, q, x0, capped, nu)[0] > _spent(B, q, nu) for nu in (0, _SPOILT)):

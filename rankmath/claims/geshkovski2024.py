@@ -178,7 +178,8 @@ geshkovski2024_cluster = proved(
     draws=(draw_clusters, draw_wide),
     share=0.1,
     notes="With it they show that for λ < 1 − α − O(1/β) squared distances within a cap are at most 2e^{−λβ} from a "
-    "time T₁ until T₂; α is the largest cosine of two points of different caps. own:cluster shows more.",
+    "time T₁ until T₂; there are two caps or more, and α is the largest cosine of two points of different ones. "
+    "own:cluster shows more.",
 )
 
 own_cluster = proved(
@@ -208,8 +209,9 @@ geshkovski2024_escape = proved(
     source=f"{GESHKOVSKI_SLOW}, section 2, the step that keeps tokens in their caps; {_READ}",
     draws=(draw_caps, draw_crowded),
     share=0.1,
-    notes="So tokens that start in caps ⟨x, w⟩ ≥ 1 − ε, ε ≤ 1/2, are in ⟨x, w⟩ ≥ 1 − 2ε until T₂ ≥ (ε/n)e^{(1−α)β}, "
-    "α the largest cosine of two points of different ones of these larger caps. Sharper: own:escape.",
+    notes="So tokens that start in two caps or more ⟨x, w⟩ ≥ 1 − ε, ε ≤ 1/2, are in ⟨x, w⟩ ≥ 1 − 2ε until T₂ ≥ "
+    "(ε/n)e^{(1−α)β}, α the largest cosine of two points of different ones of these larger caps; one cap that holds "
+    "all of them they never leave. Sharper: own:escape.",
 )
 
 own_escape = proved(
@@ -225,7 +227,8 @@ own_escape = proved(
     extremal=pulled_down,
     sharp=True,
     share=0.1,
-    notes="So where ε ≤ 1/2 and m < n, tokens that start in caps ⟨x, w⟩ ≥ 1 − ε, m or more in each, are in ⟨x, w⟩ ≥ "
-    "1 − 2ε until T₂ = (arccos(1 − 2ε) − arccos(1 − ε))e^{(1−α)β}/(n − m), α the largest cosine of two points of "
-    "different ones of these larger caps. The difference of the angles is at least ε, and of order √ε.",
+    notes="So where 0 < ε ≤ 1/2, tokens that start in two caps or more ⟨x, w⟩ ≥ 1 − ε, m or more in each, are in ⟨x, "
+    "w⟩ ≥ 1 − 2ε until T₂ = (arccos(1 − 2ε) − arccos(1 − ε))e^{(1−α)β}/(n − m), α the largest cosine of two points of "
+    "different ones of these larger caps; one cap that holds all of them they never leave. The difference of the "
+    "angles is at least ε, and of order √ε.",
 )

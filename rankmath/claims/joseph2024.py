@@ -50,7 +50,8 @@ folk = refuted(
     extremal=exchange,
     exhibit=lambda: next(exchange()),
     share=0.3,
-    notes="Here SC = ‖W‖_F‖P‖_F. For the diameter, and |λ| ≥ 2‖W‖₂, there is such a factor: own:lambda-skip-sphere.",
+    notes="Here SC = ‖W‖_F‖P‖_F. For the diameter, and |λ| ≥ 2‖W‖₂, there is a factor whatever the attention, (|λ| − "
+    "‖W‖₂)/(|λ| + ‖W‖₂): own:lambda-skip-sphere.",
 )
 
 own_lambda_skip_sphere = proved(

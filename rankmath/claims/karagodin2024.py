@@ -177,7 +177,8 @@ own_flow_one_cluster = proved(
     where={"s": "exp(2*form_size(B))"},
     given=("first_is_largest(lam)", "m > 0", "s*(first_value(lam) - least_value(lam)) < m*first_value(lam)"),
     arrays={"lam": "d, d >= 2", "B": "d d", "x": "d, no zero row", "m": ", whole, >= 1"},
-    title="Causal tokens under a symmetric V end, from almost every start, at one point if attention is not too sharp",
+    title="Causal tokens under a symmetric V whose largest eigenvalue is positive and simple end, from almost every "
+    "start, at one point if attention is not too sharp",
     source=f"{OWN}, after the conjecture of {KARAGODIN}",
     truth="proofs/karagodin2024.tex",
     draws=(draw_climbs,),
@@ -187,10 +188,68 @@ own_flow_one_cluster = proved(
     notes="So where V is symmetric, λ_0 > λ_1 ≥ … ≥ λ_{d−1}, λ_0 > 0 and e^{2‖βQᵀK‖} < λ_0/(λ_0 − λ_{d−1}), all "
     "tokens tend to the same one of ±ξ, ξ the unit eigenvector of λ_0, from almost every start, for every d ≥ 2 and "
     "n. The condition is the best in terms of ‖βQᵀK‖, λ_0 and λ_{d−1}: beyond it, with QᵀK = I and the "
-    "other λ close to λ_{d−1}, −ξ attracts the second token while the first is at ξ.",
+    "other λ close to λ_{d−1}, −ξ attracts the second token while the first is at ξ. In terms of λ_1: "
+    "own:flow-second-value.",
 )
 
-# -- the second conjecture, for two tokens -----------------------------------------------------------------
+# -- the sharp condition -----------------------------------------------------------------------------------
+
+
+defined(
+    "tilting(lam: array, B: array, x: array, m: array)",
+    "u = [x[a]/sqrt(sum(x[b]**2 for b in range(len(x)))) for a in range(len(x))]; p = exp(sum(u[a]*B[a][b]*u[b] for "
+    "a in range(len(u)) for b in range(len(u)))); q = exp(sum(u[a]*B[a][0] for a in range(len(u)))); (m*q*lam[0]/(0 "
+    "- u[0]) - p*(lam[0] - lam[1]))/(m*q + p)",
+    "d log(|x_1|/|x_0|)/dt, with its limit where x_1 = 0, of a unit token x, x_0 < 0, that sees itself and m tokens at "
+    "e_0 under V = diag(λ), with the logits xᵀBy; x is divided by its length",
+    example="tilting(lam, B, x, m) > 0",
+    by_name=True,
+)
+
+
+defined("second_value(lam: array)", "lam[1]", "second entry", example="second_value(lam) > 0")
+
+
+def draw_tilts(rng: Rng, size: int) -> ArrayInstance:
+    """Values of any sign beside the first, logits of any size, tokens on the far side, some near −e_0."""
+    d, m = int(rng.integers(2, 6)), rng.integers(1, 5, size) * 1.0
+    lam = rng.standard_normal((size, d))
+    lam[:, 0] = np.maximum(lam[:, 1], 0) + rng.exponential(1, size)
+    x = rng.standard_normal((size, d))
+    x[: size // 2, 1:] *= 10.0 ** rng.uniform(-4, 0, (size // 2, 1))
+    x[:, 0] = -abs(x[:, 0])
+    B = rng.standard_normal((size, d, d)) * 10.0 ** rng.uniform(-2, 0.3, (size, 1, 1))
+    return ArrayInstance({"lam": lam, "B": B, "x": x, "m": m}, "random", is_batch=True)
+
+
+def nearly_the_far_pole(rng: Rng) -> Iterator[Instance]:
+    """A token near −e_0, with B a multiple of the identity."""
+    for top, strength, m in ((2.0, 0.25, 1), (1.5, 0.75, 2), (4.0, 0.5, 3)):
+        yield own_flow_second_value.instance([top, 1.0, -3.0], strength * np.eye(3), [-1.0, 2.0**-13, 2.0**-13], m)
+
+
+own_flow_second_value = proved(
+    "own:flow-second-value",
+    "tilting(lam, B, x, m) >= (m*first_value(lam) - s*(first_value(lam) - second_value(lam)))/(m + s)",
+    where={"s": "exp(2*form_size(B))"},
+    given=("first_value(x) < 0", "first_value(lam) >= second_value(lam)", "first_value(lam) >= 0", "m > 0"),
+    arrays={"lam": "d, d >= 2", "B": "d d", "x": "d, no zero row", "m": ", whole, >= 1"},
+    title="Causal tokens that flow under a symmetric V: the sharp condition on its second eigenvalue for all to end at "
+    "one point",
+    source=f"{OWN}, after the conjecture of {KARAGODIN}",
+    truth="proofs/karagodin2024.tex",
+    draws=(draw_tilts,),
+    extremal=nearly_the_far_pole,
+    sharp=True,
+    share=0.3,
+    notes="So where V is symmetric, λ_0 > λ_1 > … > λ_{d−1}, λ_0 > 0 and e^{2‖βQᵀK‖} < λ_0/(λ_0 − λ_1), all tokens "
+    "tend to the same one of ±ξ, ξ the unit eigenvector of λ_0, from almost every start, for every d ≥ 2 and n. The "
+    "proof leaves out the data with 2ξᵀ(βQᵀK)ξ = log(mλ_0/(λ_0 − λ_i)) for some i ≥ 2 and m from 1 to n − 1. The "
+    "condition is the best in terms of ‖βQᵀK‖, λ_0 and λ_1: beyond it, with βQᵀK = b·1, −ξ attracts the second token "
+    "while the first is at ξ.",
+)
+
+# -- the second conjecture ---------------------------------------------------------------------------------
 
 
 defined(
@@ -262,7 +321,75 @@ karagodin2024_subspace_two = proved(
     extremal=nearly_apart,
     sharp=True,
     share=0.3,
-    notes="So where ⟨Mz, z⟩ < λ‖z‖² for all z ≠ 0 both tokens tend to the normalised L-part of the first, from "
-    "every start with independent L-parts. So do n ≤ dim L tokens, and any number from almost every start where M "
-    "has at most one row, or where βQᵀK is a multiple of V (proofs/karagodin2024.tex); else we have not decided it.",
+    notes="So where ⟨Mz, z⟩ < λ‖z‖² for all z ≠ 0 both tokens tend to the normalised L-part of the first, from every "
+    "start with independent L-parts. So do n ≤ dim L tokens, and any number from almost every start where M has at "
+    "most one row, where V is symmetric and βQᵀK a multiple of it (own:flow-subspace), where the eigenvalues of M are "
+    "real and distinct, but for an exception, or where attention is not too sharp (proofs/karagodin2024.tex); else we "
+    "have not decided it.",
+)
+
+
+defined(
+    "rise(lam: array, c: array, x: array, m: array)",
+    "u = [x[a]/sqrt(sum(x[b]**2 for b in range(len(x)))) for a in range(len(x))]; p = exp(c*sum(lam[a]*u[a]**2 for a "
+    "in range(len(x)))); q = exp(c*lam[0]*u[0]); g = [p*lam[a]*u[a] + (m*q*lam[0] if a == 0 else 0) for a in "
+    "range(len(x))]; h = sum(g[a]*u[a] for a in range(len(x))); sum(g[a]*(g[a] - h*u[a]) for a in "
+    "range(len(x)))/(m*q + p)",
+    "df/dt, f = (m e^(cλ_0 x_0) + e^(c⟨x, Vx⟩)/2)/c, or its limit for c = 0, along the path of a unit token x that "
+    "sees itself and m tokens at e_0 under V = diag(λ), with the logits c xᵀVy; x is divided by its length",
+    example="rise(lam, c, x, m) >= 0",
+    by_name=True,
+)
+
+
+defined(
+    "pace(lam: array, c: array, x: array, m: array)",
+    "u = [x[a]/sqrt(sum(x[b]**2 for b in range(len(x)))) for a in range(len(x))]; p = exp(c*sum(lam[a]*u[a]**2 for a "
+    "in range(len(x)))); q = exp(c*lam[0]*u[0]); g = [p*lam[a]*u[a] + (m*q*lam[0] if a == 0 else 0) for a in "
+    "range(len(x))]; h = sum(g[a]*u[a] for a in range(len(x))); sqrt(sum((g[a] - h*u[a])**2 for a in "
+    "range(len(x))))/(m*q + p)",
+    "length of the velocity of that token",
+    example="pace(lam, c, x, m) >= 0",
+    by_name=True,
+)
+
+
+defined(
+    "largest_size(lam: array)",
+    "max(abs(lam[i]) for i in range(len(lam)))",
+    "largest absolute value of an entry",
+    example="largest_size(lam) >= 0",
+)
+
+
+def draw_rises(rng: Rng, size: int) -> ArrayInstance:
+    """Any values, any tokens, c of either sign."""
+    d, m = int(rng.integers(1, 6)), rng.integers(1, 5, size) * 1.0
+    lam, x = rng.standard_normal((2, size, d))
+    c = rng.standard_normal(size) * 10.0 ** rng.uniform(-2, 0.3, size)
+    return ArrayInstance({"lam": lam, "c": c, "x": x, "m": m}, "random", is_batch=True)
+
+
+def nearly_uniform(rng: Rng) -> Iterator[Instance]:
+    """Attention that is nearly uniform: nearly equalities."""
+    for c in (2.0**-14, -(2.0**-14)):
+        yield own_flow_subspace.instance([1.0, 1.0, 0.5], c, [-1.0, 0.5, 0.25], 2)
+
+
+own_flow_subspace = proved(
+    "own:flow-subspace",
+    "rise(lam, c, x, m) >= (m + 1)*exp(0 - abs(c)*largest_size(lam))*pace(lam, c, x, m)**2",
+    given=("m > 0",),
+    arrays={"lam": "d", "c": "", "x": "d, no zero row", "m": ", whole, >= 1"},
+    title="Causal tokens under a symmetric V whose largest eigenvalue is positive and multiple end, from almost every "
+    "start, where the first points in its eigenspace, if βQᵀK is a multiple of V",
+    source=f"{OWN}; it gives a conjecture of {KARAGODIN}, on a top eigenvalue of multiplicity two or more, for such "
+    f"logits; {_WORDING}",
+    truth="proofs/karagodin2024.tex",
+    draws=(draw_rises,),
+    extremal=nearly_uniform,
+    sharp=True,
+    share=0.3,
+    notes="While the tokens before it are at e_0, a token climbs f, so it converges; where it could end beside e_0 an "
+    "eigenvalue is positive. Any number of tokens, βQᵀK = cV with c of either sign. For c = 0 it is an equality.",
 )

@@ -126,5 +126,5 @@ own_cluster_speed = proved(
     sharp=True,
     share=0.3,
     notes="V = I, normalised attention, no mask; s_j = 1 is LayerNorm after the map, s_j the length of token j "
-    "before it. Where all s_j agree both bounds tend to 2 Var/s as the cluster closes.",
+    "before it. Where all s_j are s both bounds are 2 Var/s times a factor that tends to 1 as the cluster closes.",
 )

@@ -29,6 +29,8 @@ own_diameter = ours(
     draws=tuple(networks(tokens, shapes=SMALL) for tokens in ALL_TOKENS),
     extremal=near_antipodal,
     sharp=True,
+    notes="Tokens collapse, doubly exponentially, where ωΔ² < 4√d_qk at the start, Δ their diameter, ω that of "
+    "own:diameter-cubic over all layers; of tokens farther apart the bound need not fall.",
 )
 
 own_diameter_cubic = ours(

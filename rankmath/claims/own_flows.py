@@ -130,10 +130,10 @@ own_mean_field_rate = proved(
     sharp=True,
     share=0.3,
     notes="Tokens on the unit sphere in d ≥ 2 dimensions, W₂ the distance of their distribution at the time t from one "
-    "point. For β = 0 all tokens rest where the mean is 0; else one boost of some rapidity τ moves them, along an "
-    "axis w that it takes to e: a token x with ⟨w, x⟩ = 2v − 1 goes to one with 1 − ⟨e, x⟩ = 2(1 − v)/(1 + sv). "
-    "Hölder's inequality with this bound gives W₂ ≤ Ce^{−ρt} for every ρ < min(1, (d − 1)/4), and densities that "
-    "are large near one point forbid every larger exponent.",
+    "point. For β = 0 all tokens rest where the mean is 0; else a boost of some rapidity τ along an axis w, and then "
+    "a rotation, which takes w to e, move them: a token x with ⟨w, x⟩ = 2v − 1 goes to one with 1 − ⟨e, x⟩ = "
+    "2(1 − v)/(1 + sv). Hölder's inequality with this bound gives W₂ ≤ Ce^{−ρt} for every ρ < min(1, (d − 1)/4), and "
+    "densities that are large near one point forbid every larger exponent.",
 )
 
 # -- the circle --------------------------------------------------------------------------------------------
@@ -149,7 +149,8 @@ own_circle_three = proved(
     "u*exp(beta*(u**2/2 - 1)) <= exp(-beta*u/2)",
     given=("beta >= -2/3", "u > 0", "u <= 1"),
     arrays={"beta": "", "u": ", > 0, <= 1"},
-    title="Three tokens on the circle meet: from almost every start if β > −2/3, not from an open set if β < −2/3",
+    title="Three tokens on the circle meet under attention that is not normalised: from almost every start if β > "
+    "−2/3, not from those of some open set if β < −2/3",
     source=f"{OWN}, beside {POLYANSKIY}, who show for every number of tokens that they meet if β ≥ −0.16 and, for "
     "some number, do not if β < −2/3; read in the abstract",
     draws=(draw_triangles,),
@@ -157,7 +158,7 @@ own_circle_three = proved(
     extremal=written("nearly equilateral", {"beta": -2 / 3 + 2.0**-20, "u": 1 - 2.0**-8}),
     sharp=True,
     share=0.3,
-    notes="Attention is not normalised, V = I, logits β⟨x_i, x_j⟩. The claim is strict for u < 1: no triangle with two "
+    notes="The flow is that of V = I, logits β⟨x_i, x_j⟩. The claim is strict for u < 1: no triangle with two "
     "gaps of cosine −u/2 rests before it is equilateral; for β < −2/3 the equilateral one attracts. Whether more than "
     "three tokens meet for −2/3 < β < −0.16 we have not decided.",
 )
@@ -244,6 +245,7 @@ defined(
     "largest length of a velocity P_{x_i}Σ_j a_ij V x_j, a the softmax of x_iᵀBx_j over the j with G_ij = 1; rows of "
     "X are divided by their lengths",
     by_name=True,
+    example="speed(V, B, G, X) <= form_size(V)",
 )
 
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from rankmath.formula.arrays import defined
-from rankmath.verification.claim import ArrayInstance, Rng, exact_batch, ours, refuted
+from rankmath.verification.claim import ArrayInstance, Rng, exact_batch, proved, refuted
 from rankmath.verification.draws import written
 from rankmath.verification.papers import OWN
 
@@ -98,12 +98,15 @@ def draw_masks(rng: Rng, size: int) -> ArrayInstance:
     return ArrayInstance({"G": G.astype(float)}, "random graphs", is_batch=True)
 
 
-own_mask_rate = ours(
+_TRACE = f"{OWN}; that traces bound eigenvalues is classical"
+
+own_mask_rate = proved(
     "own:mask-rate",
     "mask_trace(G) - 1 <= (n - 1)*mask_second(G)",
     given=("n >= 2", "zero_one(G)"),
     arrays={"G": "n n, n >= 2"},
     title="Equal logits, W = I, an incomplete mask with self-loops: exponential at best, from almost every start",
+    source=_TRACE,
     draws=(draw_masks,),
     extremal=written("given", {"G": [[1, 0], [1, 1]]}),
     share=0.3,
@@ -112,12 +115,13 @@ own_mask_rate = ours(
     "> 0, in the geometric mean, for almost every start. Two causal tokens are an equality.",
 )
 
-own_mask_rate_symmetric = ours(
+own_mask_rate_symmetric = proved(
     "own:mask-rate-symmetric",
     "returns(K) - 1 <= (n - 1)*weights_second(K)**2",
     given=("n >= 2", "symmetric_weights(K)"),
     arrays={"K": "n n"},
     title="Fixed symmetric logits, W = I, an incomplete undirected mask: exponential at best, from almost every start",
+    source=_TRACE,
     truth="proofs/own_mask_rate.tex",
     draws=(draw_weights,),
     extremal=written("two tokens", {"K": [[3, 1], [1, 1]]}),

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from rankmath.claims import own_diameter
+from rankmath.formula.arrays import defined
 from rankmath.model.network import Network
 from rankmath.model.positions import ALiBi, Rotary
 from rankmath.model.sublayers import Attention, LayerNorm, NormKind, Sublayer
 from rankmath.validation import Floats
-from rankmath.verification.claim import Draw, NetworkInstance, Rng, Statement, refuted
+from rankmath.verification.claim import ArrayInstance, Draw, Instance, NetworkInstance, Rng, Statement, proved, refuted
 from rankmath.verification.draws import moderate_tokens
 from rankmath.verification.papers import OWN
 
@@ -122,7 +123,7 @@ own_transport = Statement(
     "all_p(diameter(X[L], p) <= prod_l(sum_h(operator_norm(W[l,h], p)*dobrushin(P[l,h])))*diameter(X[0], p))",
     given=("mask == any", *LOGITS),
     title="Any logits, any mask: a layer multiplies the diameter by at most Σ_h ‖W_h‖τ(P_h), τ the total variation",
-    **_PROVED,
+    **_PROVED | {"source": f"{OWN}; one head with W = 1 is Dobrushin's contraction, which is classical"},
     draws=_draws(KINDS),
     extremal=meeting_tokens,
     sharp=True,
@@ -196,8 +197,9 @@ own_consensus_second = Statement(
     draws=_draws(CAUSAL, ((2, 2, 1, 1), (3, 4, 1, 1), (4, 2, 1, 2))),
     extremal=nearly_scaled,
     notes="With W = 1 and no bias the first token never moves, and where one layer with continuous logits is repeated "
-    "the rate is the share that the second token gives itself at consensus: 1/2 without positions, 1/(1 + exp(g(1) − "
-    "g(0))) with relative ones, g(s) the logit of the first token with itself at distance s.",
+    "on first two tokens that differ the rate is the share that the second gives itself at consensus: 1/2 without "
+    "positions, 1/(1 + exp(g(1) − g(0))) with relative ones, g(s) the logit of the first token with itself at distance "
+    "s.",
 )
 
 own_pre_norm_diameter = Statement(
@@ -205,7 +207,8 @@ own_pre_norm_diameter = Statement(
     f"diameter(X[L], 2) >= prod_l(abs(skip) - {_GAINED})*diameter(X[0], 2)"
     f" and diameter(X[L], 2) <= prod_l(abs(skip) + {_GAINED})*diameter(X[0], 2)",
     given=("layernorm == rms", "norm_at == before", "mask == any", *LOGITS, f"all_l({_GAINED} < abs(skip))"),
-    title="With RMSNorm before it attention changes the diameter by a share that falls as tokens grow",
+    title="RMSNorm before attention: a layer multiplies the diameter by |λ|, within Σ_h ‖g W_h‖τ(P_h)/ρ, ρ the least "
+    "root mean square of a token",
     **_PROVED,
     draws=_draws(KINDS, log_scale=(-2.0, -0.7), skip=2.0, norm="rms", norm_at="before"),
     extremal=against_the_skip("rms"),
@@ -216,7 +219,8 @@ own_consensus_derivative = Statement(
     "own:consensus-derivative",
     "all_l(linear_gap(l) <= sum_h(norm(W[l,h], 2)*tanh(consensus_shift(P[l,h])/4))*diameter(X[l], 2))",
     given=("mask == any", *LOGITS),
-    title="At consensus the derivative of attention is R ↦ Σ_h P₀ R W, with the size of what is left out",
+    title="Where logits are continuous attention has at consensus the derivative R ↦ Σ_h P₀ R W, with the size of "
+    "what is left out",
     **_PROVED | {"share": 0.1},
     draws=_draws(KINDS),
     notes="The shift of the logits goes to zero with the tokens' differences where logits are continuous, so what "
@@ -230,14 +234,17 @@ own_consensus_spectrum = Statement(
     " and second_modulus(P0[l,h]) <= dobrushin(P0[l,h])))",
     given=("mask == any", *LOGITS),
     title="Attention at consensus: |trace − 1| ≤ (n − 1)|λ₂|, and |λ₂| is at most the total variation",
-    **_PROVED | {"share": 0.1},
+    **_PROVED | {"share": 0.1, "source": f"{OWN}; both bounds are classical"},
     truth="proofs/own_mask_rate.tex",
     draws=_draws(KINDS[:-1], ((3, 4, 1, 1), (4, 2, 1, 2))),
     notes="|λ₂(P₀)| at the limit is the factor of a layer in the end, in the geometric mean, where one layer of "
     "one head with W = 1, no bias and logits that are analytic in the tokens is repeated, for almost every start "
     "near a consensus where 0 < |λ₂(P₀)| < 1 (proofs/own_mask_rate.tex). Both bounds hold for every "
-    "row-stochastic matrix and are classical; for two tokens all three numbers agree. Balls leave equalities "
-    "undecided: two tokens, or all moduli alike, as with relative positions under a causal window of two tokens.",
+    "row-stochastic matrix and are classical; for two tokens all three numbers agree. Balls know "
+    "which shares are equal, and that rows sum to one. Up to 16 tokens they decide the equalities that follow from "
+    "this alone (two tokens, or relative positions under a causal window of two), and all those without positions "
+    "where strong components of the mask have at most eight tokens; others, as where only products of shares show "
+    "them, may stay undecided.",
 )
 
 own_causal_rate = Statement(
@@ -327,6 +334,85 @@ own_pre_norm_power = Statement(
     "tokens, first two tokens that are independent with a positive inner product: the angle falls like the power "
     "p − 1 of L, p the share that the second token gives itself at consensus: L^(−1/2) without positions. A first "
     "token 0 stays 0; there the formula holds for the length of the second token, and is not evaluated.",
+)
+
+_LENGTH = "a = sqrt(sum(x[i]**2 for i in range(len(x)))/len(x))"
+
+
+defined(
+    "narrowing(lam: array, x: array, p: array)",
+    f"{_LENGTH}; y = [x[i]*(1 + p*lam[i]/a) + ((1 - p)*lam[0]*sqrt(len(x)) if i == 0 else 0) for i in range(len(x))]; "
+    "sqrt(sum(y[i]**2 for i in range(1, len(x))))*x[0]/(y[0]*sqrt(sum(x[i]**2 for i in range(1, len(x)))))",
+    "tan φ′/tan φ, φ the angle of a causal token x with e_0, x_0 > 0, and φ′ that of x + p N(x)V + (1 − p) N(e_0)V, "
+    "V = diag(λ), N the division by the root mean square",
+    by_name=True,
+)
+defined(
+    "forward(lam: array, x: array, p: array)",
+    f"{_LENGTH}; 1 + p*lam[0]/a + (1 - p)*lam[0]*sqrt(len(x))/x[0]",
+    "factor of x_0 in that step",
+    example="forward(lam, x, p) >= 1",
+    by_name=True,
+)
+defined(
+    "ahead(x: array)", "x[0] > 0 and sum(x[i]**2 for i in range(1, len(x))) > 0", "x_0 > 0, and x is no multiple of e_0"
+)
+defined(
+    "root_square(x: array)",
+    "sqrt(sum(x[i]**2 for i in range(len(x)))/len(x))",
+    "root mean square of the entries",
+    example="root_square(x) > 0",
+)
+defined(
+    "largest_rest(lam: array)",
+    "max(lam[i] for i in range(1, len(lam)))",
+    "largest entry beside the first",
+    example="largest_rest(lam) > 0",
+)
+defined(
+    "least_rest(lam: array)",
+    "min(lam[i] for i in range(1, len(lam)))",
+    "least entry beside the first",
+    example="least_rest(lam) > 0",
+)
+
+
+def draw_turns(rng: Rng, size: int) -> ArrayInstance:
+    """Values of which the first is the largest, tokens at any angle below a right one, every share."""
+    d = int(rng.integers(2, 6))
+    lam = rng.uniform(0, 1, (size, d)) * 10 ** rng.uniform(-1, 1, (size, 1))
+    lam[:, 0] = lam.max(axis=1) + rng.exponential(0.5, size)
+    x = rng.standard_normal((size, d)) * 10 ** rng.uniform(-1, 1, (size, 1))
+    x[:, 1:] *= 10.0 ** rng.uniform(-3, 1, (size, 1))
+    x[:, 0] = abs(x[:, 0])
+    return ArrayInstance({"lam": lam, "x": x, "p": rng.uniform(0, 1, size)}, "random", is_batch=True)
+
+
+def nearly_one_value(rng: Rng) -> Iterator[Instance]:
+    """Two values that are nearly equal beside the first: nearly equalities."""
+    for p in (0.25, 0.75):
+        yield own_pre_norm_symmetric.instance([2.0, 1.0, 1 - 2.0**-14], [3.0, 1.0, 2.0], p)
+
+
+own_pre_norm_symmetric = proved(
+    "own:pre-norm-symmetric",
+    "narrowing(lam, x, p)*forward(lam, x, p) <= 1 + p*largest_rest(lam)/root_square(x)"
+    " and narrowing(lam, x, p)*forward(lam, x, p) >= 1 + p*least_rest(lam)/root_square(x)",
+    given=("ahead(x)", "least_value(lam) >= 0", "p >= 0", "p <= 1"),
+    arrays={"lam": "d, d >= 2", "x": "d, no zero row", "p": ", >= 0, <= 1"},
+    title="RMSNorm before causal attention, symmetric values, the first token along their largest eigenvalue: the "
+    "power of the depth with which the first two directions meet",
+    source=OWN,
+    truth="proofs/own_positions.tex",
+    draws=(draw_turns,),
+    extremal=nearly_one_value,
+    sharp=True,
+    share=0.3,
+    notes="One layer repeated, skip 1, one head, no bias, ε = 0, logits that are Lipschitz in the normed tokens, V = "
+    "diag(g)W symmetric, positive semidefinite, with the largest eigenvalue μ > 0; the first token a positive multiple "
+    "of a unit eigenvector u of μ, the second independent of it with a positive inner product, p its share at "
+    "consensus. Then the angle is, up to a factor that converges to a positive number, the power pσ/μ − 1 of L, σ the "
+    "largest eigenvalue on which the second token has a part beside u. For σ = μ it is that of own:pre-norm-power.",
 )
 
 unstated_diameter_rotary = refuted(

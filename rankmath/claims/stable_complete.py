@@ -162,6 +162,15 @@ def _fractions(M: NumpyArray) -> Objects:
     return np.asarray([[Fraction(int(x.p), int(x.q)) for x in row] for row in M.tolist()], dtype=object)
 
 
+def exhibit_resting() -> Certificate:
+    """Two causal tokens with uniform attention, (0, 1) and (−3/5, −4/5), and a set of starts that they attract."""
+    from rankmath.equilibria.certify import certify_equilibrium
+    from rankmath.equilibria.wu2024 import stable_causal_example
+
+    X, W_V, W_QK = stable_causal_example().equilibrium.floats()
+    return certify_equilibrium(X, W_V, W_QK, "causal", rank=2, stable=True).certificate("unstated:ln-sphere")
+
+
 unstated_ln_sphere = refuted(
     "unstated:ln-sphere",
     "collapses(X)",
@@ -172,7 +181,8 @@ unstated_ln_sphere = refuted(
     f"(dong2021:3.3), and {WU} show that it is false of this one",
     truth="proofs/wu2024_anisotropy.tex",
     draws=(draw_resting,),
-    exhibit=partial(exhibit_equilibrium, "unstated:ln-sphere"),
+    exhibit=exhibit_resting,
     share=0.05,
-    notes="Drawn: rational equilibria under causal masks; exhibited: an attracting one under no mask.",
+    notes="Drawn: rational equilibria under causal masks; exhibited: one that attracts a neighbourhood. Without a mask "
+    "uniform attention makes all tokens equal in one layer, and other attention need not (own:stable-complete).",
 )

@@ -16,6 +16,8 @@ from rankmath.validation import Number
 from rankmath.verification.claim import ArrayInstance, Rng, exact_batch, ours, proved
 from rankmath.verification.papers import WU
 
+_MAP = "The map is X ↦ LN(A(X)XW_V), A(X) the attention, LN the division of every token by its norm."
+
 
 def _shown(key: str, design: Callable[..., Design], tokens: int, **options: int) -> Certificate:
     """The proof of a design as a certificate of the statement, accepted by the checker."""
@@ -86,8 +88,7 @@ own_stable_causal_every_n = ours(
     exhibit=partial(_shown, "own:stable-causal-every-n", causal_design, 4),
     share=0.01,
     cost=2,
-    notes="All eigenvalues are below 1; their largest is max μ_{k+1}/μ_k, which may be any number in (0, 1). The map "
-    "is X ↦ LN(A(X)XW_V), A(X) the attention, LN the division of every token by its norm.",
+    notes="All eigenvalues are below 1; their largest is max μ_{k+1}/μ_k, which may be any number in (0, 1). " + _MAP,
 )
 
 
@@ -248,7 +249,7 @@ own_stable_rank_two_every_n = ours(
     exhibit=partial(_shown, "own:stable-rank-two-every-n", rank_two_design, 5),
     share=0.005,
     cost=2,
-    notes="The map is X ↦ LN(A(X)XW_V), A(X) the attention, LN the division of every token by its norm.",
+    notes=_MAP,
 )
 
 
@@ -257,8 +258,8 @@ own_stable_rank_two_every_n = ours(
 
 @predicate(
     "spares_an_open_set(tokens: array)",
-    latex=r"\text{{causal mask, sphere LayerNorm, }}n={0}:\text{{ for some weights the }}X(0)\in(S^{{n-1}})^n"
-    r"\text{{ whose orbits do not converge to rank one have positive measure}}",
+    latex=r"\text{{causal mask, sphere LayerNorm, }}n={0}:\text{{ for some weights all starts in a ball of }}"
+    r"(S^{{n-1}})^n\text{{ tend to an equilibrium of rank }}n",
     because="a limit, for every start near by: proved in balls",
 )
 def spares_an_open_set(run: ArrayRun, tokens: str) -> Truth:
@@ -279,7 +280,8 @@ wu2024_3_measure = proved(
     share=0.005,
     cost=2,
     notes="The printed proof rests on Lemma 13, which is false for d ≥ 4 as we read it (wu2024:L13); "
-    "own:stable-causal-every-n proves it. Here d = n; with item 1, in every dimension from 2 on, it is wu2024:3-whole.",
+    "own:stable-causal-every-n proves it. A ball of starts has positive measure. Here d = n; with item 1, in every "
+    f"dimension from 2 on, it is wu2024:3-whole. {_MAP}",
 )
 
 
@@ -294,8 +296,7 @@ defined(
 @predicate(
     "causal_ranks_attract(sizes: array)",
     latex=r"\text{{causal mask, sphere LayerNorm: one pair }}W_{{QK}},W_V\text{{ has for "
-    r"every }}1\le k\le\min(n,d)\text{{ an equilibrium of rank }}k\text{{ that attracts a ball of starts, so "
-    r"that the }}X(0)\in(S^{{d-1}})^n\text{{ whose orbits do not converge to rank one have positive measure}}",
+    r"every }}1\le k\le\min(n,d)\text{{ an equilibrium of rank }}k\text{{ that attracts a ball of starts}}",
     because="a limit, for every start near by: proved in balls",
 )
 def causal_ranks_attract(run: ArrayRun, sizes: str) -> Truth:
@@ -324,7 +325,8 @@ wu2024_3_whole = proved(
     draws=(draw_sizes,),
     share=0.004,
     cost=6,
-    notes="For every number of tokens and every dimension from 2 on. Item 1 for the weights of the paper is wu2024:3.",
+    notes="For every number of tokens and every dimension from 2 on. A ball of starts has positive measure, so k = 2 "
+    f"is item 2. Item 1 for the weights of the paper is wu2024:3. {_MAP}",
 )
 
 
@@ -400,5 +402,6 @@ own_no_stable_orthogonal = ours(
     title="With orthogonal values and no more tokens than dimensions only equal tokens attract",
     draws=(draw_orthogonal,),
     share=0.01,
-    notes="So no equilibrium of rank above one attracts a neighbourhood there; see own:hemisphere, own:full-rank.",
+    notes="So no equilibrium of rank above one attracts a neighbourhood there; see own:hemisphere, own:full-rank. "
+    "μ is the Frobenius norm of the tokens about their mean.",
 )

@@ -106,6 +106,11 @@ _SPHERE = (
     "self_loops()",
     "n >= 2",
 )
+# Unit tokens have bounded logits where the weights are bounded.
+_BOUNDED = (
+    "Tokens collapse where least stays above a positive number in all layers, as it does where W_QK/√d_qk and "
+    "W_K b_Qᵀ/√d_qk are bounded; where logits sharpen with depth they need not."
+)
 _CONNECTED = (*_SPHERE, "quasi_strongly_connected()")
 
 own_full_rank = proved(
@@ -113,13 +118,13 @@ own_full_rank = proved(
     "mu(X[L]) <= sqrt((n - 1)/2)*diameter(X[0], 2)/height*(1 - height*least**r)**floor(L/r)",
     where={"height": "gram_height(X[0])", "least": "min_l(epsilon(P[l,0]))"},
     given=(*_CONNECTED, "n <= d", "gram_height(X[0]) > 0"),
-    title="Orthogonal values under sphere LayerNorm collapse from full rank, with a rate of ours",
+    title="Orthogonal values under sphere LayerNorm: how fast tokens of full rank close up, with a rate of ours",
     source=f"{OWN}, after Theorem 2 of Wu, Ajorlou, Wang, Jegelka and Jadbabaie 2024",
     draws=(partial(draw_sphere, gaussian_tokens, full=True), partial(draw_sphere, cap_tokens, full=True)),
     extremal=close_pair,
     sharp=True,
     share=0.25,
-    notes="Strong connectivity is not needed.",
+    notes=f"Strong connectivity is not needed. {_BOUNDED}",
 )
 
 wu2024_2 = proved(
@@ -218,11 +223,12 @@ own_hemisphere = ours(
     " and mu(X[L]) <= sqrt((n - 1)/2)*(1 - height()*least**r)**floor(L/r)*section(X[0])",
     where={"least": "min_l(epsilon(P[l,0]))"},
     given=(*_CONNECTED, "height() > 0"),
-    title="Orthogonal values under sphere LayerNorm collapse from any open hemisphere",
+    title="Orthogonal values under sphere LayerNorm: how fast tokens in an open hemisphere about their mean close up",
     truth="proofs/own_hemisphere.tex",
     draws=(partial(draw_sphere, cap_tokens, full=False), partial(draw_sphere, orthant_tokens, full=False)),
     extremal=close_pair,
     sharp=True,
     share=0.5,
-    notes="Evaluated with v the direction of the mean token; it holds for every unit v with all ⟨X_i, v⟩ > 0.",
+    notes="Evaluated with v the direction of the mean token; it holds for every unit v with all ⟨X_i, v⟩ > 0. "
+    f"{_BOUNDED}",
 )

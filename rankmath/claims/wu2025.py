@@ -132,7 +132,7 @@ own_position_bias = proved(
     given=("n >= 2", "w >= 2", "windowed(P, w)"),
     where=_REACH,
     arrays={"P": "t n n, stochastic", "w": ", whole, >= 2"},
-    title="How fast attention goes to the first token, under a window of any width",
+    title="How fast attention goes to the first token, under a window of any width above one",
     source=f"{OWN}, after Theorems 4.1 and 4.2 of {WU_BIAS}",
     draws=_DRAWS["window"],
     sharp=True,
@@ -273,6 +273,6 @@ folk_alibi_theta = refuted(
     share=0.2,
     # Too little is left after 52 layers.
     exhibit={"a": Fraction(1, 2), "c": Fraction(1, 10**9), "t": _too_deep(Fraction(1, 2), Fraction(1, 10**9))},
-    notes="At distance 0 the order would be that of 1, but every constant c fails from some depth on. How fast "
-    "attention leaves is own:position-bias.",
+    notes="The order is one with some constant c, and there is none: at distance 0 it would be that of 1, but every c "
+    "fails, for every a, from some depth on. How fast attention leaves is own:position-bias.",
 )

@@ -82,9 +82,9 @@ folk_entropy_order = refuted(
     draws=(draw_orders,),
     # Below a ten-thousand-millionth of Tσe^(−σ).
     exhibit={"T": 2, "sigma": 60, "c": Fraction(1, 10**10)},
-    notes="In the floor s is σ. Where the number T of tokens is fixed every constant c fails from some σ on: "
-    "the exponent is σ√(T/(T − 1)), not σ. A constant that asks for more than log T is no reading of it. Nothing "
-    "is said where T grows with σ.",
+    notes="In the floor s is σ. The order is one with some constant c, and where the number T of tokens is fixed there "
+    "is none: every c fails from some σ on, for the exponent is σ√(T/(T − 1)), not σ. A constant that asks for more "
+    "than log T is no reading of it. Nothing is said where T grows with σ.",
 )
 
 own_entropy_order = proved(

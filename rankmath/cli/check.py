@@ -25,8 +25,8 @@ from rankmath.cli.app import as_json
 def check(files: tuple[str, ...], export: str | None, coq: bool, as_json: bool) -> None:
     """The independent checker: accept or reject certificates.
 
-    Says in words what was checked. Exit code 1 if one is rejected. A folder stands for the .json files in it, - for
-    standard input.
+    Says in words what was checked. Exit code 1 if one is rejected or left undecided, or with --coq not written. A
+    folder stands for the .json files in it, - for standard input.
 
     Example: rankmath check proofs/certificates/*.json
     """

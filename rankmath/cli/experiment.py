@@ -33,8 +33,8 @@ def experiment(
     """An experiment of the papers, run again.
 
     NAME is dong-fig2, dong-circle, dong-paths, dong-effectiveness, wu-fig2, wu-temperature or wu-ranks. Each takes
-    minutes at its default size, and writes what it found in sentences; --plot draws it, --json has every number.
-    Ctrl-C keeps the steps that are finished.
+    seconds to two minutes of an idle core at its default size, and writes what it found in sentences; --plot draws
+    it, --json has every number. Ctrl-C keeps the steps that are finished.
 
     Example: rankmath experiment wu-fig2 --set layers=32 --plot masks.png
     """

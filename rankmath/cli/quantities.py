@@ -21,9 +21,12 @@ def quantities(as_json: bool) -> None:
     from rankmath.definitions.hypotheses import ALIASES, MASKS, SWITCHES
     from rankmath.formula.language import ARRAYS, FUNCTIONS, LETTERS
 
+    of_any_claim = [*FUNCTIONS]
+    from rankmath.claims.own_flows import FLOW  # its file has speed and growth, and others for its own statements
+
     functions = {
         f"{entry.name}({', '.join(p.name for p in entry.parameters) if not entry.variadic else '…'})": entry
-        for entry in FUNCTIONS.values()
+        for entry in (FUNCTIONS[name] for name in (*of_any_claim, "speed", "growth"))
     }
     if as_json:
         plain = {
@@ -48,12 +51,25 @@ def quantities(as_json: bool) -> None:
         )
         for name, words in SWITCHES.items()
     ]
-    rows += [(name, entry.meaning, entry.example) for name, entry in functions.items()]
-    click.echo("A claim is about all networks; with `exists` in front it is about some network.")
-    for name, meaning, example in rows:
-        click.echo(name)
-        for line in (meaning, f"example: {example}"):
-            click.echo(textwrap.fill(line, 80, initial_indent="    ", subsequent_indent="    "))
+    of_networks, of_flows, of_arrays = (list[tuple[str, str, str]]() for _ in range(3))
+    for name, entry in functions.items():
+        kinds = {parameter.kind for parameter in entry.parameters}
+        names = [parameter.name for parameter in entry.parameters]
+        place = of_networks if "array" not in kinds else of_flows if names == [*FLOW] else of_arrays
+        place.append((name, entry.meaning, entry.example))
+    for heading, listed in (
+        ("A claim is about all networks; with `exists` in front it is about some network.", rows + of_networks),
+        ("A claim with one of the following is about all flows of all tokens on the sphere.", of_flows),
+        (
+            "The following are of arrays: of V, B, G, X in claims about flows, and in Python of those declared.",
+            of_arrays,
+        ),
+    ):
+        click.echo(textwrap.fill(heading, 80))
+        for name, meaning, example in listed:
+            click.echo(name)
+            for line in (meaning, f"example: {example}"):
+                click.echo(textwrap.fill(line, 80, initial_indent="    ", subsequent_indent="    "))
 
 
 def _attributes(name: str) -> dict[str, object]:

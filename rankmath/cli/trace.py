@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.option("--seed", type=int, default=0, help="Of the network; the input has seed + 1.")
 @click.option("--init", default="gaussian", help="gaussian, xavier or orthogonal.")
 @click.option("--skip", type=float, default=0.0, help="λ of the skip connection.")
-@click.option("--mlp", help="relu, tanh or gelu.")
+@click.option("--mlp", help="relu, tanh, gelu, gelu_tanh, silu or quick_gelu; gated swiglu, geglu or reglu.")
 @click.option("--norm", help="sphere, standard, rms or column.")
 @click.option("--mask", help="causal, window:1, …")
 @click.option("--biases", is_flag=True)
@@ -98,7 +98,7 @@ def trace(
     cells = [["" if value is None else f"{value:.12g}" for value in row.values()] for row in rows]
     print_table(list(rows[0]), cells, optional=[name for name in ("order", "log_log_residual") if name in rows[0]])
     if "order" in empty:
-        click.echo("no orders of decay: they need a residual below 1 that shrinks at every layer")
+        click.echo("no orders of decay: one needs a residual below 1 that the next layer shrinks")
     if plot is not None:
         click.echo(f"plot: {plot}")
 

@@ -35,7 +35,7 @@ _FEW = 60
     "--instances",
     type=int,
     default=400,
-    help="Instances drawn of each statement, fewer where each costs linear programs; near-extremal and searched "
+    help="Instances drawn of each statement, fewer of one whose instances are costly; near-extremal and searched "
     "ones come on top.",
 )
 @click.option("--certify", type=int, default=8, help="How many of them balls decide at least.")
@@ -88,11 +88,13 @@ def verify(
 ) -> None:
     """The main job: verify statements, and leave a report folder.
 
-    All of them, or the KEYs, PATTERNs such as 'own:*', and FILEs named. Exit code 0 only if every verdict is the
-    registered status. Beside the instances drawn there are a few near-extremal ones and those that a search finds.
+    All of them, or the KEYs, PATTERNs such as 'own:*', and FILEs named. Exit code 1 if one that is registered as
+    proved or refuted has another verdict; an open one may have any. Beside the instances drawn there are a few
+    near-extremal ones, where the statement names some, and those that a search finds.
 
     With --claim, or a file of claims (.toml, .txt), a claim of your own is examined: REFUTED with the smallest
-    counterexample found and its certificate, PROVED with a derivation from lemmas, or HELD, and how tightly.
+    counterexample found and its certificate, PROVED with a derivation from lemmas, or HELD, and how tightly; the
+    exit code is 0 whatever the answer.
 
     Example: rankmath verify own:diameter 'dong2021v1:*' --instances 1000
 

@@ -400,16 +400,20 @@ def _hunt(statement: Statement, battery: Battery, seed: int, until: float, tell:
             verdict = judge(statement, found.instance, "balls", bits) if found.verdict is None else found.verdict
             battery.take(found.instance, verdict)
     if battery.violations:
-        # The smallest stands first, and what it shrinks to in its place: so the counts add up.
-        battery.violations.sort(key=lambda found: found[0].vector().size)
-        instance, _ = battery.violations[0]
-        assert isinstance(instance, NetworkInstance)
-        left = AFTER_CTRL_C if battery.interrupted else max(_PROVING, min(30.0, 0.8 * (until - time.perf_counter())))
-        try:
-            for smaller in shrinking(statement, instance, seconds=left, hurried=battery.interrupted):
-                battery.violations[0] = smaller
-        except KeyboardInterrupt:
-            battery.interrupted = True
+        _shrink(statement, battery, until)
+
+
+def _shrink(statement: Statement, battery: Battery, until: float) -> None:
+    """The smallest violation stands first, and what it shrinks to in its place: so the counts add up."""
+    battery.violations.sort(key=lambda found: found[0].vector().size)
+    instance, _ = battery.violations[0]
+    assert isinstance(instance, NetworkInstance)
+    left = AFTER_CTRL_C if battery.interrupted else max(_PROVING, min(30.0, 0.8 * (until - time.perf_counter())))
+    try:
+        for smaller in shrinking(statement, instance, seconds=left, hurried=battery.interrupted):
+            battery.violations[0] = smaller
+    except KeyboardInterrupt:
+        battery.interrupted = True
 
 
 def _equal_tokens(statement: Statement, battery: Battery, seed: int, until: float) -> None:
@@ -425,8 +429,7 @@ def _equal_tokens(statement: Statement, battery: Battery, seed: int, until: floa
             continue
         battery.take(instance, verdict)
         if battery.violations:
-            for battery.violations[0] in shrinking(statement, instance, seconds=_PROVING):
-                pass
+            _shrink(statement, battery, until)
             return
 
 

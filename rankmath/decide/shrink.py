@@ -60,7 +60,7 @@ def shrinking(
 
 
 def _all_alike(instance: NetworkInstance) -> bool:
-    return bool((instance.X[0] == instance.X).all())
+    return len(instance.X) > 1 and bool((instance.X[0] == instance.X).all())
 
 
 def _smaller(instance: NetworkInstance, hurried: bool = False) -> Iterator[NetworkInstance]:

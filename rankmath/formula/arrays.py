@@ -180,10 +180,7 @@ defined(
 defined("count(v: array)", "len(v)", "how many entries a vector has", example="count(v) >= 1")
 defined("form_size(B: array)", "spectral(B)", "spectral norm of a matrix")
 defined(
-    "least_value(lam: array)",
-    "min(lam[i] for i in range(len(lam)))",
-    "least entry",
-    example="least_value(lam) <= first_value(lam)",
+    "least_value(lam: array)", "min(lam[i] for i in range(len(lam)))", "least entry", example="least_value(lam) <= 1"
 )
 defined(
     "positive_stochastic(A: array)",

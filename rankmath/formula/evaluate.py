@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial, reduce
 from typing import Any, Protocol, TypeAlias
@@ -500,9 +500,12 @@ def judged(side: Side, size: int, numbers: Numbers) -> Judged:
         below = left == right if side.equal else (left < right if side.strict else left <= right)
         logs = [np.full(size, float(Signed.exact(Fraction(x)).log) if x >= 0 else np.nan) for x in (left, right)]
         return Judged(np.full(size, below), np.full(size, not below), logs[0], logs[1])
+    computed = not (type(right) is Fraction or isinstance(right, int))
     left, right = (_lifted(Fraction(x) if isinstance(x, int) else x, numbers) for x in (left, right))
     if isinstance(left, Signed):
-        return _judged_floats(left, right, side, size)
+        known = _judged_floats(left, right, side, size)
+        # Above a bound that comes out as 0 what is left may be rounding's alone: of W_Q W_Kᵀ = 0, for one.
+        return replace(known, above=known.above & (right.sign != 0)) if computed else known
     judge = _judged_ball if numbers.name == "balls" else _judged_multiprecision
     below, above = judge(left, right, side)
     logs = [np.full(size, _log_middle(x, numbers)) for x in (left, right)]

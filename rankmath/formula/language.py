@@ -39,7 +39,7 @@ LETTERS = {
     "skip": "factor λ of the skip connection, 0 without",
     "kv_heads": "number of key and value heads in a layer, in groups of which heads share them; H without groups",
     "x_star": "1.25643…, the positive root of eˣ = 1 + 2x",
-    "r": "radius of the mask: least number ≥ 1 of steps in which all tokens see some one token; 1 if there is none",
+    "r": "radius of the mask: least k ≥ 1 where all others see some one token in at most k steps; 1 if there is none",
     "in_degree": "largest number of tokens that a token sees, itself too where it sees itself",
     "K": "L/r rounded up, the number of blocks of r layers, the last of which may be shorter",
 }

@@ -188,7 +188,7 @@ _WORDS = {
     "H == 1": "one head",
     "L == 1": "one layer",
     "skip == 0": "no skip connections",
-    "skip == 1": "skip connections",
+    "skip == 1": "skip connections of factor 1",
 }
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -243,8 +244,21 @@ def dobrushin(run: Run, P: Place) -> Scalar:
     first, second = np.triu_indices(n, 1)
     if first.size == 0:
         return Fraction(0)
+    if (shares := _shares(run, P)) is not None:
+        from rankmath.formula.shares import variation
+
+        return variation(shares)
     gaps = A.sum(A.abs(rows[..., first, :] - rows[..., second, :]), axis=-1) / 2
     return _of_order_one(run, unbox(A.max(gaps, axis=-2)))
+
+
+def _shares(run: Run, P: Place) -> Any:
+    """The attention as balls that know that rows sum to one, in balls; None elsewhere."""
+    if run.A.name != "balls":
+        return None
+    from rankmath.formula.shares import shares_of
+
+    return shares_of(run, P)
 
 
 def _of_order_one(run: Run, x: Array) -> Scalar:
@@ -335,7 +349,8 @@ def _difference_from_first(run: Run, layer: int) -> Array:
 def diagonal(run: Run, P: Place, k: int) -> Scalar:
     if not 0 <= k < run.X.shape[-2]:
         raise InvalidArgument(f"net: diagonal is not defined for its layers; there is no token {k}")
-    return run.number(_matrix(run, P)[..., k, k][()])
+    shares = _shares(run, P)
+    return shares[k][k] if shares is not None else run.number(_matrix(run, P)[..., k, k][()])
 
 
 @fast("second_modulus", of="attention")
@@ -343,6 +358,10 @@ def second_modulus(run: Run, P: Place) -> Scalar:
     rows = _matrix(run, P)
     if rows.shape[-1] == 1:
         return Fraction(0)
+    if (shares := _shares(run, P)) is not None:
+        from rankmath.formula.shares import second
+
+        return second(shares, run.mask.allowed, lambda M: largest_modulus(run.text(run.A), M))
     moved = rows[..., 1:, 1:] - rows[..., :1, 1:]
     if run.A.unbounded:
         return largest_modulus(run.text(run.A), moved.tolist())

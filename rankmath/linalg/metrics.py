@@ -1,7 +1,7 @@
 """What people measure on tokens and attention, each with its formula and its convention named.
 
-Every function takes doubles, (n, d) or a batch (..., n, d), or one matrix of balls (an object array of
-python-flint's arb); of balls it returns a ball that contains the value. Spectra of balls are enclosed by
+Every function takes doubles, (n, d) or a batch (..., n, d). All but `attention_rollout` take one matrix of balls too
+(an object array of python-flint's arb), and return a ball that contains the value. Spectra of balls are enclosed by
 Ostrowski's and Weyl's theorems around an approximate eigenbasis; an enclosure may be wide, never wrong. No metric
 of tokens but the Dirichlet energy sees the scale of X.
 """

@@ -553,6 +553,9 @@ class Network(Shows):
         if any(sum(s.attention is not None for s in layer) != 1 for layer in self.sublayers):
             raise InvalidArgument(f"net: {name} asked for; a network with one attention in every layer has one")
         arrays = [getattr(attention, name) for attention in self.attentions]
+        some = next((a for a in arrays if a is not None), None)
+        if some is not None and name in ("key_bias", "bias"):  # a layer without one has 0
+            arrays = [array_namespace(some).zeros_like(some) if a is None else a for a in arrays]
         _same(name, [None if a is None else tuple(a.shape) for a in arrays])
         return None if arrays[0] is None else array_namespace(*arrays).stack(arrays)
 

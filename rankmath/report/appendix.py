@@ -315,7 +315,7 @@ rounding could have decided was decided in ball arithmetic~\cite{{johansson2017a
 
 
 def _where(entry: Statement) -> str:
-    label = label_of(entry.key, entry.truth)
+    label = label_of(entry.key)
     return rf"\ref{{{label}}}" if label else code(entry.truth)
 
 

@@ -71,7 +71,9 @@ _CONDITIONS: Mapping[str, tuple[str, ...]] = {
     "karagodin2025:4.3": ("(2 <= n)%nat", "(0 < d)%nat"),
     "own:cluster-speed": ("(2 <= n)%nat", "(0 < d)%nat", _NONZERO),
     **dict.fromkeys(("he2023:e-spa", "he2023:u-spa"), ("(0 < size)%nat",)),
-    "own:flow-one-cluster": ("(0 < d)%nat", "0 < l2 d x"),
+    **dict.fromkeys(("own:flow-one-cluster", "own:flow-subspace"), ("(0 < d)%nat", "0 < l2 d x")),
+    "own:flow-second-value": ("(2 <= d)%nat", "0 < l2 d x"),
+    "own:pre-norm-symmetric": ("(2 <= d)%nat",),
     **dict.fromkeys(
         ("karagodin2024:two-clusters", "karagodin2024:two-clusters-symmetric"),
         (*_SIZES, "(0 < e)%nat", "0 <= beta", "unit_rows X"),
@@ -96,7 +98,11 @@ _BINDERS: Mapping[str, str] = {
     "own:tv": "(m : nat) (c g : vector m)",
     "karagodin2024:subspace-two": "(m d : nat) (lam : R) (M : matrix m m) (B : matrix d d) (X : matrix 2 d)",
     "karagodin2025:4.3": "(beta : R) (n d : nat) (X : matrix n d)",
-    "own:flow-one-cluster": "(d : nat) (lam : vector d) (B : matrix d d) (x : vector d) (m : R)",
+    **dict.fromkeys(
+        ("own:flow-one-cluster", "own:flow-second-value"),
+        "(d : nat) (lam : vector d) (B : matrix d d) (x : vector d) (m : R)",
+    ),
+    "own:flow-subspace": "(d : nat) (lam : vector d) (c : R) (x : vector d) (m : R)",
     **dict.fromkeys(("own:late", "geshkovski2023:late", "geshkovski2023:late-printed"), "(gamma beta m : R)"),
     "own:stable-rank-two-every-n": "(n : nat) (tokens : shape n 2)",
     "wu2024:3-whole": "(n d : nat) (sizes : shape n d)",

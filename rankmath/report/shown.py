@@ -8,8 +8,8 @@ import textwrap
 from typing import Any
 
 from rankmath.claims import statement
-from rankmath.formula.language import FUNCTIONS
-from rankmath.formula.printing import text, words
+from rankmath.formula.language import FUNCTIONS, LETTERS
+from rankmath.formula.printing import text
 from rankmath.formula.terms import Call, Every, walk
 from rankmath.report.sources import certificate_file, committed_certificates, label_of, machine_checked, without_theorem
 from rankmath.verification.statement import explained
@@ -27,19 +27,22 @@ def described(key: str) -> dict[str, Any]:
     ('proved', 'proofs/own_tv.tex, label stmt:own-tv')
     """
     entry = statement(key)
-    label = label_of(entry.key, entry.truth)
+    label = label_of(entry.key)
     whole = (entry.claimed, *entry.hypotheses, *entry.defined.values())
     calls = {term.function: None for part in whole for term in walk(part) if isinstance(term, Call)}
     calls |= {f"all_{term.index}": None for part in whole for term in walk(part) if isinstance(term, Every)}
     measured = [FUNCTIONS[name] for name in calls if FUNCTIONS[name].evaluate is not None or name in _UNUSUAL]
     letters = [part for formula in whole for term in walk(formula) for part in explained(term)]
+    given = entry.hypotheses_in_words
+    if re.search(r"\bskip\b(?! connection)", " ".join((given, *map(text, (entry.claimed, *entry.defined.values()))))):
+        letters.append(("skip", "", LETTERS["skip"]))
     return {
         "key": entry.key,
         "title": entry.title,
         "claim": text(entry.claimed),
         "quantifier": entry.quantifier,
         "where": {name: text(meaning) for name, meaning in entry.defined.items()},
-        "given": ", ".join(filter(None, (entry.hypotheses_in_words, *map(words, entry.unsaid)))),
+        "given": given,
         "arrays": dict(map(_declared, entry.arrays.items())),
         "quantities": {
             function.name: function.meaning + (f"; as a formula: {function.text}" if function.text else "")
@@ -67,6 +70,7 @@ def _declared(array: tuple[str, str]) -> tuple[str, str]:
     name, declared = array
     axes, *conditions = (part.strip() for part in declared.partition(" = ")[0].split(","))
     shape = " × ".join(axes.split()).replace("mask × ", "a mask of tokens: ") or "a number"
+    shape += ", in words λ" if name == "skip" else ""
     return name, ", ".join((shape, *(part for part in conditions if not re.match(r"[a-z]? ?<= |double", part))))
 
 

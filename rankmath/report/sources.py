@@ -85,20 +85,14 @@ def proof_texts() -> Mapping[str, str]:
     return {name: found[name] for name in (*ordered, *(name for name in found if name not in ORDER))}
 
 
-def label_of(key: str, truth: str) -> str | None:
-    """The LaTeX label under which the statement `key`, shown in the file `truth`, is found; None if there is none.
+def label_of(key: str) -> str | None:
+    """The LaTeX label of the place in the proofs that shows the statement `key`; None if there is none.
 
-    Its own, or the first of the file that treats it.
-
-    >>> label_of("own:tv", "proofs/own_tv.tex"), label_of("dong2021v1:A.3", "proofs/dong2021_A_3.tex")
-    ('stmt:own-tv', 'stmt:dong2021-A.3')
+    >>> label_of("own:tv"), label_of("mine:1")
+    ('stmt:own-tv', None)
     """
     own = f"stmt:{slug(key)}"
-    texts = proof_texts()
-    if any(f"\\label{{{own}}}" in text for text in texts.values()):
-        return own
-    first = re.search(r"\\label\{(stmt:[^}]*)\}", texts.get(Path(truth).stem, ""))
-    return first[1] if first else None
+    return own if any(f"\\label{{{own}}}" in text for text in proof_texts().values()) else None
 
 
 def slug(key: str) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -12,11 +14,12 @@ from numpy.typing import NDArray
 
 from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.protocol import System
-from rankmath.formula.evaluate import NUMBERS, certain, judged
+from rankmath.formula.evaluate import NUMBERS, Judged, Side, certain, judged
 from rankmath.formula.language import FUNCTIONS
 from rankmath.formula.printing import words as words_of
+from rankmath.formula.terms import Letter, Relation
 from rankmath.validation import Floats
-from rankmath.verification.instance import Instance, NetworkInstance
+from rankmath.verification.instance import ArrayInstance, Instance, NetworkInstance
 from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Outcome, Verdict
 
@@ -189,7 +192,7 @@ def verdicts(statement: Statement, A: System, instance: Instance, size: int, nam
     for side in evaluation.hypotheses:
         if certain(side):
             continue
-        known = judged(side, size, numbers)
+        known = _as_given(side, instance, size) or judged(side, size, numbers)
         shown = partial(words_of, side.formula)
         doubtful = ~known.below & ~known.above & (outcomes != _NOT_APPLICABLE)
         say(doubtful, _UNDECIDED, shown, "cannot tell whether {}")
@@ -197,3 +200,27 @@ def verdicts(statement: Statement, A: System, instance: Instance, size: int, nam
     certified = name not in ("float64", "mpmath")
     columns = (outcomes, lefts, rights, certified, name, reason, tuple(reasons))
     return Verdicts(statement.key, *columns, statement.compared)
+
+
+def _as_given(side: Side, instance: Instance, size: int) -> Judged | None:
+    """A relation of numbers that are given, such as m >= 2: they are compared as they are, without a margin."""
+    if not (isinstance(side.formula, Relation) and isinstance(instance, ArrayInstance)):
+        return None
+    terms, found = [side.formula.left, side.formula.right], []
+    if side.formula.operator in (">", ">="):  # the smaller side is the left one
+        terms.reverse()
+    for term, value in zip(terms, (side.left, side.right), strict=True):
+        given = instance.arrays.get(term.name) if isinstance(term, Letter) else None
+        if isinstance(value, Fraction | int) and abs(Fraction(value)) < _LARGEST:
+            exact, nearest = Fraction(value), Fraction(float(value))  # and on which side of it the number is
+            found.append((np.asarray(float(value)), (exact > nearest) - (exact < nearest)))
+        elif isinstance(given, np.ndarray | np.float64) and given.dtype == float and given.ndim == instance.is_batch:
+            found.append((np.asarray(given), 0))
+        else:
+            return None
+    (x, beyond_x), (y, beyond_y) = found
+    holds = operator.eq if side.equal else operator.lt if side.strict else operator.le
+    if np.isnan(x).any() or np.isnan(y).any():
+        return None
+    below = np.broadcast_to((x == y) & holds(beyond_x, beyond_y) | (x < y) & (not side.equal), (size,))
+    return Judged(below, ~below, np.full(size, np.nan), np.full(size, np.nan))

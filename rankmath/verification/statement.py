@@ -122,7 +122,8 @@ class Statement:
     ... )
     >>> print(halves)
     mine:halves (open): diameter(X[1], 1) <= norm(W[0, 0], inf)*diameter(X[0], 1)/2
-      given: one head, no mask, no LayerNorm, no MLP, no skip connections
+      given: one head, no mask, no LayerNorm, no MLP, no skip connections, no positions, logits that are not capped,
+      no norms of queries and keys
     """
 
     key: str
@@ -292,8 +293,8 @@ class Statement:
 
     @property
     def hypotheses_in_words(self) -> str:
-        """The hypotheses in words where they have some."""
-        return ", ".join(filter(None, (words(part) for part in self.hypotheses)))
+        """The hypotheses in words where they have some, what nothing was said of included: no layer is printed here."""
+        return ", ".join(filter(None, (words(part) for part in (*self.hypotheses, *self.unsaid))))
 
     @cached_property
     def claim(self) -> str:

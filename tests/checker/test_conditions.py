@@ -103,7 +103,7 @@ BASE: dict[str, dict[str, Any]] = {
     "own:stable-complete": COMPLETE | DRAWN,
     "own:stable-causal": RESTING | DRAWN,
     "wu2024:conjecture": COMPLETE | DRAWN,
-    "unstated:ln-sphere": COMPLETE | DRAWN,
+    "unstated:ln-sphere": RESTING | DRAWN,
     "wu2024:3": SHIFT,
     "own:stable-block": BLOCK,
     "own:stable-rotary": BLOCK | {"cos": [[1], ["3/5"]], "sin": [[0], ["4/5"]]},
@@ -399,7 +399,7 @@ CASES: dict[str, list[Case]] = {
         ("mask == T(mask) and connected(mask)", {"mask": eye(2)}),
         ("rank >= 2", {"rank": 1}),
     ],
-    "unstated:ln-sphere": [("all(m == 1 for row in mask", {"mask.0.1": 0}), ("rank >= 2", {"rank": 1})],
+    "unstated:ln-sphere": [("all(w == 0 for row in W_QK", {"W_QK.1.0": TINY}), ("rank >= 2", {"rank": 1})],
     "wu2024:3": [
         ("W_V[0][1] > n - 1", {"W_V.0.1": 1}),
         ("all(W_V[i][j] == (1 if i == j else W_V[0][1]", {"W_V.1.0": TINY}),

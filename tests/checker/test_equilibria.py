@@ -112,8 +112,10 @@ def test_stable_full_rank_equilibria_without_a_mask_refute_the_conjecture(n: int
     words = " ".join(certificate.check().checked)
     assert f"its rank is {n}" in words
     assert "converge to it" in words
-    for statement, kind in [("own:stable-complete", "exists"), ("unstated:ln-sphere", "violates")]:
-        assert changed(certificate, statement=statement, kind=kind).accepted
+    assert changed(certificate, statement="own:stable-complete", kind="exists").accepted
+    # Uniform attention without a mask makes all tokens equal: this is no instance of that claim.
+    refused = changed(certificate, statement="unstated:ln-sphere", kind="violates")
+    assert "all(w == 0 for row in W_QK for w in row)" in refused.reason
 
 
 def test_every_rank_of_six_causal_tokens_in_five_dimensions() -> None:
@@ -447,13 +449,13 @@ def test_each_statement_makes_its_demands(pair: Certificate) -> None:
         (conjecture, {"norm": "standard"}, "norm_kind == sphere"),
         (sphere, {"norm": "standard"}, "norm_kind == sphere"),
         (stable, {"mask": [[1, 0], [1, 1]]}, "all(m == 1 for row in mask for m in row)"),
-        (sphere, {"mask": [[1, 0], [1, 1]]}, "all(m == 1 for row in mask for m in row)"),
+        (sphere, {"rank": 2}, "all(w == 0 for row in W_QK for w in row)"),
         (conjecture, {"mask": [[1, 0], [1, 1]]}, "mask == T(mask) and connected(mask)"),
         (conjecture, {"mask": [[0, 1], [1, 1]]}, "mask == T(mask) and connected(mask)"),
         (conjecture, {"mask": [[1, 0], [0, 1]]}, "mask == T(mask) and connected(mask)"),
         (stable, {"rank": 1}, "rank == min(n, d)"),
         (conjecture, {"rank": 1}, "rank >= 2"),
-        (sphere, {"rank": 1}, "rank >= 2"),
+        (sphere, {"rank": 1, "W_QK": [[0, 0], [0, 0]]}, "rank >= 2"),
     ]:
         assert reason in changed(pair, statement=statement, kind=kind, data=data).reason
     assert changed(pair, statement="wu2024:conjecture", kind="violates").accepted
@@ -508,7 +510,7 @@ def test_an_undirected_mask_that_is_not_complete() -> None:
     proof = layernorm_equilibrium(3, 3, 3, mask=path, stable=True, seed=0).certify()
     assert proof.certificate("own:stable-equilibrium").check().accepted
     for statement in ("own:stable-complete", "unstated:ln-sphere"):
-        with pytest.raises((NotIssued, ValueError), match=r"m == 1 for row in mask|statement"):
+        with pytest.raises((NotIssued, ValueError), match=r"m == 1 for row in mask|w == 0 for row|statement"):
             proof.certificate(statement)
 
 

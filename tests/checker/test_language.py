@@ -385,7 +385,10 @@ def test_attention_carries_something_between_tokens(data: dict[str, Any], taken:
 @pytest.mark.parametrize(("kind", "others"), [("holds", "nothing is said of others"), ("violates", "not true of all")])
 def test_one_network_is_spoken_of(kind: str, others: str) -> None:
     words = checked("mu(X[0]) > 0" if kind == "holds" else "mu(X[0]) < 1/999", kind=kind).checked
-    assert words[1] == "hypotheses: mask == none; layernorm == none; mlp == none; skip == 0"
+    assert words[1] == (
+        "hypotheses: mask == none; layernorm == none; mlp == none; skip == 0; norm_at == after; positions == none; "
+        "softcap == none; qk_norm == none"
+    )
     assert others in words[-1]
     assert others not in checked("mu(X[0]) == 0", kind="holds").checked[-1]
 

@@ -21,10 +21,10 @@ from rankmath.certificates.issue import Instance, certify_arrays
 from rankmath.checker import checker
 from rankmath.checker.checker import check, check_text
 from rankmath.checker.export import standalone
-from rankmath.checker.kernel import MAX_FORMULA, MAX_HELD
+from rankmath.checker.kernel import MAX_FORMULA, MAX_HELD, MAX_LOOP
 from rankmath.checker.limits import MAX_GROWTH
 from rankmath.checker.reading import MAX_BYTES, MAX_DIGITS, MAX_EXPONENT, MAX_ITEMS, MAX_SIDE, Rejected, parse, read
-from rankmath.checker.statements import MAX_HEADS, MAX_LAYERS, network_data
+from rankmath.checker.statements import MAX_HEADS, MAX_LAYERS, MAX_MAPS, MAX_SUBLAYERS, network_data
 
 
 def plain(data: Any, *, statement: str = "dong2021:norm", kind: str = "violates", **more: Any) -> dict[str, Any]:
@@ -212,7 +212,8 @@ def test_limits_are_those_of_the_page_and_where_they_are_said_to_be() -> None:
     page = (Path(checker.__file__).parents[2] / "docs/certificates.md").read_text(encoding="utf-8")
     sentence = page.partition("beyond the limits:")[2].partition("opened.")[0]
     said = [int(number.replace(" ", "")) for number in re.findall(r"\d[\d ]*", sentence)]
-    lengths = [MAX_BYTES, MAX_ITEMS, MAX_DIGITS, MAX_EXPONENT, MAX_SIDE, MAX_LAYERS, MAX_HEADS, MAX_FORMULA]
+    lengths = [MAX_BYTES, MAX_ITEMS, MAX_DIGITS, MAX_EXPONENT, MAX_SIDE, MAX_LAYERS, MAX_SUBLAYERS, MAX_MAPS, MAX_HEADS]
+    lengths += [checker.MAX_GIVEN, MAX_FORMULA, MAX_LOOP]
     assert said == [*lengths, checker.SECONDS, MAX_HELD // 10**6, MAX_GROWTH // 2**20]
 
     def refused(text: str) -> bool:

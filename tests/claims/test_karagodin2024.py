@@ -147,3 +147,87 @@ def test_what_the_tokens_before_do_not_span_grows_at_one_rate() -> None:
         rate = weights[k] * lam - X[k] @ (V @ (weights @ X[: k + 1]))
         off = np.eye(3) - np.linalg.pinv(X[:k, :3]) @ X[:k, :3]
         assert off @ flow.field(X)[k, :3] == pytest.approx(rate * (off @ X[k, :3]), abs=1e-13)
+
+
+def test_the_second_coordinate_tilts_as_the_flow_says() -> None:
+    rng = np.random.default_rng(13)
+    for m in (1, 3):
+        lam, B = np.array([2.0, 1.5, -1.0]), 0.1 * rng.standard_normal((3, 3))
+        x = -abs(rng.standard_normal(3))
+        x /= np.linalg.norm(x)
+        X = np.vstack([np.tile([1.0, 0, 0], (m, 1)), x])
+        speed = Flow(np.diag(lam), np.eye(3), B, mask="causal").field(X)[-1]
+        verdict = rm.verify("own:flow-second-value", lam, B, x, m)
+        assert verdict.outcome == Outcome.HOLDS
+        assert math.exp(max(verdict.log_lhs, verdict.log_rhs)) == pytest.approx(
+            speed[1] / x[1] - speed[0] / x[0], rel=1e-12
+        )
+    assert rm.verify("own:flow-second-value", lam, B, abs(x), 1).outcome == Outcome.NOT_APPLICABLE
+
+
+def test_the_second_value_decides_and_the_least_does_not() -> None:
+    """V = diag(1, 0.9, −2): e^(2‖B‖) = 4 is above 1/(1 + 2) and below 1/(1 − 0.9); all end at ±ξ. Beyond 10, not."""
+    rng = np.random.default_rng(17)
+    V = np.diag([1.0, 0.9, -2.0])
+    for _ in range(4):
+        B = rng.standard_normal((3, 3))
+        B *= math.log(4) / 2 / np.linalg.norm(B, 2)
+        X = rng.standard_normal((3, 3))
+        X /= np.linalg.norm(X, axis=1, keepdims=True)
+        end = Flow(V, np.eye(3), B, mask="causal").trajectory(X, 200.0, points=2).tokens[-1]
+        assert end == pytest.approx(np.tile([math.copysign(1, X[0, 0]), 0, 0], (3, 1)), abs=1e-6)
+    for s, kind in ((0.99, "saddle"), (1.01, "sink")):
+        assert Flow(V, beta=s * math.log(10) / 2, mask="causal").certify([[1, 0, 0], [-1, 0, 0]]).kind == kind
+
+
+def test_a_token_climbs_its_function_at_the_rate_of_the_statement() -> None:
+    rng = np.random.default_rng(19)
+    lam, m = np.array([1.5, 1.5, -1.0]), 2
+    for c in (0.75, -0.5, 0.0):
+        x = rng.standard_normal(3)
+        x /= np.linalg.norm(x)
+        X = np.vstack([np.tile([1.0, 0, 0], (m, 1)), x])
+        speed = Flow(np.diag(lam), np.eye(3), c * np.diag(lam), mask="causal").field(X)[-1]
+
+        def height(y: np.ndarray, c: float = c) -> float:
+            near, own = lam[0] * y[0], float(y @ (lam * y))
+            return m * near + own / 2 if c == 0 else (m * math.exp(c * near) + math.exp(c * own) / 2) / c
+
+        slope = (height(x + 1e-6 * speed) - height(x - 1e-6 * speed)) / 2e-6
+        verdict = rm.verify("own:flow-subspace", lam, c, x, m)
+        assert verdict.outcome != Outcome.VIOLATED
+        assert math.exp(max(verdict.log_lhs, verdict.log_rhs)) == pytest.approx(slope, rel=1e-8)
+
+
+def test_no_other_equilibrium_of_the_second_conjecture_is_stable() -> None:
+    """V = 2 on L, with a complement of dimension two and any logits: sinks have all tokens at one point of L."""
+    rng = np.random.default_rng(23)
+    V = np.diag([2.0, 2.0, 0.0, 0.0])
+    V[2:, 2:] = [[-3.0, 1.0], [-1.0, -4.0]]
+    kinds = set()
+    for _ in range(6):
+        flow = Flow(V, query=np.eye(4), key=1.5 * rng.standard_normal((4, 4)), mask="causal")
+        for x in ([-1.0, 0.0, 0.0, 0.0], [0.0, -1.0, 0.0, 0.0]):
+            e = -np.array(x)
+            # The far pole is an equilibrium; the rate of the other directions of L is a_e λ/|α|, exactly.
+            X = np.array([e, e, x])
+            assert abs(flow.field(X)).max() < 1e-15
+            B = flow.key if flow.query is None else flow.query.T @ flow.key
+            m, E = 2, math.exp(float(x @ B @ (x - e)))
+            rates = np.sort_complex(flow.spectrum(X))
+            assert min(abs(rates - 2 * m / (m + E))) < 1e-9
+            kinds.add(rates.real.max() > 0)
+    assert kinds == {True}
+
+
+def test_tokens_converge_where_the_other_eigenvalues_are_real() -> None:
+    """Four tokens, L of dimension two, eigenvalues 1 and −5 on the complement, logits that no theorem before covers."""
+    rng = np.random.default_rng(29)
+    V = np.diag([2.0, 2.0, 1.0, -5.0])
+    for _ in range(4):
+        flow = Flow(V, query=np.eye(4), key=0.5 * rng.standard_normal((4, 4)), mask="causal")
+        X = rng.standard_normal((4, 4))
+        X /= np.linalg.norm(X, axis=1, keepdims=True)
+        top = X[0] * [1, 1, 0, 0]
+        end = flow.trajectory(X, 400.0, points=2).tokens[-1]
+        assert end == pytest.approx(np.tile(top / np.linalg.norm(top), (4, 1)), abs=1e-5)

@@ -20,6 +20,7 @@ from rankmath.decide.battery import verify
 from rankmath.formula.run import Run
 from rankmath.model.network import Network
 from rankmath.model.positions import PositionTable, Rotary
+from rankmath.model.sublayers import Attention, LayerNorm, Sublayer
 from rankmath.verification.instance import network_instance
 from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Outcome
@@ -291,3 +292,34 @@ def test_rounding_of_a_first_token_about_zero_refutes_nothing(first: float) -> N
     net = net.replace(query=np.tile(np.eye(2), (2, 1, 1, 1)), key=None, value=np.tile(0.75 * np.eye(2), (2, 1, 1, 1)))
     verdict = verify("own:pre-norm-power", net, np.array([[first, 0.0], [-0.25, 2.0], [4.0, 1.0]]))
     assert verdict.outcome in ([Outcome.HOLDS, Outcome.UNDECIDED] if first else [Outcome.UNDECIDED])
+
+
+def test_symmetric_values_turn_the_second_token_as_the_network_does() -> None:
+    """One layer with RMSNorm before it, causal, V diagonal: tan φ′/tan φ, and its bounds, which agree for d = 2."""
+    rng = np.random.default_rng(31)
+    lam, X = np.array([1.5, 0.5]), np.array([[3.0, 0.0], [2.0, 1.0]])
+    attention = Attention.from_arrays(rng.standard_normal((1, 2, 2)), np.diag(lam)[None], 2, mask="causal")
+    net = Network.from_layers([[Sublayer(attention, 1.0, before=LayerNorm("rms", eps=0.0))]], tokens=2)
+    Y = rm.hidden_states(net, X)[-1]
+    with precision(128):
+        p = float(Run(Balls(), net, X).attention(0, 0)[1, 1])
+    tangent = (Y[1, 1] / Y[1, 0]) / (X[1, 1] / X[1, 0])
+    a = math.sqrt(2.5)
+    forward = 1 + p * lam[0] / a + (1 - p) * lam[0] * math.sqrt(2) / X[1, 0]
+    assert tangent * forward == pytest.approx(1 + p * lam[1] / a, rel=1e-9)
+    verdict = verify("own:pre-norm-symmetric", lam, X[1], p)
+    assert math.exp(verdict.log_lhs) == pytest.approx(tangent * forward, rel=1e-9)
+    assert verify("own:pre-norm-symmetric", lam, -X[1], p).outcome == Outcome.NOT_APPLICABLE
+    assert verify("own:pre-norm-symmetric", lam, [2.0, 0.0], p).outcome == Outcome.NOT_APPLICABLE
+
+
+@pytest.mark.parametrize("least", [1.0, 0.5, 0.0])
+def test_with_symmetric_values_the_exponent_is_that_of_the_second_value(least: float) -> None:
+    """V = diag(1, σ), equal logits, p = 1/2: the angle goes like L^(σ/2 − 1)."""
+    lam, x, angles = np.array([1.0, least]), np.array([1.0, 1.0]), []
+    for step in range(1, 2**17 + 1):
+        a = math.sqrt(float(x @ x) / 2)
+        x = x * (1 + lam / (2 * a)) + [math.sqrt(2) / 2, 0]
+        if step in (2**13, 2**17):
+            angles.append(math.atan2(x[1], x[0]))
+    assert math.log(angles[1] / angles[0]) / math.log(16) == pytest.approx(least / 2 - 1, abs=2e-3)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rankmath.certificates.certificate import number
 from rankmath.claims import statement
 from rankmath.decide.battery import verify
 from rankmath.verification.verdict import Outcome
@@ -61,6 +62,17 @@ def test_layernorm_on_the_sphere_plays_a_role() -> None:
     X = [[0, 1], [Fraction(-3, 5), Fraction(-4, 5)]]
     assert verify("unstated:ln-sphere", X, [[1, Fraction(5, 3)], [0, 1]]).outcome == Outcome.VIOLATED
     assert verify("unstated:ln-sphere", [[0, 1], [0, 1]], [[1, 2], [0, 1]]).outcome != Outcome.VIOLATED
+
+
+def test_the_certificate_against_the_sphere_is_an_instance_of_what_is_displayed() -> None:
+    """Attention is uniform over the mask there; without a mask all tokens would be equal after one layer."""
+    data = exhibited("unstated:ln-sphere").data
+    assert not np.any(np.asarray(data["W_QK"]))
+    assert np.array_equal(data["mask"], [[1, 0], [1, 1]])
+    assert data["rank"] == 2
+    W_V, tokens = (np.asarray([[float(number(x)) for x in row] for row in data[name]]) for name in ("W_V", "tokens"))
+    mixed = np.asarray([[1, 0], [0.5, 0.5]]) @ tokens @ W_V
+    assert np.allclose(mixed / np.linalg.norm(mixed, axis=1, keepdims=True), tokens, rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize(

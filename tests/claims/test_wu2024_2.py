@@ -216,3 +216,17 @@ def test_every_center_counts_only_within_the_steps_that_it_needs() -> None:
         least = min(float(np.asarray(run.attention(l, 0))[mask.allowed].min()) for l in (0, 1))
         assert float(gaps[1] - gaps[0]) <= math.log(1 - 3 * least**4)
         assert verify("wu2024:cor1-centers", found.net, found.X).outcome == Outcome.HOLDS
+
+
+@pytest.mark.parametrize("key", ["own:hemisphere", "own:full-rank"])
+def test_logits_that_sharpen_with_depth_keep_tokens_apart(key):
+    """Two unit tokens, W = I, W_QK/√d_qk = c_t I: bounded c_t let them meet, c_t that doubles does not."""
+    X, L = np.asarray([[1.0, 0.0], [math.cos(1), math.sin(1)]]), 40
+    left = {}
+    for name, logits in (("bounded", np.full(L, 4.0)), ("sharp", 16 * 2.0 ** np.arange(L))):
+        W_QK = logits[:, None, None, None] * np.eye(2)
+        net = rm.Network.from_arrays(W_QK, np.broadcast_to(np.eye(2), W_QK.shape), d_qk=1, norm="sphere")
+        assert rm.verify(key, net, X).outcome == Outcome.HOLDS
+        left[name] = rm.trace(net, X).log_diameter[-1] - math.log(2 * math.sin(0.5))
+    assert left["bounded"] < math.log(1e-3)
+    assert left["sharp"] > math.log(0.99)

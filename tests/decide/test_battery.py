@@ -175,6 +175,11 @@ BROKEN = {
     "own:flow-step-usa": "closing_usa(C, beta) >= 2.001*exp(beta*alpha)*(1 - alpha)*(1 + (n - 1)*alpha)/n",
     "own:flow-one-cluster": "climb(lam, B, x, m) >= 1.001*off_axis(x)*(m*first_value(lam)"
     " - s*(first_value(lam) - least_value(lam)))/(m + s)",
+    "own:flow-second-value": "tilting(lam, B, x, m) >= 1.001*(m*first_value(lam)"
+    " - s*(first_value(lam) - second_value(lam)))/(m + s)",
+    "own:flow-subspace": "rise(lam, c, x, m) >= 1.001*(m + 1)*exp(0 - abs(c)*largest_size(lam))*pace(lam, c, x, m)**2",
+    "own:pre-norm-symmetric": "narrowing(lam, x, p)*forward(lam, x, p) <= 1 + 0.999*p*largest_rest(lam)/root_square(x)"
+    " and narrowing(lam, x, p)*forward(lam, x, p) >= 1 + 1.001*p*least_rest(lam)/root_square(x)",
     "karagodin2024:subspace-two": "aligning(lam, M, B, X) >= 1.001*lam*lead(M, X)*sine_square(M, X)"
     "/(1 + exp(2*form_size(B)))",
     "yudin2025:softmax": "softmax_slope(c, T) <= 0.999*top_share(c, T, 1)*(1 - top_share(c, T, 1)"

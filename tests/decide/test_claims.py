@@ -19,6 +19,7 @@ from rankmath.decide.battery import Battery, _pursue
 from rankmath.decide.closed_forms import constant, function
 from rankmath.decide.conjecture import examine, sharpen
 from rankmath.decide.existence import negation
+from rankmath.decide.hints import lacking
 from rankmath.formula import read_formula
 from rankmath.verification.instance import NetworkInstance
 from rankmath.verification.judge import judge
@@ -178,6 +179,10 @@ def test_a_trivial_witness_has_a_certificate(claim: str, given: tuple[str, ...],
 def test_one_token_alone_is_searched_where_it_is_asked_for() -> None:
     answer = examine(Statement("mine:x", "norm(X[0], 2) <= 1", "n == 1"), seconds=1, instances=20)
     assert answer.outcome == "REFUTED"
+    (found, _), *_ = answer.battery.violations
+    assert found.X.shape == (1, 1)
+    assert np.frexp(abs(found.X[0, 0]))[0] == 0.5  # a power of two
+    assert found.net.bias is None
 
 
 def test_a_refutation_that_the_checker_refuses_is_pursued_at_other_scales() -> None:
@@ -254,3 +259,9 @@ def test_a_constant_that_there_is_none_of_is_told_with_short_numbers() -> None:
     ]
     assert all((math.frexp(x)[0] * 2**12).is_integer() for x in numbers), numbers
     assert judge(answer.failing, answer.near, "balls").outcome == Outcome.VIOLATED
+
+
+@pytest.mark.parametrize("claim", ["diameter(X[0], 2) > 0", "-norm(X[0], 2) < 0", "0 < mu(X[0])"])
+def test_a_side_without_a_logarithm_follows_from_no_fact(claim: str) -> None:
+    """Equal tokens refute each, and a fact without a logarithm says nothing."""
+    assert lacking(Statement("mine:zero", claim, "n == 2"), seconds=5.0) == ""

@@ -5,6 +5,7 @@ Where a page has numbers in place of such a sentence, they are computed here and
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 import math
@@ -21,8 +22,11 @@ from scipy.special import lambertw
 
 import rankmath as rm
 from rankmath.arithmetic.balls import precision
+from rankmath.certificates.coq import to_coq
+from rankmath.certificates.coq_terms import Untranslatable
 from rankmath.certificates.issue import certify_claim
-from rankmath.checker.checker import FORMATS, KINDS
+from rankmath.checker import checker, kernel
+from rankmath.checker.checker import FORMATS, KINDS, check_text
 from rankmath.checker.statements import ONE_LINE_DATA, sublayer_data
 from rankmath.claims import statement, statements
 from rankmath.claims.own_mask_rate import FORGETFUL
@@ -31,6 +35,7 @@ from rankmath.cli import main
 from rankmath.equilibria.certify import certify_design
 from rankmath.equilibria.designs import causal_design, path_design, scale_factors
 from rankmath.equilibria.trees import search_tree, tree_logits
+from rankmath.linalg.metrics import attention_rollout
 from rankmath.model.sublayers import Attention, Sublayer
 from rankmath.report.cite import citation
 from rankmath.report.shown import described
@@ -914,6 +919,45 @@ def halved_each_layer() -> bool:
     return sizes == pytest.approx([2.0 * 0.5 ** (l + 1) for l in range(6)], rel=1e-9)
 
 
+def refuses_balls() -> bool:
+    """The rollout is for doubles."""
+    with pytest.raises(rm.InvalidArgument, match="a real numeric array is needed"):
+        attention_rollout(np.asarray([[[[arb(1)]]]]))
+    return True
+
+
+def twelve_digits_after_four_layers() -> bool:
+    net = rm.Network.random(tokens=16, dim=8, layers=6, seed=0)
+    apart = [np.ptp(Y, axis=0).max() / np.abs(Y).max() for Y in rm.hidden_states(net, net.random_input(seed=1))]
+    return bool(apart[4] > 1e-13 and apart[5] < 2e-15)
+
+
+def place_is_not_the_angle() -> bool:
+    """Causal, equal tokens, angles 0, 0 and 90° in place of angles proportional to the place: the share of token 1."""
+    turns = [np.eye(2), np.eye(2), np.asarray([[0.0, 1.0], [-1.0, 0.0]])]
+    x = np.asarray([2.0, 0.0])
+    S = np.asarray([[(x @ turns[i]) @ (x @ turns[j]) for j in range(3)] for i in range(3)])
+    P = np.tril(np.exp(S))
+    P /= P.sum(axis=1, keepdims=True)
+    return bool(P[2, 2] > 1.5 * P[1, 1])
+
+
+def no_paths_through_norms_and_maps() -> bool:
+    """Paths are sums of products: a norm before the map, or an MLP, is refused."""
+    for part in ({"norm": "rms", "norm_at": "before"}, {"mlp": "swiglu"}):
+        net = rm.Network.random(tokens=3, dim=2, layers=1, seed=0, **part)  # type: ignore[arg-type]
+        with pytest.raises(rm.InvalidArgument, match="the path decomposition needs neither"):
+            rm.path_sums(net, net.random_input(seed=1))
+    return True
+
+
+def no_unit_length() -> bool:
+    """RMSNorm as it comes has ε = 10⁻⁵: a short token has not the length √d."""
+    norm = rm.LayerNorm("rms")
+    x = np.asarray([1e-3, 0.0])
+    return norm.floor == 1e-5 and bool(np.linalg.norm(x / np.sqrt((x @ x) / 2 + norm.floor)) < 0.5)
+
+
 def wide_at_the_threshold() -> bool:
     """a² + (n − 1)b² − ¼ with ρ = 1/n, times d − 1: for d = 10⁶ and n = 1000 it is 500, and γ log²n/16 is 1.5."""
     n, d = 1000, 10**6
@@ -1020,7 +1064,42 @@ def less_steep() -> bool:
     return bool(np.abs(p * (1 - p) - 2 / 9).max() < 1e-15)
 
 
+def refuted_by_one_token() -> bool:
+    """Of one token at 0 it is false that its norm is positive, and the certificate is accepted."""
+    net = rm.Network.from_arrays([[[[0.0]]]], [[[[1.0]]]])
+    return certify_claim("mine:x", "norm(X[0], 2) > 0", ["n == 1"], net, [[0.0]], "violates").check().accepted
+
+
+def meets_with_no_values() -> bool:
+    """W = 0: some network has mu(X[1]) <= 0, and no certificate of it is issued."""
+    net = rm.Network.from_arrays([[[[0.0]]]], [[[[0.0]]]])
+    with pytest.raises(rm.NotIssued, match="every W is 0"):
+        certify_claim("mine:x", "mu(X[1]) <= 0", ["H == 1"], net, [[0.0], [1.0]], "holds")
+    return bool(np.ptp(rm.forward(net, [[0.0], [1.0]])) == 0)
+
+
+def names_formats_alone() -> bool:
+    """A file of the first format is refused with the formats that are read, and no version."""
+    text = rm.certify("own:tv", [0.0, 1.0], [0.5, -0.5]).text()
+    refused = check_text(re.sub(r"rankmath-certificate/\d", "rankmath-certificate/1", text))
+    return not refused.accepted and all(name in refused.reason for name in FORMATS) and "version" not in refused.reason
+
+
+def paths_without_norms() -> bool:
+    for parts in ({"norm": "rms", "norm_at": "before"}, {"mlp": "swiglu"}):
+        net = rm.Network.random(tokens=3, dim=2, layers=2, seed=0, **parts)
+        with pytest.raises(rm.InvalidArgument, match="the path decomposition needs neither"):
+            rm.path_sums(net, net.random_input(seed=1))
+    return True
+
+
 FALSE: list[tuple[str, str, Callable[[], bool]]] = [
+    ("docs/certificates.md", "*of every network*: one token, all tokens equal", refuted_by_one_token),
+    ("docs/conjectures.md", "with a certificate that it has what is asked; *REFUTED*", meets_with_no_values),
+    ("docs/versioning.md", "or says which version does", names_formats_alone),
+    ("docs/modern.md", "balls and path sums take", paths_without_norms),
+    ("docs/models.md", "that every part of the library takes", paths_without_norms),
+    ("CHANGELOG.md", "run in every pass and every arithmetic", paths_without_norms),
     ("docs/masks.md", "With W_V = I and no positions it is the rate in the end", sharpens_as_it_meets),
     ("docs/positions.md", "Δ' ≤ κΔ³, κ = Σ_h", order_one_at_every_layer),
     ("docs/positions.md", "over its length after the map, any logits, one head", stays_as_logits_grow),
@@ -1032,6 +1111,12 @@ FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("docs/flows.md", "smaller on its orthogonal complement: all tokens tend", opposite_tokens_rest),
     ("docs/positions.md", "over the layers | no faster than 1/√L", halved_each_layer),
     ("docs/findings.md", "O(log n))/(qd). |", wide_at_the_threshold),
+    ("docs/metrics.md", "All take doubles, and balls", refuses_balls),
+    ("docs/models.md", "that every part of the library takes", no_paths_through_norms_and_maps),
+    ("docs/modern.md", "balls and path sums take", no_paths_through_norms_and_maps),
+    ("docs/centring.md", "After four layers or so", twelve_digits_after_four_layers),
+    ("docs/positions.md", "no bias, rotary, ALiBi, relative or no positions", place_is_not_the_angle),
+    ("docs/architectures.md", "With a constant gain that", no_unit_length),
     ("rankmath/claims/chen2026.py", "O(log m))/(qd).", wide_at_the_threshold),
     ("docs/findings.md", "with constant 1, r = ⌈(n − 1)/(w − 1)⌉ for a window w ≥ 2; attained", prefix_of_all),
     ("README.md", "address of every entry are those", papers_have_their_own_years),
@@ -1294,6 +1379,24 @@ def test_the_captions_have_the_numbers_of_the_run() -> None:
     assert min(stored["order"][2:]) > 3  # "from layer 3 on … a factor of three and more a layer"
 
 
+def test_the_heads_have_the_numbers_of_the_run() -> None:
+    stored = json.loads((ROOT / "docs" / "heads.json").read_text(encoding="utf-8"))
+    near = [head for head in stored if abs(head["factor"] / head["second modulus"] - 1) < 1e-13]
+    far = [head for head in stored if head not in near]
+    assert (len(stored), len(near), len(far)) == (36, 34, 2)
+    (first, one), (second, other) = ([f"{head[name]:.3f}" for name in ("factor", "second modulus")] for head in far)
+    assert f"with factors {first} and {second} where |λ₂(P₀)| is {one} and {other}" in page("docs/modern.md")
+    assert min(head["factor"] for head in far) > 0.99
+
+
+def test_the_distance_of_the_two_computations_of_a_trained_model_is_the_one_that_is_printed() -> None:
+    stored = json.loads((ROOT / "docs" / "minilm.json").read_text(encoding="utf-8"))
+    pairs = zip(stored["centred"], stored["mpmath_222_digits"], strict=True)
+    said = re.search(r"the same seven logarithms to ([\d.]+)·10⁻¹⁵, relatively", page("docs/models.md"))
+    assert said is not None
+    assert max(abs(a / b - 1) for a, b in pairs) * 1e15 <= float(said[1])
+
+
 def test_what_is_shown_of_a_statement_explains_its_words() -> None:
     """All functions but those of every textbook, and loops over layers, heads, blocks and tokens."""
     known = {"sqrt", "exp", "log", "tanh", "abs", "floor", "min", "max"}
@@ -1322,6 +1425,80 @@ def test_no_letter_of_a_citation_means_two_things() -> None:
 def test_the_changelog_counts_what_is_machine_checked() -> None:
     said = f"Coq: {len(machine_checked())} of {len(statements())} statements are machine-checked"
     assert said in page("CHANGELOG.md")
+
+
+def test_pages_say_with_how_many_bits_the_checker_decides() -> None:
+    most, more = max(kernel.PRECISIONS), checker.MAX_BITS
+    assert f"128, 256, …, {most} bits" in page("docs/certificates.md")
+    assert f"may begin with more, up to {more})" in page("docs/certificates.md")
+    assert f"rational and no longer than {kernel.MAX_EXACT_BITS} bits, and in intervals" in page("docs/certificates.md")
+    said = f"intervals of {most} bits cannot tell, or of as many more, up to {more}, as a hint asks for"
+    assert said in page("docs/what-a-certificate-claims.md")
+
+
+def test_the_claims_have_the_numbers_of_the_stored_results() -> None:
+    cpu, gpu = (
+        json.loads((ROOT / f"benchmarks/results/{name}.json").read_text("utf-8"))["tables"] for name in ("cpu", "gpu")
+    )
+    text, faster, traced = page("CLAIMS.md"), "faster of torch/centred", "faster of torch/trace"
+    assert all(row[faster] > 1 for row in cpu["layer"] + gpu["layer"])
+    assert f"at all {len(cpu['layer'])} sizes that were measured, and the trace" in text
+    assert sum(row[traced] > 1 for row in cpu["depth"]) == 6 == len(cpu["depth"]) - 1
+    assert "of eight layers at six of seven; a layer of a model in use is level" in text
+    assert abs(cpu["model"][0]["torch/ours"] - 1) < 0.1
+    assert min(row["one by one/sums"] for row in cpu["paths"]) > 30
+    (large,) = (row for row in cpu["large"] if row["n"] == 65536)
+    assert large["held, GiB"] < 1 / 4
+    assert f"at all {len(gpu['layer'])} sizes that were measured, and more than twice" in text
+    (wide,) = (row for row in gpu["layer"] if (row["n"], row["d"], row["H"]) == (4096, 64, 16))
+    assert wide[faster] > 2
+    slower = [row["n"] for row in gpu["layer"] if row[traced] < 1]
+    assert f"is slower at {len(slower)} of them, the largest of {max(slower)} tokens" in text
+    assert "262 144 tokens fit in 8 GiB" in text
+    assert max(row["held, GiB"] for row in gpu["large"] if row["n"] == 262144) < 8
+    assert [int(row["Newton, cpu/gpu"]) for row in gpu["searches"] if row["n = d"] == 8] == [9]
+
+
+def test_the_page_says_how_much_longer_ellipsoids_are_than_the_boxes_of_coq() -> None:
+    found = []
+    for key in ("own:stable-causal", "own:stable-complete", "unstated:ln-sphere", "wu2024:conjecture"):
+        (path,) = (ROOT / "proofs/certificates").glob(f"{key.replace(':', '-')}_rm-*.json")
+        text = to_coq(json.loads(path.read_text(encoding="utf-8")), shared=False)[0]
+        found += [int(number) for number in re.findall(r"so it is (\d+) times as long at most", text)]
+    assert len(found) == 4
+    said = f"the longest axis is {min(found)} to {max(found)} times as long as the box"
+    assert said in page("docs/machine-checked.md")
+
+
+def test_the_claims_count_the_certificates_that_are_accepted() -> None:
+    """Undecided ones are not rejected, so the page counts those that are accepted."""
+    stored = len(list((ROOT / "proofs/certificates").glob("*.json")))
+    assert f"*.json | wc -l {stored} " in page("CLAIMS.md")
+    assert f"grep -c ': accepted' {stored} " in page("CLAIMS.md")
+
+
+def test_the_changelog_counts_decided_claims_and_rooms() -> None:
+    text = page("CHANGELOG.md")
+    rows = (ROOT / "benchmarks/claims/decided.jsonl").read_text(encoding="utf-8").splitlines()
+    assert f"{len(rows)} decided claims in `benchmarks/claims`" in text
+    assert len(list((ROOT / "rankmath").glob("*/__init__.py"))) == 15
+    assert "Fifteen rooms" in text
+
+
+def test_the_times_of_two_sizes_grow_as_the_page_says() -> None:
+    """Of all pairs of rows of one machine, the larger no smaller in n, d, H or L; the third more is needed."""
+    text = (ROOT / "docs/performance.md").read_text(encoding="utf-8")
+    table = text.partition("<!-- table: time -->")[2].partition("\n\n")[0].strip().splitlines()[2:]
+    rows = [[cell.strip().replace(",", "") for cell in line.strip("|").split("|")] for line in table]
+    excess = []
+    for machine in (4, 5, 6):
+        timed = [(*map(int, row[:4]), float(row[machine])) for row in rows if row[machine]]
+        for (n, d, H, L, t), (N, D, G, M, s) in itertools.permutations(timed, 2):
+            if n <= N and d <= D and G >= H and M >= L:
+                wider = D / d if 4 * D <= N else (D / d) ** 2
+                excess.append(s / t / ((N / n) ** 2 * wider * G / H * M / L))
+    assert len(excess) > 200
+    assert 1.25 < max(excess) <= 4 / 3
 
 
 def test_the_readme_names_every_notebook() -> None:
@@ -1466,6 +1643,20 @@ def test_every_stored_certificate_is_in_the_table_of_coq() -> None:
     assert max(seconds) < 120
 
 
+def test_what_the_table_of_coq_says_is_of_the_theorems_that_are_printed_today() -> None:
+    """The hash of each text, or why there is none: `python benchmarks/coq_certificates.py` goes on from there."""
+    text = (ROOT / "docs/coq-certificates.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `[\w.:-]+` \| `([^`]+\.json)` \| `?(\w*)`? \| (.+) \|$", text, flags=re.M)
+    printed, today = {name: mark or said for name, mark, said in rows}, {}
+    for path in (ROOT / "proofs" / "certificates").glob("*.json"):
+        try:
+            theorem = to_coq(json.loads(path.read_text(encoding="utf-8")), shared=False)[0]
+            today[path.name] = hashlib.sha256(theorem.encode()).hexdigest()[:12]
+        except Untranslatable as why:
+            today[path.name] = str(why).replace("|", "\\|")
+    assert printed == today
+
+
 def test_no_claim_is_said_to_be_open_that_two_tokens_refute() -> None:
     """W = w 1 e_0ᵀ, sharp logits: the distance of two tokens grows about √d w times; the claim allows 2√2 (1 + w)."""
     claim, d, w = "mu(X[1]) <= n*(1 + norm(W[0, 0], inf))*diameter(X[0], 2)", 16, 4.0
@@ -1480,3 +1671,63 @@ def test_no_claim_is_said_to_be_open_that_two_tokens_refute() -> None:
     assert {row["answer"] for row in rows if row["claim"] == claim and "skip == 1" in row["given"]} == {"REFUTED"}
     assert not any(claim in path.read_text("utf-8") for path in ROOT.glob("docs/*.toml"))
     assert f"There are {len(rows)}: " in page("benchmarks/claims/README.md")
+
+
+def displayed(key: str) -> tuple[str, str]:
+    """What a citation displays, and what follows it."""
+    shown, _, after = citation(key).text("latex").partition(r"\end{quote}")
+    return shown.partition(r"\begin{quote}")[2], after
+
+
+def test_letters_of_a_display_are_explained_below_it() -> None:
+    """LN is no letter of the notation, nor is the size of tokens that a map makes."""
+    maps = 0
+    for key in statements():
+        shown, after = displayed(key)
+        if r"\mathrm{LN}" in shown:
+            maps += 1
+            assert re.search("LN (is )?the division of every token by its norm", after), key
+        if r"\mu(X(t))" in shown:
+            assert "Frobenius norm of the tokens about their mean" in after, key
+    assert maps > 5
+
+
+def test_what_is_displayed_as_machine_checked_is_what_coq_says() -> None:
+    """Coq has a ball of starts and no measure; products of factors, and no power of the depth."""
+    for key in machine_checked():
+        if key in statements():
+            assert "measure" not in displayed(key)[0], key
+    more = {"wu2024:3-measure": "measure", "own:pre-norm-power": "the exact power", "own:frozen-sign": "follows"}
+    for key, word in {**more, "karagodin2024:subspace-two": "almost every start"}.items():
+        assert word in statement(key).title
+        assert any(scope for _, scope in machine_checked()[key])
+    for key in ("wu2024:3-measure", "wu2024:3-whole"):
+        assert "A ball of starts has positive measure" in statement(key).notes
+
+
+def test_a_window_of_one_token_keeps_attention_where_it_is() -> None:
+    """Nine layers of such a window move nothing, so the title excludes that width, as the hypothesis does."""
+    with pytest.raises(rm.InvalidArgument, match="w"):
+        rm.verify("own:position-bias", [np.eye(3).tolist()] * 9, 1)
+    assert rm.verify("own:position-bias", [np.eye(3).tolist()] * 9, 2).outcome == Outcome.NOT_APPLICABLE
+    assert statement("own:position-bias").title.endswith("of any width above one")
+
+
+def test_a_boost_keeps_its_axis() -> None:
+    """So what takes the axis w to another point e is the rotation after it."""
+    w, tau = np.array([0.6, 0.8]), 0.7
+    null = np.append(1.0, w)
+    boost = np.eye(3) + np.sinh(tau) * (np.outer(np.append(0, w), [1, 0, 0]) + np.outer([1, 0, 0], np.append(0, w)))
+    boost += (np.cosh(tau) - 1) * (np.outer([1, 0, 0], [1, 0, 0]) + np.outer(np.append(0, w), np.append(0, w)))
+    image = boost @ null
+    assert np.allclose(image[1:] / image[0], w, rtol=0, atol=1e-14)
+    assert "a rotation, which takes w to e" in statement("own:mean-field-rate").notes
+
+
+def test_what_is_classical_is_not_said_to_be_of_rankmath() -> None:
+    """Traces bound eigenvalues of every matrix, and every stochastic matrix is a contraction of diameters."""
+    for key, one in statements().items():
+        assert "classical" not in one.notes or "classical" in one.source, key
+    for key in ("own:mask-rate", "own:mask-rate-symmetric", "own:consensus-spectrum", "own:transport"):
+        assert "classical" in statement(key).source
+        assert "Statement and proof are of rankmath" not in citation(key).text("latex")

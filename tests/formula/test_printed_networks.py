@@ -646,7 +646,7 @@ SIGNS: dict[str, tuple[str, Callable[..., Any]]] = dict(
         "R",
         lambda w: max((steps(w, c) for c in centers(w)), default=1),
     ),
-    "radius of the mask: least number ≥ 1 of steps in which all tokens see some one token; 1 if there is none": (
+    "radius of the mask: least k ≥ 1 where all others see some one token in at most k steps; 1 if there is none": (
         "r",
         radius,
     ),

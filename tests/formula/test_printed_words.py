@@ -86,7 +86,7 @@ def only_padding(w: Written) -> bool:
 CONVENTIONS: dict[str, Callable[[Written], bool]] = {
     "one head": lambda w: w.heads == 1,
     "one layer": lambda w: w.layers == 1,
-    "skip connections": lambda w: w.skip == 1,
+    "skip connections of factor 1": lambda w: w.skip == 1,
     "no skip connections": lambda w: w.skip == 0,
     "no mask": lambda w: w.seen_as(lambda i, j: True),
     "the complete mask": lambda w: w.seen_as(lambda i, j: True),

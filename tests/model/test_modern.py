@@ -299,7 +299,11 @@ def test_a_massive_activation_is_named_and_the_rank_is_told_without_it(tmp_path:
     X, usual = massive.embed([5, 0, 22, 7]), model.embed([5, 0, 22, 7])
     said = "\n".join(anatomy(massive, X))
     assert "Massive activations from layer 0 to" in said
-    assert "token 2 has length" in said
+    assert "after layer 0 token 2 is more than 10 times as long as the median one (" in said
+    assert f"token 2 of length {np.linalg.norm(X[2]):.4g}." in said
+    words[7] *= 1e6
+    two = replace(model, embedding=replace(model.embedding, words=words))  # type: ignore[arg-type]
+    assert "after layer 0 tokens 2, 5 are more than 10 times" in "\n".join(anatomy(two, two.embed([5, 0, 22, 3, 4, 7])))
     ranks = rm.measure(massive.network, X, ["effective-rank", "effective-rank-others"]).values
     assert ranks["effective-rank"][0] == pytest.approx(1.0, abs=1e-4)
     assert ranks["effective-rank-others"][0] == pytest.approx(float(effective_rank(usual[[0, 1, 3]])), abs=1e-9)

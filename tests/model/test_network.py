@@ -14,8 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankmath import verify
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import LIPSCHITZ, MLP, LayerNorm, Network
+from rankmath.model.sublayers import Attention, Sublayer
 
 EYE = np.tile(np.eye(3), (2, 1, 1, 1))
 NAN = np.where(np.eye(3) > 0, math.nan, 0.0) + 0 * EYE
@@ -471,3 +473,20 @@ def test_a_stack_is_not_saved(tmp_path):
 def test_a_network_put_together_by_hand_is_refused_at_once(parts, words):
     with pytest.raises(ValueError, match=words):
         Network(**parts)
+
+
+@pytest.mark.parametrize("key", ["dong2021:2.3", "own:consensus-rate"])
+@pytest.mark.parametrize("name", ["b_Q", "b_V"])
+def test_a_layer_without_a_bias_beside_one_with_it_has_the_bias_zero(key, name):
+    """A bias in one layer alone: the same verdict as with zeros written out."""
+    rng = np.random.default_rng(3)
+    W, X = rng.standard_normal((2, 4, 1, 3, 3)) / 3, rng.standard_normal((4, 3)) / 3
+    bias = rng.standard_normal((1, 3))
+
+    def verdict(other):
+        made = [Attention.from_qkvo(*w, **{name: b}) for w, b in zip(W, (bias, other), strict=True)]
+        return verify(key, Network.from_layers([[Sublayer(one)] for one in made]), X)
+
+    one, both = verdict(None), verdict(np.zeros((1, 3)))
+    assert one.outcome == both.outcome == "HOLDS"
+    assert (one.log_lhs, one.log_rhs) == (both.log_lhs, both.log_rhs)

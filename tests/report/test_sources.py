@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pytest
 from flint import arb
@@ -27,7 +28,7 @@ def test_the_setting_comes_first_and_texts_nobody_placed_come_last() -> None:
 def test_every_statement_is_shown_where_it_says(entry: Statement) -> None:
     file = proofs_folder().parent / entry.truth
     assert file.is_file()
-    label = label_of(entry.key, entry.truth)
+    label = label_of(entry.key)
     assert label is not None
     assert f"\\label{{{label}}}" in file.read_text(encoding="utf-8")
 
@@ -81,7 +82,9 @@ def test_the_preamble_defines_what_the_assembly_uses() -> None:
         (lambda d: (2 * (d.exp() - 1) / d).sqrt(), 2, "1.256"),
     ],
 )
-def test_the_table_of_thresholds_has_the_decimals_where_the_constants_reach_theirs(constant, most, typed) -> None:
+def test_thresholds_have_the_decimals_where_the_constants_reach_theirs(
+    constant: Callable[[arb], arb], most: float, typed: str
+) -> None:
     # √2 A(δ/2) for one head and √(2A(δ)) for several: 4 about the minimiser, 2 about the mean; both increase.
     assert typed in proof_texts()["own_gamma_free"]
     assert constant(arb(typed)) < most < constant(arb(typed) + arb("0.001"))

@@ -10,7 +10,7 @@ import pytest
 
 import rankmath as rm
 from rankmath.arithmetic.float64 import Float64
-from rankmath.verification.instance import NetworkInstance, together
+from rankmath.verification.instance import ArrayInstance, NetworkInstance, together
 from rankmath.verification.judge import decided, judge, verdicts
 from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Outcome
@@ -157,3 +157,30 @@ def test_two_sides_that_are_zero_have_no_quotient() -> None:
     verdict = rm.verify("own:diameter", rm.Network.from_arrays([[[[1.0]]]], [[[[0.0]]]]), [[1.0], [4.0]])
     assert verdict.outcome == Outcome.HOLDS
     assert str(verdict) == "own:diameter: HOLDS numerically, both sides 0"
+
+
+@pytest.mark.parametrize("key", ["own:diameter", "own:composite", "own:gamma-free"])
+def test_queries_and_keys_at_right_angles_violate_nothing_in_doubles(key: str) -> None:
+    """W_Q W_Kᵀ = 0 exactly, and the bound is 0; a fused product leaves logits of 1e-17."""
+    one = np.ones((1, 1, 2))
+    attention = rm.Attention.from_qkvo(one, [[[-2.0, 2.0]]], one, np.ones((1, 2, 1)))
+    net = rm.Network.from_layers([[rm.Sublayer(attention)]])
+    X = np.random.default_rng(3).standard_normal((6, 4, 1))
+    assert all(rm.verify(key, net, Y).outcome in (Outcome.HOLDS, Outcome.UNDECIDED) for Y in X)
+    assert rm.verify(key, net, X[0], arithmetic="mpmath").outcome == Outcome.HOLDS
+    wrong = Statement("mine:zero", "diameter(X[0], 2) <= norm(W_QK[0, 0], 2)*diameter(X[0], 2)")
+    assert judge(wrong, NetworkInstance(net, X[0]), "balls").outcome == Outcome.VIOLATED
+
+
+@pytest.mark.parametrize("arithmetic", ["float64", "mpmath"])
+def test_a_number_that_is_given_is_compared_as_it_is(arithmetic: str) -> None:
+    """At the ends of what a claim allows, and a last bit beyond them: T ≥ 2, β ≥ −2/3."""
+    least, below = 2.0, np.nextafter(2.0, 0)
+    assert rm.verify("own:entropy-order", T=least, sigma=1, arithmetic=arithmetic).outcome == Outcome.HOLDS
+    third = float(np.nextafter(-2 / 3, -1))
+    for beta, outcome in ((-2 / 3, Outcome.HOLDS), (third, Outcome.NOT_APPLICABLE)):
+        assert rm.verify("own:circle-three", beta=beta, u=0.5, arithmetic=arithmetic).outcome == outcome
+    statement = Statement("mine:edge", "T + 1 >= 2", "T >= 2", arrays={"T": ""})
+    batch = ArrayInstance({"T": np.asarray([least, below, 3.0, 1.0])}, is_batch=True)
+    found = verdicts(statement, Float64(np.zeros(1)), batch, 4, "float64")
+    assert [one.outcome == Outcome.HOLDS for one in found] == [True, False, True, False]

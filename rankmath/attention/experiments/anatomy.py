@@ -60,7 +60,7 @@ def _of_tokens(states: list[Floats]) -> list[str]:
         ranks = [float(effective_rank(state)) for state in states]
         least = int(np.argmin(ranks))
         return [
-            f"No token dominates: none is {DOMINATING:g} times as long as the median one at any depth.",
+            f"No token dominates: none is more than {DOMINATING:g} times as long as the median one at any depth.",
             f"Effective rank {ranks[0]:.1f} at the input, least {ranks[least]:.1f} after layer {least}.",
         ]
     first, places = found[0]
@@ -68,9 +68,12 @@ def _of_tokens(states: list[Floats]) -> list[str]:
     names = ", ".join(str(int(i)) for i in places[:4]) + (" …" if len(places) > 4 else "")
     last = found[-1][0]
     with_all, without = effective_rank(states[first]), effective_rank(states[first][~dominating(states[first])])
-    sizes = f"has length {lengths[places[0]]:.4g}, the median token {np.median(lengths):.4g}"
+    verb = "tokens {} are" if len(places) > 1 else "token {} is"
+    first_of_them = f"token {places[0]} of length {lengths[places[0]]:.4g}"
+    than = f"times as long as the median one ({np.median(lengths):.4g}), {first_of_them}"
+    where = f"from layer {first} to {last}" if len(found) == last - first + 1 else f"at {len(found)} depths"
     return [
-        f"Massive activations from layer {first} to {last}: after layer {first} token {names} {sizes}.",
+        f"Massive activations {where}: after layer {first} {verb.format(names)} more than {DOMINATING:g} {than}.",
         f"Effective rank there {float(with_all):.1f} with all tokens, {float(without):.1f} without {names}.",
     ]
 
@@ -93,7 +96,7 @@ def _sinks(net: Network, X: Floats) -> str:
     layers = np.flatnonzero(sinks.any(axis=1))
     return (
         f"Attention sinks: {int(sinks.sum())} of {sinks.size} heads, first in layer {int(layers[0]) + 1}, send "
-        f"more than {_SINK:.0%} of their attention to one token, most often token {token}."
+        f"more than {_SINK:.0%} of their attention to one token on average, most often token {token}."
     )
 
 
@@ -106,7 +109,7 @@ def _collapse(model: Model, name: str, X: Floats) -> str:
     start, end = (logs[k] / math.log(10) for k in (0, -1))
     said = f"relative residual 10^{start:.2f} at the input, 10^{end:.2f} after {net.layers} layers; "
     if logs[-1] > math.log(_COLLAPSED):
-        return said + "no collapse."
+        return said + f"no collapse, it is above {_COLLAPSED:g}."
     said += _kind(run, logs)
     if name == "san+norm" and len(X) > 1:
         moduli = second_moduli(net, X)

@@ -7,8 +7,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog
-from scipy.sparse import coo_matrix, csr_matrix
 
 from rankmath.validation import Floats
 
@@ -33,6 +31,9 @@ def combination(
     >>> combination([{"a": Fraction(2), "b": Fraction(-1)}, {"b": half}], [0.0, 1.0], {"a": Fraction(1)})
     {0: Fraction(1, 2), 1: Fraction(1, 1)}
     """
+    from scipy.optimize import linprog  # slow to import, and most commands prove nothing
+    from scipy.sparse import coo_matrix, csr_matrix
+
     index: dict[Any, int] = {}
     rows, cols, values = [], [], []
     for j, column in enumerate(columns):
@@ -124,6 +125,8 @@ def shares(
     columns: Sequence[Column], room: Column, lengths: Sequence[float], equal: frozenset[Any]
 ) -> dict[int, Fraction] | None:
     """Weights x ≥ 0 with room − Σ x_j columns_j ≥ 0 in every row (= 0 in those of `equal`)."""
+    from scipy.optimize import linprog
+
     rows = list(dict.fromkeys([*room, *(row for column in columns for row in column)]))
     index = {row: i for i, row in enumerate(rows)}
     A = np.zeros((len(rows), len(columns)))

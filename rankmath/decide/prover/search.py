@@ -850,6 +850,8 @@ class Search:
         self, left: Poly, right: Poly, facts: Sequence[FoundLine], tight: bool, *, strict: bool = False
     ) -> FoundLine | None:
         (c1, a), (c2, b) = as_product(left), as_product(right)
+        if min(c1, c2) <= 0:  # a side without a logarithm: what it follows from is no product of facts
+            return None
         goal: dict[Base, Fraction] = {}
         for table, sign in ((a, 1), (b, -1)):
             for base, e in table.items():

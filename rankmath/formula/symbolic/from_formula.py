@@ -15,7 +15,7 @@ import sympy as sp
 from rankmath.formula import terms
 from rankmath.formula.language import FUNCTIONS, LETTERS
 from rankmath.formula.printed import latex_letter
-from rankmath.formula.printing import latex, text, words
+from rankmath.formula.printing import latex, text
 from rankmath.formula.symbolic.bound import Bound
 from rankmath.formula.symbolic.proof import Expr
 from rankmath.formula.symbolic.quantities import AT_LEAST_ONE, NONNEGATIVE, POSITIVE, Quantity
@@ -39,7 +39,7 @@ class Stated(Protocol):
     @property
     def where(self) -> Mapping[str, Term | str]: ...
     @property
-    def hypotheses(self) -> tuple[Formula, ...]: ...
+    def hypotheses_in_words(self) -> str: ...
 
 
 def bound_of(statement: Stated, part: int = 0) -> Bound:
@@ -52,7 +52,7 @@ def bound_of(statement: Stated, part: int = 0) -> Bound:
     relation = found[part]
     expression = to_sympy(relation.right)
     quantities = _quantities(relation.right, statement.where)
-    hypothesis = ", ".join(filter(None, (words(given) for given in statement.hypotheses))) or "none"
+    hypothesis = statement.hypotheses_in_words or "none"
     side: Literal["upper", "lower"] = "upper" if relation.operator in ("<=", "<") else "lower"
     names = {quantity.name for quantity in quantities}
     first = replaced(relation.left, {"L": Number(Fraction(0))})
