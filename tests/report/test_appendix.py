@@ -143,7 +143,7 @@ def test_pdflatex_compiles_it_without_a_missing_reference(report: Report, accept
     first = tool(*latex)
     assert first.returncode == 0, first.stdout[-3000:]
     assert tool("bibtex", "-terse", "appendix").returncode == 0
-    for _ in range(2):
+    for _ in range(3):  # of 150 pages the contents may move what follows them once
         assert tool(*latex).returncode == 0
     log = (tmp_path / "appendix.log").read_text(encoding="latin-1").replace("\n", "")
     assert "undefined" not in log
