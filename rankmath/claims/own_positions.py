@@ -326,7 +326,8 @@ own_pre_norm_power = Statement(
         *LOGITS,
         "scaling_values()",
     ),
-    title="Causal attention behind RMSNorm: the exact power of the depth with which the first two directions meet",
+    title="Causal attention behind RMSNorm, values a multiple ≥ 0 of the identity: the exact power of the depth with "
+    "which the first two directions meet",
     **_PROVED | {"share": 0.1},
     draws=_draws(CAUSAL[:2], ((3, 2, 1, 1), (4, 2, 1, 2)), tokens=longer_and_longer, values=(1.0, 0.0), **_NORMED),
     notes="With the second token's own root mean square in the place of the least and the largest it is an "
@@ -400,8 +401,8 @@ own_pre_norm_symmetric = proved(
     " and narrowing(lam, x, p)*forward(lam, x, p) >= 1 + p*least_rest(lam)/root_square(x)",
     given=("ahead(x)", "least_value(lam) >= 0", "p >= 0", "p <= 1"),
     arrays={"lam": "d, d >= 2", "x": "d, no zero row", "p": ", >= 0, <= 1"},
-    title="RMSNorm before causal attention, symmetric values, the first token along their largest eigenvalue: the "
-    "power of the depth with which the first two directions meet",
+    title="RMSNorm before causal attention, positive semidefinite values, the first token along their largest "
+    "eigenvalue: the power of the depth with which the first two directions meet",
     source=OWN,
     truth="proofs/own_positions.tex",
     draws=(draw_turns,),
