@@ -135,7 +135,7 @@ own_transport_skip = Statement(
     f"diameter(X[L], 2) >= prod_l(abs(skip) - {_TRANSPORT})*diameter(X[0], 2)"
     f" and diameter(X[L], 2) <= prod_l(abs(skip) + {_TRANSPORT})*diameter(X[0], 2)",
     given=("mask == any", *LOGITS, f"all_l({_TRANSPORT} < abs(skip))"),
-    title="A λ-skip keeps the diameter between two products, with any logits and any mask",
+    title="A λ-skip that no layer can undo keeps the diameter between two products, with any logits and any mask",
     **_PROVED,
     draws=_draws(KINDS, log_scale=(-1.5, -0.3), skip=1.0),
     extremal=against_the_skip(),
@@ -175,7 +175,7 @@ own_second_token = Statement(
     "first_gap(X[L]) >= prod_l(second_least(l))*first_gap(X[0])"
     " and first_gap(X[L]) <= prod_l(second_norm(l))*first_gap(X[0])",
     given=("mask == causal", "n >= 2", *LOGITS),
-    title="Under a causal mask the distance of the first two tokens is a product over the layers, with any logits",
+    title="Under a causal mask the distance of the first two tokens lies between products over the layers, with any logits",
     **_PROVED,
     draws=_draws(CAUSAL),
     extremal=nearly_scaled,
