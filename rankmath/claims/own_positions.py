@@ -175,7 +175,8 @@ own_second_token = Statement(
     "first_gap(X[L]) >= prod_l(second_least(l))*first_gap(X[0])"
     " and first_gap(X[L]) <= prod_l(second_norm(l))*first_gap(X[0])",
     given=("mask == causal", "n >= 2", *LOGITS),
-    title="Under a causal mask the distance of the first two tokens lies between products over the layers, with any logits",
+    title="Under a causal mask the distance of the first two tokens lies between products over the layers, with any "
+    "logits",
     **_PROVED,
     draws=_draws(CAUSAL),
     extremal=nearly_scaled,
