@@ -167,7 +167,8 @@ own_consensus_rate = Statement(
     extremal=meeting_tokens,
     sharp=True,
     notes="Where logits are continuous their shift goes to zero with the diameter, and the attention of equal "
-    "tokens stays. Its rows agree, and τ(P₀) = 0, where there are no positions and all tokens see the same keys.",
+    "tokens, P₀, stays. Its rows agree, and its total variation is 0, where there are no positions and all tokens "
+    "see the same keys.",
 )
 
 own_second_token = Statement(
@@ -214,6 +215,7 @@ own_pre_norm_diameter = Statement(
     draws=_draws(KINDS, log_scale=(-2.0, -0.7), skip=2.0, norm="rms", norm_at="before"),
     extremal=against_the_skip("rms"),
     sharp=True,
+    notes="g W is diag(g)W, g the gain, τ the largest total variation of two rows; ρ counts the ε of the RMSNorm.",
 )
 
 own_consensus_derivative = Statement(
@@ -226,7 +228,7 @@ own_consensus_derivative = Statement(
     draws=_draws(KINDS),
     notes="The shift of the logits goes to zero with the tokens' differences where logits are continuous, so what "
     "is left out is smaller than the differences: the sum is the derivative. One head with an invertible W: it is "
-    "0 on differences only where the rows of P₀ agree.",
+    "0 on differences only where the rows of P₀ agree, the attention if all tokens were the first.",
 )
 
 own_consensus_spectrum = Statement(
