@@ -62,7 +62,10 @@ def looser_than_diameter(run: Subject) -> dict[str, Number]:
         return {"own:diameter is tighter on the same instances by a median factor of": found[0] - found[1]}
 
 
-_FALLS = "The right side falls with depth where cr² < 1, c what is in brackets and r the residual of the input."
+_FALLS = (
+    "The right side falls with depth where cr² < 1, c what is in brackets, over all layers, and r the residual of the "
+    "input."
+)
 
 dong2021_2_3 = proved(
     "dong2021:2.3",
