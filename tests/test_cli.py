@@ -350,6 +350,9 @@ def test_trace_tells_each_layer_and_refuses_by_name() -> None:
     rows = parsed("trace", "--tokens", 4, "--dim", 3, "--layers", 5)["layers"]
     assert [row["layer"] for row in rows] == list(range(6))
     assert abs(rows[-1]["order"] - 3) < 0.5
+    named = rankmath("trace", "--residual", "sphere").stderr
+    assert "--residual: 'sphere' given; allowed are 'one'" in named  # --norm is the LayerNorm's
+    assert "npz file (No such file or directory)" in rankmath("trace", "--file", "nowhere.npz").stderr
     done = rankmath("trace", "--tokens", 0)
     assert done.exit_code == 2
     assert "tokens: 0 given" in done.stderr

@@ -5,8 +5,7 @@ From Coquelicot Require Import Lub Rbar.
 From Rankmath Require Import Definitions Functions Norms Softmax Masks centred_form Quantities Lemmas_norms
   Lemmas_tokens Lemmas_attention Lemmas_layer Lemmas_entropy Lemmas_spread Lemmas_reads Lemmas_ranks Network
   Derivation.
-From Rankmath Require Language LanguageFacts NetworkFacts dong2021_A_3
-  proved_positions.
+From Rankmath Require Language LanguageFacts NetworkFacts dong2021 proved_positions.
 Local Open Scope R_scope.
 
 Definition plain_of (N : network) : Language.network := {| Language.tokens := tokens N; Language.dim := dim N;
@@ -587,7 +586,7 @@ Ltac statement_in Q N A Hp := cbv zeta in Q; sizes_in Q; words_in Q N A Hp; repe
   | forall r : nat, Language.is_radius _ r -> _ => match goal with R : is_radius N ?r |- _ => specialize (Q r R) end
   | forall c : nat -> vec, Language.are_centers _ c -> _ => match goal with C : are_centers N ?c |- _ =>
       specialize (Q c); specialize (Q ltac:(hypothesis_of N A Hp)) end
-  | forall x : R, Language.is_x_star x -> _ => match goal with C : dong2021_A_3.x_star_is ?x |- _ => specialize (Q x C) end
+  | forall x : R, Language.is_x_star x -> _ => match goal with C : dong2021.x_star_is ?x |- _ => specialize (Q x C) end
   | ?H -> _ => specialize (Q ltac:(hypothesis_of N A Hp)) end; words_in Q N A Hp.
 Ltac concluded Q := lazymatch type of Q with
   | forall p : Language.exponent, _ => repeat split; first [exact (Q Language.p_1) | exact (Q Language.p_2) | exact (Q

@@ -2,7 +2,7 @@
     [python -m rankmath.certificates.coq_words]: do not edit.  The words are those of Network.v,
     the proofs those of the files Lemmas_*.v. *)
 Require Import Reals Lra Lia Psatz.
-From Rankmath Require Import Definitions Functions Norms Masks dong2021_A_3 Quantities.
+From Rankmath Require Import Definitions Functions Norms Masks dong2021 Quantities.
 From Rankmath Require Import Lemmas_attention Lemmas_entropy Lemmas_functions Lemmas_layer Lemmas_norms Lemmas_ranks
     Lemmas_reads Lemmas_shares Lemmas_signs Lemmas_spread Lemmas_tokens Network.
 Local Open Scope R_scope.

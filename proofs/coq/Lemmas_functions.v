@@ -1,8 +1,8 @@
 (** Lemmas of the prover: numbers, tanh, exp and log, and statements on arrays. *)
 Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
-From Rankmath Require Import Definitions Functions Norms Softmax Masks own_flow_step own_position_bias dong2021_A_3
-  Quantities Lemmas_norms Lemmas_tokens Lemmas_attention.
+From Rankmath Require Import Definitions Functions Norms Softmax Masks own_flow_step own_position_bias dong2021
+    Quantities Lemmas_norms Lemmas_tokens Lemmas_attention.
 Local Open Scope R_scope.
 
 (* ---------- numbers: n, d, H, L, r are positive integers ---------- *)

@@ -5,8 +5,8 @@
     is [block_map n d (B l)] of X[l]. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Coquelicot Require Import Rcomplements.
-From Rankmath Require Import Definitions Functions Norms Softmax own_tv Masks own_hemisphere own_order_layer Quantities
-  Lemmas_norms Lemmas_tokens Lemmas_attention.
+From Rankmath Require Import Definitions Functions Norms Softmax own_tv Masks own_hemisphere own_order Quantities
+    Lemmas_norms Lemmas_tokens Lemmas_attention.
 From Rankmath Require own_lipschitz.
 Local Open Scope R_scope.
 

@@ -1,8 +1,8 @@
 (** Lemmas of the prover: ranks of layers with several heads, biases and a skip connection, what the heads add to
     tokens about their mean, and two rows under the causal mask. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
-From Rankmath Require Import Definitions Functions Norms Softmax Masks own_order_layer Quantities Lemmas_tokens
-  Lemmas_attention Lemmas_layer Lemmas_spread Lemmas_reads.
+From Rankmath Require Import Definitions Functions Norms Softmax Masks own_order Quantities Lemmas_tokens
+    Lemmas_attention Lemmas_layer Lemmas_spread Lemmas_reads.
 Local Open Scope R_scope.
 
 (** Every row looks at the first token. *)

@@ -1,9 +1,8 @@
 (** Lemmas of the prover: a LayerNorm in front of attention, the first two tokens under the causal mask,
     ranks, and entropy against the least attention. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
-From Rankmath Require Import Definitions Functions Norms Softmax Masks own_order_layer Quantities Lemmas_norms
-  Lemmas_tokens
-  Lemmas_attention Lemmas_layer Lemmas_entropy Lemmas_spread.
+From Rankmath Require Import Definitions Functions Norms Softmax Masks own_order Quantities Lemmas_norms
+    Lemmas_tokens Lemmas_attention Lemmas_layer Lemmas_entropy Lemmas_spread.
 Local Open Scope R_scope.
 
 (* ---------- the least attention ---------- *)

@@ -3,8 +3,8 @@
     them, the participation ratio), the ball around tokens (Jung), and further sizes of attention. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Coquelicot Require Import Rcomplements Rbar Lub.
-From Rankmath Require Import Definitions Functions Norms Softmax own_tv Masks own_hemisphere own_order_layer Quantities
-  Lemmas_norms Lemmas_tokens Lemmas_attention Lemmas_layer Lemmas_entropy.
+From Rankmath Require Import Definitions Functions Norms Softmax own_tv Masks own_hemisphere own_order Quantities
+    Lemmas_norms Lemmas_tokens Lemmas_attention Lemmas_layer Lemmas_entropy.
 Local Open Scope R_scope.
 
 (* ---------- quantities ---------- *)

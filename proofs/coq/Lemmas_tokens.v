@@ -1,6 +1,6 @@
 (** Lemmas of the prover: tokens X, n x d: diameters, mu, residuals (infima over all centres), norms, stable rank. *)
 Require Import Reals Lra Lia Psatz.
-From Rankmath Require Import Definitions Norms Masks own_hemisphere own_order_layer Quantities Lemmas_norms.
+From Rankmath Require Import Definitions Norms Masks own_hemisphere own_order Quantities Lemmas_norms.
 Local Open Scope R_scope.
 
 Lemma one_INR n : (0 < n)%nat -> 1 <= INR n.

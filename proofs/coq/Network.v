@@ -421,37 +421,44 @@ Ltac in_words := cbv beta iota delta [diameter vector_norm mu longest stable_ran
     in_degree logit_range contraction
   delta_mean delta_composite q_max_mean q_max_composite q_min_mean q_min_composite gamma] in *.
 Ltac needed := intros; first
-  [ assumption | apply Pn; assumption | apply Pd; assumption | apply PH; assumption | apply PL; assumption | apply Pm;
-    assumption | apply Ph; assumption | apply Pz; assumption | apply P_stochastic; assumption | apply P0_stochastic;
-      assumption
+  [ lazymatch goal with |- row_stochastic _ _ (P _ _ _) => apply P_stochastic; assumption
+      | |- row_stochastic _ _ (P0 _ _ _) => apply P0_stochastic; assumption end
+  | assumption | apply Pn; assumption | apply Pd; assumption | apply PH; assumption | apply PL; assumption | apply Pm;
+    assumption | apply Ph; assumption | apply Pz; assumption
   | now apply unit_tokens | apply unit_reads; (assumption || lia) | now apply later_masked | reflexivity | lia | lra
     | match goal with H : mask_none ?N |- mask _ = nomask => exact H |
     H : bias_none ?N |- _ => apply H
     | H : is_radius _ ?r |- (0 < ?r)%nat => apply H | H : self_loops ?N |- 0 < edges ?N _ _ => now apply H end ].
-(** The theorem as it stands, with no mask written out, with attention and logits of the layer,
-  or about the next layer. *)
-Ltac by_theorem th := intros; in_words; cbv beta; first
-  [ match goal with |- context [shares_about] => idtac | |- context [swings] => idtac end;
-    rewrite ?shares_are, ?swings_are by assumption; solve [apply th; needed]
-  | solve [apply th; needed]
-  | solve [rewrite !Rmult_1_l; apply th; needed]
-  | solve [match goal with H : mask_none ?N |- _ => unfold mask_none in H; rewrite H end; apply th; needed]
-  | solve [rewrite ?shares_are, ?swings_are by assumption; apply th; needed]
-  | solve [match goal with Hp : proper ?N |- context [P ?N ?l ?h] =>
+(** The theorem about one head, or about one layer. *)
+Ltac by_head th := solve [match goal with Hp : proper ?N |- context [P ?N ?l ?h] =>
       let d := fresh in let dq := fresh in let hd := fresh in let Y := fresh in let M := fresh in
       let EP := fresh in let EL := fresh in destruct (as_head N Hp l h) as [d [dq [hd [Y [_ [M [EP EL]]]]]]];
       rewrite ?EP, ?EL, <- ?M;
-      apply (th (tokens N) d dq hd Y); rewrite ?M; needed end]
-  | solve [match goal with Hp : proper ?N |- context [P0 ?N ?l ?h] =>
-      let d := fresh in let dq := fresh in let hd := fresh in let Y := fresh in let M := fresh in let E := fresh in
-      destruct (as_head0 N Hp l h) as [d [dq [hd [Y [M E]]]]]; rewrite ?E, <- ?M;
-      apply (th (tokens N) d dq hd Y); rewrite ?M; needed end]
-  | solve [match goal with Hp : proper ?N, A : layernorm_none ?N, B : mlp_none ?N, L : (?l < layers ?N)%nat |- _ =>
+      apply (th (tokens N) d dq hd Y); rewrite ?M; needed end].
+Ltac by_layer th := first
+  [ solve [match goal with Hp : proper ?N, A : layernorm_none ?N, B : mlp_none ?N, L : (?l < layers ?N)%nat |- _ =>
       rewrite ?(X_next N Hp l A (B l)), ?(P_all N Hp l A), ?(W_all N l); cbv beta;
         apply (th (tokens N) (dim N) (block_of N l) (X N l)); needed end]
   | solve [match goal with Hp : proper ?N, F : norm_before ?N, L : (?l < layers ?N)%nat |- _ =>
       rewrite ?(X_front N Hp l F), ?(P_front N Hp l), ?(W_all N l); cbv beta;
         apply (th (tokens N) (dim N) (att (block_of N l)) (skip_of N) (X N l) (reads N l)); needed end] ].
+(** The theorem as it stands, with no mask written out, with attention and logits of the layer,
+  or about the next layer. *)
+Ltac by_theorem th := intros; in_words; cbv beta; first
+  [ match goal with |- context [shares_about] => idtac | |- context [swings] => idtac end;
+    rewrite ?shares_are, ?swings_are by assumption; solve [apply th; needed]
+  | match goal with |- context [X _ (S _)] => by_layer th end
+  | let T := type of th in match T with context [attn] => by_head th end
+  | solve [apply th; needed]
+  | solve [rewrite !Rmult_1_l; apply th; needed]
+  | solve [match goal with H : mask_none ?N |- _ => unfold mask_none in H; rewrite H end; apply th; needed]
+  | solve [rewrite ?shares_are, ?swings_are by assumption; apply th; needed]
+  | by_head th
+  | solve [match goal with Hp : proper ?N |- context [P0 ?N ?l ?h] =>
+      let d := fresh in let dq := fresh in let hd := fresh in let Y := fresh in let M := fresh in let E := fresh in
+      destruct (as_head0 N Hp l h) as [d [dq [hd [Y [M E]]]]]; rewrite ?E, <- ?M;
+      apply (th (tokens N) d dq hd Y); rewrite ?M; needed end]
+  | by_layer th ].
 (** Lemmas with d_qk, for each of the three norms, and of whole networks. *)
 Ltac by_form th := intros; in_words; match goal with Hp : proper ?N |- _ => first
   [ solve [apply (th N Hp (L1 (dim N))); first [assumption|apply form_l1]]

@@ -1,7 +1,7 @@
 (** Registered statements in the words of Network.v, for derivations that cite them; printed by
     [python -m rankmath.certificates.coq_words registered]: do not edit. *)
 Require Import Reals Lra Lia.
-From Rankmath Require Import Definitions Functions Norms Masks dong2021_A_3 Quantities Lemmas_layer Network Bridge.
+From Rankmath Require Import Definitions Functions Norms Masks dong2021 Quantities Lemmas_layer Network Bridge.
 From Rankmath Require proved_consensus proved_jacobians proved_masks proved_networks proved_order proved_positions
     proved_residuals proved_sphere proved_tokens.
 Local Open Scope R_scope.

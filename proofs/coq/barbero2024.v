@@ -1,3 +1,178 @@
+(** own:repeat, own:influence, folk:influence, barbero2024:4.2.  What each is stands before its theorems. *)
+Require Import Reals Lra Lia Psatz FunctionalExtensionality.
+From Coquelicot Require Import Coquelicot.
+From Rankmath Require Import Definitions Functions Norms seed_closure Softmax own_tv SphereLayer own_order
+    own_lipschitz.
+Local Open Scope R_scope.
+
+(** own:influence.  One causal layer of one head, no query bias (a key bias does not change attention),
+  with a skip of any factor lambda: the derivative of the last token in token k has
+    a spectral norm of at most |W| (1 + a R Delta) P_(last, k), and |lambda| + |W| a Delta^2/4 more for k = last;
+      a = |W_QK|/sqrt d_qk, R the largest norm of a token, Delta their diameter  [influence]. *)
+
+(** Token k moves by v, the others rest. *)
+Definition only (k : nat) (v : vec) : mat := fun j a => eye k j * v a.
+
+Theorem influence n d (Ly : layer) lam (X : mat) w mq k (v : vec) : (k < n)%nat -> (0 < dqk Ly)%nat ->
+  nheads Ly = 1%nat -> mask (hd Ly 0) = causal -> (forall c, bQ (hd Ly 0) c = 0) ->
+  0 <= w -> (forall u, l2 d (vmat d u (WV (hd Ly 0))) <= w * l2 d u) -> 0 <= mq ->
+    (forall u y, Rabs (bil d u (WQK (dqk Ly) (hd Ly 0)) y) <= mq * l2 d u * l2 d y) ->
+  let last := (n - 1)%nat in let B := {| att := Ly; skip := lam; tok := fun u => u |} in
+  let a := mq / sqrt (INR (dqk Ly)) in let R := rowmax n (l2 d) X in let D := diam n (l2 d) X in let P := attn n d (dqk
+    Ly) (hd Ly 0) X in
+  exists g : vec, (forall b, (b < d)%nat -> is_derive (fun t => block_map n d B (moved X (only k v) t) last b) 0 (g b))
+    /\
+    l2 d g <= (w * (1 + a * R * D) * P last k + eye k last * (Rabs lam + w * a * D ^ 2 / 4)) * l2 d v.
+Proof.
+  intros Hk Hd H1 Mc Hb w0 Hw mq0 Hm e B a R D P. set (h := hd Ly 0) in *.
+  assert (He : (e < n)%nat) by (unfold e; lia). assert (D0 : 0 <= D) by apply diam_nonneg. set (H := only k v).
+  assert (Wt : weights n (mask h e)) by (rewrite Mc; split; [intros; unfold causal; destruct Nat.leb; lra|exists e;
+    split; [exact He|unfold causal; rewrite Nat.leb_refl; lra]]).
+  assert (HD : forall j l, (j < n)%nat -> (l < n)%nat -> l2 d (vsub (X j) (X l)) <= D) by (intros; now apply diam_ub).
+  destruct (p_prob n d (dqk Ly) h X e Wt) as [p0 p1]. fold P in p0, p1. set (p := P e) in *.
+  set (s := sqrt (INR (dqk Ly))) in *. assert (sp : 0 < s) by (now apply sqrt_dqk_pos).
+  assert (a0 : 0 <= a) by (unfold a, Rdiv; apply Rmult_le_pos; [exact mq0|left; now apply Rinv_0_lt_compat]).
+  set (K := fun b => avg n p (fun j => H j b) + cov n p (from_key d (dqk Ly) h X H e) (fun j => X j b)).
+  set (Q := fun b => cov n p (from_query d (dqk Ly) h X H e) (fun j => X j b)).
+  set (M := fun b => K b + Q b). exists (fun b => lam * (eye k e * v b) + vmat d M (WV h) b). split.
+  - intros b _. apply (is_derive_ext (fun t => lam * (X e b + t * H e b) + (vmat d (vmat n (attn n d (dqk Ly) h (moved
+      X H t) e) (moved X H t)) (WV h) b + bout Ly b))).
+    { intro t. unfold block_map, B, SA. cbn [tok skip att]. rewrite H1. cbn [sum]. fold h. unfold moved at 3. fold H.
+      now rewrite Rplus_0_l. }
+    apply (is_derive_plus (K := R_AbsRing) (V := R_NormedModule) (fun t => lam * (X e b + t * H e b))); [auto_derive;
+      [exact I|unfold H, only; ring]|].
+    apply (value_derivative d (fun c t => vmat n (attn n d (dqk Ly) h (moved X H t) e) (moved X H t) c) M). intro c.
+    apply (row_derivative n d (dqk Ly) h X H e Hd Wt Hb c).
+  - set (nv := l2 d v). assert (nv0 : 0 <= nv) by apply sqrt_pos.
+    assert (e01 : 0 <= eye k e) by (unfold eye; destruct Nat.eqb; lra). assert (R0 : 0 <= R) by apply maxf_pos.
+    assert (BQ : l2 d Q <= a * D ^ 2 / 4 * (eye k e * nv)).
+    { eapply Rle_trans; [apply (query_part n d (dqk Ly) h X H e Hd Wt mq D mq0 Hm D0 HD)|right]. fold s a. f_equal.
+      change (L2 d (fun b => eye k e * v b) = eye k e * nv). rewrite (sn_scal (L2 d)), Rabs_right by lra. reflexivity. }
+    set (z := bil d (X e) (WQK (dqk Ly) h) v / s).
+    assert (Fk : forall j, from_key d (dqk Ly) h X H e j = eye k j * z) by (intro j; unfold from_key, z, H, only;
+      fold s; rewrite !bil_dot; unfold dot, Rdiv; rewrite <- Rmult_assoc, <- sum_scal; f_equal; apply sum_ext; intros;
+        ring).
+    assert (KE : forall b, K b = p k * (v b + z * sum n (fun j => p j * (X k b - X j b)))).
+    { intro b. unfold K, cov, avg, H, only. rewrite (sum_ext n (fun j => p j * (eye k j * v b)) (fun j => eye k j * (p
+        j * v b))), (sum_ext n (fun j => p j * (from_key d (dqk Ly) h X (fun j a => eye k j * v a) e j * X j b)) (fun j
+          => eye k j * (p j * (z * X j b)))),
+        (sum_ext n (fun j => p j * from_key d (dqk Ly) h X (fun j a => eye k j * v a) e j) (fun j => eye k j * (p j *
+          z))), (sum_ext n (fun j => p j * (X k b - X j b)) (fun j => X k b * p j - p j * X j b)) by (intros;
+            change (fun j a => eye k j * v a) with H; rewrite ?Fk; ring).
+      rewrite (sum_eye n k (fun j => p j * v b) Hk), (sum_eye n k (fun j => p j * (z * X j b)) Hk),
+        (sum_eye n k (fun j => p j * z) Hk), sum_minus, sum_scal, p1. ring. }
+    assert (Zb : Rabs z <= a * R * nv).
+    { unfold z, Rdiv. rewrite Rabs_mult, (Rabs_right (/ s)) by (left; now apply Rinv_0_lt_compat).
+      replace (a * R * nv) with (mq * R * nv * / s) by (unfold a; field; lra).
+      apply Rmult_le_compat_r; [left; now apply Rinv_0_lt_compat|].
+      eapply Rle_trans; [apply Hm|]. apply Rmult_le_compat_r; [exact nv0|]. apply Rmult_le_compat_l; [exact mq0|].
+      apply (maxf_ub n (fun i => l2 d (X i)) e He). }
+    assert (BK : l2 d K <= p k * ((1 + a * R * D) * nv)).
+    { change (L2 d K <= p k * ((1 + a * R * D) * nv)). rewrite (sn_ext (L2 d) K (fun b => p k * (v b + z * sum n (fun j
+        => p j * (X k b - X j b))))) by exact KE. rewrite (sn_scal (L2 d)), Rabs_right by (apply Rle_ge; now apply p0).
+        apply Rmult_le_compat_l; [now apply p0|].
+      eapply Rle_trans; [apply (sn_add (L2 d))|]. rewrite (sn_scal (L2 d) z).
+      change (nv + Rabs z * L2 d (fun b => sum n (fun j => p j * (X k b - X j b))) <= (1 + a * R * D) * nv).
+      assert (S : L2 d (fun b => sum n (fun j => p j * (X k b - X j b))) <= D).
+      { eapply Rle_trans; [apply (sn_sum (L2 d) n p (fun j => vsub (X k) (X j)))|].
+        rewrite <- (Rmult_1_l D), <- p1, <- sum_scal_r. apply sum_le; intros j Hj.
+        rewrite Rabs_right by (apply Rle_ge; now apply p0). apply Rmult_le_compat_l; [now apply p0|now apply HD]. }
+      assert (Rabs z * L2 d (fun b => sum n (fun j => p j * (X k b - X j b))) <= a * R * nv * D) by (apply
+        Rmult_le_compat; [apply Rabs_pos|apply sn_pos|exact Zb|exact S]). lra. }
+    change (L2 d (fun b => lam * (eye k e * v b) + vmat d M (WV h) b) <= (w * (1 + a * R * D) * p k + eye k e * (Rabs
+      lam + w * a * D ^ 2 / 4)) * nv).
+    eapply Rle_trans; [apply (sn_add (L2 d) (fun b => lam * (eye k e * v b)))|].
+    rewrite (sn_scal (L2 d) lam), (sn_scal (L2 d) (eye k e)), (Rabs_right (eye k e)) by lra. change (L2 d v) with nv.
+    assert (BM : l2 d M <= p k * ((1 + a * R * D) * nv) + a * D ^ 2 / 4 * (eye k e * nv)) by (eapply Rle_trans;
+      [apply (sn_add (L2 d) K Q)|]; now apply Rplus_le_compat).
+    apply (Rmult_le_compat_l w) in BM; [|exact w0]. assert (BW : L2 d (fun b => vmat d M (WV h) b) <= w * (p k * ((1 +
+      a * R * D) * nv) + a * D ^ 2 / 4 * (eye k e * nv))) by (eapply Rle_trans; [apply (Hw M)|exact BM]).
+    eapply Rle_trans; [apply Rplus_le_compat_l, BW|right]. field.
+Qed.
+
+(** own:repeat.  One causal layer of one head, without a skip: the last token of an input,
+  and the last token of the input in which it is repeated, differ after the layer by at most
+    |W| Delta p (1 - p)/(1 + p) <= (3 - 2 sqrt 2) |W| Delta, p what the last token attends to itself,
+      Delta the diameter of the tokens  [repeat_last]. *)
+
+(** The tokens 0, ..., n-1, and the last one once more. *)
+Definition repeated (n : nat) (X : mat) : mat := fun i => X (Nat.min i (n - 1)).
+
+Theorem repeat_last n d (Ly : layer) (X : mat) w : (0 < n)%nat -> nheads Ly = 1%nat -> mask (hd Ly 0) = causal ->
+  (forall v, l2 d (vmat d v (WV (hd Ly 0))) <= w * l2 d v) -> 0 <= w ->
+  let p := attn n d (dqk Ly) (hd Ly 0) X (n - 1)%nat (n - 1)%nat in let gap := l2 d (vsub (SA n d Ly X (n - 1)%nat) (SA
+    (n + 1) d Ly (repeated n X) n)) in
+  gap <= w * diam n (l2 d) X * p * (1 - p) / (1 + p) /\ gap <= (3 - 2 * sqrt 2) * w * diam n (l2 d) X.
+Proof.
+  intros Hn H1 Mc Hw w0 p gap. set (h := hd Ly 0) in *. set (e := (n - 1)%nat) in *.
+  assert (En : (e < n)%nat) by (unfold e; lia). set (D := diam n (l2 d) X). assert (D0 : 0 <= D) by apply diam_nonneg.
+  set (P := attn n d (dqk Ly) h X e). set (P' := attn (n + 1) d (dqk Ly) h (repeated n X) n).
+  set (g := logit d (dqk Ly) h X e). change p with (P e) in *. clear p.
+  assert (Ca : forall j, (j < n)%nat -> causal e j = 1) by (intros j Hj; unfold causal; destruct (Nat.leb_spec j e);
+    [reflexivity|unfold e in *; lia]).
+  assert (W : weights n (causal e)) by (split; [intros; unfold causal; destruct Nat.leb; lra|exists e;
+    rewrite Ca by exact En; split; [exact En|lra]]).
+  assert (P0 : forall j, (j < n)%nat -> 0 <= P j) by (intros j Hj; unfold P, attn; rewrite Mc; now apply tilt_nonneg).
+  assert (P1 : sum n P = 1) by (unfold P, attn; rewrite Mc; now apply tilt_sum).
+  set (Z := sum n (fun k => causal e k * exp (g k))). assert (Zp : 0 < Z) by (apply (tilt_Z_pos n (causal e) W)).
+  assert (PE : forall j, (j < n)%nat -> P j = exp (g j) / Z) by (intros j Hj; unfold P, attn, softmax, tilt;
+    rewrite Mc, Ca by exact Hj; fold g; fold Z; now rewrite Rmult_1_l).
+  assert (Pp : 0 < P e) by (rewrite PE by exact En; apply Rmult_lt_0_compat;
+    [apply exp_pos|now apply Rinv_0_lt_compat]).
+  assert (Pl : P e <= 1) by (rewrite <- P1; now apply (sum_term_le n P e P0)).
+  (* the repeated token has the same logits, and one key more *)
+  assert (Lo : forall j, (j <= n)%nat -> logit d (dqk Ly) h (repeated n X) n j = g (Nat.min j e)).
+  { intros j Hj. unfold g, logit, repeated. fold e. now rewrite (Nat.min_r n e) by (unfold e; lia). }
+  assert (Cn : forall j, (j <= n)%nat -> causal n j = 1) by (intros j Hj; unfold causal; destruct (Nat.leb_spec j n);
+    [reflexivity|lia]).
+  assert (Z' : sum (n + 1) (fun k => causal n k * exp (logit d (dqk Ly) h (repeated n X) n k)) = Z * (1 + P e)).
+  { rewrite Nat.add_1_r. cbn [sum]. rewrite Cn, Lo, Nat.min_r by (unfold e; lia).
+    rewrite (sum_ext n _ (fun k => causal e k * exp (g k))).
+    - fold Z. rewrite PE by exact En. field. lra.
+    - intros k Hk. rewrite Cn, Ca, Lo, Nat.min_l by (unfold e; lia). reflexivity. }
+  assert (PE' : forall j, (j <= n)%nat -> P' j = P (Nat.min j e) / (1 + P e)).
+  { intros j Hj. unfold P', attn, softmax, tilt. rewrite Mc, Z', Cn, Lo by exact Hj.
+    rewrite (PE (Nat.min j e)) by (unfold e; lia). assert (0 < 1 + P e) by lra. field. split; lra. }
+  (* it moves by p/(1+p) sum_j P_j (x_j - x_last) W *)
+  assert (Mix : forall a, vmat n P X a - vmat (n + 1) P' (repeated n X) a = P e / (1 + P e) * sum n (fun j => P j * (X
+    j a - X e a))).
+  { intro a. unfold vmat. rewrite Nat.add_1_r. cbn [sum]. rewrite PE' by lia. unfold repeated at 2. fold e.
+    rewrite (Nat.min_r n e) by (unfold e; lia).
+    rewrite (sum_ext n (fun j => P' j * repeated n X j a) (fun j => / (1 + P e) * (P j * X j a))) by (intros j Hj;
+      unfold repeated; fold e; rewrite PE', Nat.min_l by (unfold e; lia); field; lra).
+    rewrite sum_scal, (sum_ext n (fun j => P j * (X j a - X e a)) (fun j => P j * X j a - P j * X e a)) by (intros;
+      ring). rewrite sum_minus, sum_scal_r.
+    change (sum n (fun j => P j)) with (sum n P). rewrite P1. field. lra. }
+  set (v := fun a => P e / (1 + P e) * sum n (fun j => P j * (X j a - X e a))).
+  assert (G1 : gap <= w * l2 d v).
+  { eapply Rle_trans; [right|apply Hw]. unfold gap. apply (sn_ext (L2 d)). intro b. unfold vsub, SA. rewrite H1.
+    cbn [sum]. fold h. fold P. fold P'.
+    replace (vmat d v (WV h) b) with (vmat d (vmat n P X) (WV h) b - vmat d (vmat (n + 1) P' (repeated n X)) (WV h) b);
+      [ring|]. rewrite vmat_sub. apply vmat_ext. intros a _. unfold vsub, v. apply Mix. }
+  assert (C0 : 0 < P e / (1 + P e)) by (apply Rmult_lt_0_compat; [lra|apply Rinv_0_lt_compat; lra]).
+  assert (G2 : l2 d v <= P e / (1 + P e) * ((1 - P e) * D)).
+  { change (L2 d v <= P e / (1 + P e) * ((1 - P e) * D)). unfold v. rewrite (sn_scal (L2 d)), Rabs_right by lra.
+    apply Rmult_le_compat_l; [lra|].
+    eapply Rle_trans; [apply (sn_sum (L2 d) n P (fun j => vsub (X j) (X e)))|].
+    apply Rle_trans with (sum n (fun j => P j * D - eye e j * (P j * D))).
+    - apply sum_le; intros j Hj. specialize (P0 j Hj). rewrite Rabs_right by lra. unfold eye.
+      destruct (Nat.eqb_spec e j) as [<-|_]; [rewrite (sn_self (L2 d)); lra|].
+      assert (Q := diam_ub n (l2 d) X j e Hj En). fold D in Q.
+      change (L2 d (vsub (X j) (X e))) with (l2 d (vsub (X j) (X e))).
+      assert (P j * l2 d (vsub (X j) (X e)) <= P j * D) by (now apply Rmult_le_compat_l). lra.
+    - rewrite sum_minus, (sum_eye n e (fun j => P j * D) En), sum_scal_r. change (sum n (fun j => P j)) with (sum n P).
+      rewrite P1. lra. }
+  assert (G3 : gap <= w * D * (P e * (1 - P e) / (1 + P e))).
+  { eapply Rle_trans; [exact G1|]. replace (w * D * (P e * (1 - P e) / (1 + P e))) with (w * (P e / (1 + P e) * ((1 - P
+      e) * D))) by (field; lra). now apply Rmult_le_compat_l. }
+  split; [eapply Rle_trans; [exact G3|right; field; lra]|]. eapply Rle_trans; [exact G3|].
+  rewrite (Rmult_comm _ (P e * (1 - P e) / (1 + P e))), Rmult_assoc. apply Rmult_le_compat_r; [now apply Rmult_le_pos|].
+  apply Rmult_le_reg_r with (1 + P e); [lra|]. replace (P e * (1 - P e) / (1 + P e) * (1 + P e)) with (P e * (1 - P e))
+    by (field; lra).
+  assert (S2 : sqrt 2 * sqrt 2 = 2) by (apply sqrt_sqrt; lra). assert (Sq := Rle_0_sqr (P e - (sqrt 2 - 1))).
+  unfold Rsqr in Sq. nra.
+Qed.
+
 (** barbero2024:4.2, as we read it, with an explicit bound.  A causal network with skips of a factor s and biases;
   the input X of n tokens, and X' = X with its last token once more.  The last tokens of the
     two, x after l layers and x*, are at a distance of at most b_l,
@@ -5,9 +180,6 @@
         m_h bound
     the norms of W and W_QK, Delta_l is the diameter, p_(l,h) what x* attends to itself,
       rho_l its largest distance from a token  [repeat_gap]. *)
-Require Import Reals Lra Lia Psatz FunctionalExtensionality.
-From Rankmath Require Import Definitions Functions Norms Softmax own_tv.
-Local Open Scope R_scope.
 
 Section Repeat.
 Variables (n d : nat) (N : seminorm) (s : R) (Ly : nat -> layer) (w m : nat -> nat -> R) (X : mat).
@@ -186,3 +358,58 @@ Proof.
       cbn [tok skip att]. unfold SA. fold H. unfold g, vsub. rewrite sum_minus. unfold star. ring.
 Qed.
 End Repeat.
+
+(** folk:influence.  "The last token sees of another token k no more than it attends to it,
+  though attention moves: |d x_n/d x_k|_2 <= |W|_2 P_nk after one causal layer of one head with a
+    skip."  Refuted  [influence_refuted]: two tokens -1 and 1 on the line, W_QK = 4,
+      W = 1: the derivative in the first is about -7 P_21. *)
+
+(** g is the derivative of the last token as token k < n - 1 moves along v; w bounds the spectral norm of W. *)
+Definition influence_claim : Prop := forall n d (M W X : mat) k w (v g : vec), (0 < d)%nat -> (S k < n)%nat -> 0 <= w ->
+  (forall u, l2 d (vmat d u W) <= w * l2 d u) ->
+  let Ly := onehead d M W causal in
+  (forall a, (a < d)%nat -> is_derive (fun h => block_map n d (skipped Ly) (fun i b => X i b + h * eye k i * v b) (n -
+    1)%nat a) 0 (g a)) ->
+  l2 d g <= w * attn n d d (hd Ly 0) X (n - 1)%nat k * l2 d v.
+
+Definition two : mat := fun i _ => match i with O => -1 | _ => 1 end.
+
+Theorem influence_refuted : ~ influence_claim.
+Proof.
+  intro H. set (e0 := exp (-4)). set (e1 := exp 4). assert (P0 : 0 < e0) by apply exp_pos.
+  assert (P1 : 0 < e1) by apply exp_pos.
+  assert (Lt : e0 < e1) by (apply exp_increasing; lra).
+  specialize (H 2%nat 1%nat (fun _ _ => 4) (fun _ _ => 1) two 0%nat 1 (fun _ => 1) (fun _ => e0 * (e0 - 7 * e1) / ((e0
+    + e1) * (e0 + e1))) ltac:(lia) ltac:(lia) ltac:(lra)). cbv zeta in H.
+  assert (L1 : forall x, l2 1 (fun _ => x) = Rabs x) by (intro x; unfold l2, dot; cbn [sum];
+    rewrite Rplus_0_l, <- sqrt_Rsqr_abs; reflexivity).
+  assert (B : l2 1 (fun _ => e0 * (e0 - 7 * e1) / ((e0 + e1) * (e0 + e1))) <= 1 * attn 2 1 1 (hd (onehead 1 (fun _ _ =>
+    4) (fun _ _ => 1) causal) 0) two 1%nat 0%nat * l2 1 (fun _ => 1)).
+  { apply H.
+    - intro u. right. unfold l2, dot, vmat. cbn [sum]. rewrite Rmult_1_l. f_equal. ring.
+    - intros a Ha. apply (is_derive_ext (fun h => 1 + (exp (4 * (h - 1)) * (h - 1) + exp 4) / (exp (4 * (h - 1)) + exp
+        4))).
+      + intro h. unfold block_map. cbn [skipped tok skip att]. change (2 - 1)%nat with 1%nat.
+        rewrite SA_form by (try apply causal_proper; lia). unfold Ux, Ex, vmat, bil. cbn [sum]. unfold causal, eye.
+        cbn [Nat.leb Nat.eqb two].
+        replace (0 + (0 + (1 + h * 0 * 1) * 4 * (-1 + h * 1 * 1))) with (4 * (h - 1)) by ring.
+        replace (0 + (0 + (1 + h * 0 * 1) * 4 * (1 + h * 0 * 1))) with 4 by ring.
+        match goal with |- @eq _ ?a ?b => change (@eq R a b) end. field. assert (X := exp_pos (4 * (h - 1))).
+        assert (Y := exp_pos 4). lra.
+      + unfold e0, e1. auto_derive.
+        * repeat split. apply Rgt_not_eq. assert (X := exp_pos (4 * (0 + - (1)))). assert (Y := exp_pos 4). lra.
+        * replace (4 * (0 + - (1))) with (-4) by ring. fold e0 e1. field. lra. }
+  rewrite !L1, Rabs_R1 in B. unfold attn, softmax, tilt in B. cbn [sum] in B. rewrite !logit_onehead in B by lia.
+  unfold bil in B. cbn [sum onehead hd mask] in B. unfold causal in B. cbn [Nat.leb two] in B.
+  replace (0 + (0 + 1 * 4 * -1)) with (-4) in B by ring. replace (0 + (0 + 1 * 4 * 1)) with 4 in B by ring.
+  fold e0 e1 in B.
+  assert (D0 : 0 < (e0 + e1) * (e0 + e1)) by nra.
+  assert (A : e0 * (7 * e1 - e0) / ((e0 + e1) * (e0 + e1)) <= e0 / (e0 + e1)).
+  { eapply Rle_trans; [|eapply Rle_trans; [exact B|right; field; lra]].
+    eapply Rle_trans; [|rewrite <- Rabs_Ropp; apply Rle_abs]. right. field. lra. }
+  apply (Rmult_le_compat_r ((e0 + e1) * (e0 + e1))) in A; [|lra].
+  replace (e0 * (7 * e1 - e0) / ((e0 + e1) * (e0 + e1)) * ((e0 + e1) * (e0 + e1))) with (e0 * (7 * e1 - e0)) in A by
+    (field; lra).
+  replace (e0 / (e0 + e1) * ((e0 + e1) * (e0 + e1))) with (e0 * (e0 + e1)) in A by (field; lra).
+  apply Rmult_le_reg_l in A; lra.
+Qed.

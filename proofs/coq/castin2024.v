@@ -5,7 +5,7 @@
     attention; the three are at most |H|_F, 2 a R^2 |H|_F and a R^2 |h_i|. *)
 Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
-From Rankmath Require Import Definitions Functions Norms Softmax own_order_layer kim2021.
+From Rankmath Require Import Definitions Functions Norms Softmax own_order kim2021.
 Local Open Scope R_scope.
 
 Lemma bil_add_r d u M v v' : bil d u M (fun b => v b + v' b) = bil d u M v + bil d u M v'.

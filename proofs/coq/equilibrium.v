@@ -678,3 +678,52 @@ Proof.
   assert (Rabs (v k) <= 0) by nra. apply abs_between in H0. lra.
 Qed.
 End Rank.
+
+(** Columns that vanish at the start and into which W_V sends nothing from the others: they vanish in the limit. *)
+Section Zeros.
+Variables (n d : nat) (dqk : R) (M V mask : mat) (cls : list nat).
+Definition other (b : nat) : bool := negb (existsb (Nat.eqb b) cls).
+Definition flat (x : vec) : Prop := forall i b, (i < n)%nat -> (b < d)%nat -> other b = true -> unfold_ d x i b = 0.
+Hypothesis K : forall a b, (a < d)%nat -> (b < d)%nat -> other a = false -> other b = true -> V a b = 0.
+Lemma flat_step x : flat x -> flat (step n d dqk M V mask x).
+Proof.
+  intros F i b I B O. unfold unfold_ at 1, step, fold_. rewrite Nat.div_add_l, (Nat.div_small b d), Nat.add_0_r by lia.
+  rewrite Nat.add_comm, Nat.mod_add, Nat.mod_small by lia. unfold rest_map, sphere.
+  match goal with |- ?u / _ = 0 => replace u with 0; [unfold Rdiv; ring|] end. symmetry. unfold mixed.
+  rewrite (sum_ext d _ (fun _ => 0 * 0)); [rewrite (sum_scal d 0); ring|]. intros a A. rewrite Rmult_0_l.
+  destruct (other a) eqn:E; [|rewrite (K a b) by assumption; ring].
+  rewrite (sum_ext n _ (fun _ => 0 * 0)); [rewrite (sum_scal n 0); ring|]. intros j J. rewrite (F j a) by assumption.
+  ring.
+Qed.
+Lemma zeros_stay c z q C : flat c -> 0 <= q < 1 -> (forall t k, (k < n * d)%nat ->
+  Rabs (Nat.iter t (step n d dqk M V mask) c k - z k) <= q ^ t * C) -> flat z.
+Proof.
+  intros F Q H i b I B O. assert (L : (i * d + b < n * d)%nat) by nia.
+  assert (Z : forall t, Rabs (unfold_ d z i b) <= q ^ t * C).
+  { intro t. specialize (H t _ L). assert (G : flat (Nat.iter t (step n d dqk M V mask) c)).
+    { clear - F K. induction t as [|t IH]; [exact F|]. apply flat_step, IH. }
+    specialize (G i b I B O). unfold unfold_ in *. rewrite G in H. rewrite Rabs_minus_sym, Rminus_0_r in H. exact H. }
+  destruct (Req_dec (unfold_ d z i b) 0) as [|N]; [assumption|exfalso]. apply Rabs_pos_lt in N.
+  assert (C0 := Z 0%nat). cbn [pow] in C0. destruct (pow_lt_1_zero q ltac:(rewrite Rabs_right; lra)
+    (Rabs (unfold_ d z i b) / C) ltac:(apply Rdiv_lt_0_compat; lra)) as [t T]. specialize (T t (Nat.le_refl t)).
+  specialize (Z t). rewrite Rabs_right in T by (apply Rle_ge, pow_le; lra).
+  apply (Rmult_lt_compat_r C) in T; [|lra]. replace (Rabs (unfold_ d z i b) / C * C) with (Rabs (unfold_ d z i b)) in T
+    by (field; lra). lra.
+Qed.
+End Zeros.
+Definition flatb (n d : nat) (V : list (list Q)) (c : list Q) (cls : list nat) : bool :=
+  forallb (fun b => negb (other cls b) || (forallb (fun a => other cls a || Qeq_bool (nth b (nth a V nil) 0) 0) (seq 0 d)
+    && forallb (fun i => Qeq_bool (nth (i * d + b) c 0) 0) (seq 0 n))%Q) (seq 0 d).
+Lemma zeros_stay_b n d dqk M V mask c cls z q C : flatb n d V c cls = true -> 0 <= q < 1 ->
+  (forall t k, (k < n * d)%nat -> Rabs (Nat.iter t (step n d dqk M (rows V) mask) (entries c) k - z k) <= q ^ t * C) ->
+  flat n d cls z.
+Proof.
+  intros F. apply zeros_stay.
+  - intros a b A B Oa Ob. pose proof (forallb_seq _ _ b F B) as P. cbv beta in P. rewrite Ob in P. cbn [negb orb] in P.
+    apply andb_prop in P. destruct P as [P _]. apply (forallb_seq _ _ a) in P; [|exact A]. cbv beta in P.
+    rewrite Oa in P. cbn [orb] in P.
+    apply Qeq_bool_eq, Qeq_eqR in P. unfold rows. rewrite P. unfold Q2R. simpl. lra.
+  - intros i b I B O. pose proof (forallb_seq _ _ b F B) as P. cbv beta in P. rewrite O in P. cbn [negb orb] in P.
+    apply andb_prop in P. destruct P as [_ P]. apply (forallb_seq _ _ i) in P; [|exact I]. cbv beta in P.
+    apply Qeq_bool_eq, Qeq_eqR in P. unfold unfold_, entries. rewrite P. unfold Q2R. simpl. lra.
+Qed.

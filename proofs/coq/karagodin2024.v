@@ -1,3 +1,11 @@
+(** karagodin2024:two-clusters, own:flow-one-cluster, karagodin2024:subspace-two, karagodin2025:4.3.  What each
+    is stands before its theorems. *)
+Require Import Reals Lra Lia Psatz.
+From Coquelicot Require Import Coquelicot.
+From Rankmath Require Import Definitions Norms Softmax.
+From Rankmath Require Language.
+Local Open Scope R_scope.
+
 (** karagodin2024:two-clusters refuted: a causal flow on the circle with a third kind of sink.
 
     x_k' = y_k - <x_k, y_k> x_k, y_k = sum_{j <= k} a_kj V x_j, a the softmax of beta <Q x_k, K x_j>.
@@ -9,11 +17,6 @@
       so every solution that starts
     within 1/300 of these tokens keeps x_2 off xi and -xi for ever [two_clusters_refuted].
     True instead: own:flow-one-cluster [one_cluster] and karagodin2024:subspace-two [subspace_two]. *)
-Require Import Reals Lra Lia Psatz.
-From Coquelicot Require Import Coquelicot.
-From Rankmath Require Language.
-From Rankmath Require Import Definitions Norms Softmax.
-Local Open Scope R_scope.
 
 (** V x, with e rows and d columns; what a token is sent; a solution for t >= 0. *)
 Notation applied := Language.times.
@@ -292,3 +295,35 @@ Proof.
   apply Rmult_le_compat; [left; apply Rdiv_lt_0_compat; lra|lra|exact Ha|].
   apply Rmult_le_compat_l; [assumption|]. rewrite <- Rinv_1. apply Rinv_le_contravar; lra.
 Qed.
+
+(** karagodin2025:4.3.  Tokens that are all u or -u, |u| = 1, rest under x_i' = P_{x_i} (sum_k a_ik x_k),
+  whatever the weights a [opposite_rest]; so their
+    variance does not fall.  With n = 2 and beta = 1/100 they satisfy 1 - <x_j,
+      x_k> < 1/(100 n^2 beta^2) [in_the_cone]. *)
+
+Section Opposite.
+Variables (n d : nat) (u : vec) (sign : nat -> R) (a : mat).
+Hypothesis unit : dot d u u = 1.
+Hypothesis signs : forall k, sign k = 1 \/ sign k = -1.
+Let X : mat := fun k c => sign k * u c.
+Let y (i : nat) : vec := fun c => sum n (fun k => a i k * X k c).
+
+Theorem opposite_rest i c : y i c - dot d (X i) (y i) * X i c = 0.
+Proof.
+  set (t := sum n (fun k => a i k * sign k)).
+  assert (E : forall b, y i b = t * u b). { intros b. unfold y, t, X. rewrite <- sum_scal_r. apply sum_ext.
+  intros; ring. }
+  assert (D : dot d (X i) (y i) = sign i * t).
+  { unfold dot. rewrite (sum_ext d _ (fun b => sign i * t * (u b * u b))) by (intros b _; rewrite E; unfold X; ring).
+    rewrite sum_scal. fold (dot d u u). rewrite unit. ring. }
+  rewrite D, E. unfold X. destruct (signs i) as [-> | ->]; ring.
+Qed.
+
+Theorem in_the_cone j k : 1 - dot d (X j) (X k) < 1 / (100 * 2 ^ 2 * (/ 100) ^ 2).
+Proof.
+  replace (dot d (X j) (X k)) with (sign j * sign k).
+  - destruct (signs j) as [-> | ->], (signs k) as [-> | ->]; lra.
+  - unfold dot, X. rewrite (sum_ext d _ (fun b => sign j * sign k * (u b * u b))) by (intros; ring). rewrite sum_scal.
+    fold (dot d u u). rewrite unit. ring.
+Qed.
+End Opposite.

@@ -31,7 +31,10 @@ Lemma sin_ge s : 0 <= s <= PI / 2 -> s * (1 - s ^ 2 / 6 + s ^ 4 / 120 - s ^ 6 / 
 Proof.
   intros H. assert (B := pi_bounds). destruct (sin_bound s 1 ltac:(lra) ltac:(lra)) as [L _]. eapply Rle_trans;
     [|exact L].
-  unfold sin_approx, sin_term. cbn [sum_f_R0 Nat.mul Nat.add]. simpl fact. simpl INR. right. field.
+  assert (F3 : INR (fact 3) = 6) by (rewrite INR_IZR_INZ; now apply f_equal).
+  assert (F5 : INR (fact 5) = 120) by (rewrite INR_IZR_INZ; now apply f_equal).
+  assert (F7 : INR (fact 7) = 5040) by (rewrite INR_IZR_INZ; apply (f_equal IZR); now vm_compute).
+  unfold sin_approx, sin_term. cbn [sum_f_R0 Nat.mul Nat.add]. rewrite F3, F5, F7. simpl INR. right. field.
 Qed.
 
 Lemma cos_le s : 0 <= s <= PI / 2 -> cos s <= 1 - s ^ 2 / 2 + s ^ 4 / 24.

@@ -6,8 +6,8 @@
       sqrt n log n/2) weighted by distances  [received_distance]. *)
 Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
-From Rankmath Require Import Definitions Functions Norms Softmax own_order_layer seed_closure own_received
-  own_lipschitz kim2021 IntervalZ.
+From Rankmath Require Import Definitions Functions Norms Softmax own_order seed_closure kim2021 own_lipschitz
+    IntervalZ.
 Local Open Scope R_scope.
 
 Lemma peak x : x * exp (- x) <= exp (- 1).

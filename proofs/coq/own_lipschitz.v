@@ -6,7 +6,7 @@
       x)) W under row i of P  [row_derivative], q_i = x_i M, M = W_QK/sqrt d_qk; any mask. *)
 Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
-From Rankmath Require Import Definitions Functions Norms Softmax own_order_layer noci2022.
+From Rankmath Require Import Definitions Functions Norms Softmax own_order zhai2023.
 Local Open Scope R_scope.
 
 (** X + t H *)

@@ -1,3 +1,9 @@
+(** alcalde2025:4.2, own:hardmax-steps, unstated:mask-dichotomy, own:mask-rate.  What each is stands before its
+    theorems. *)
+Require Import Reals Lra Lia Psatz.
+From Rankmath Require Import Definitions Sums Norms Language LanguageFacts.
+Local Open Scope R_scope.
+
 (** own:mask-rate, own:mask-rate-symmetric.  If the powers of P, whose rows sum to one,
   bring vectors together like q^t, then tr P - 1 <= (n - 1) q [mask_rate].
     No eigenvalue is needed: the matrix T that P induces on differences to the first token has the trace tr P - 1;
@@ -5,9 +11,6 @@
     S(x, y) = sum_(k<K) r^(-2k) <T^k x, T^k y> has S(Tx, Tx) <= r^2 S(x, x),
       and in a basis that is orthonormal for S the trace is a sum of m terms
     S(b_i, T b_i) <= r. *)
-Require Import Reals Lra Lia Psatz.
-From Rankmath Require Import Definitions Norms Language LanguageFacts.
-Local Open Scope R_scope.
 
 Definition unit_vec (j : nat) : vec := fun a => if Nat.eqb a j then 1 else 0.
 
@@ -312,4 +315,79 @@ Proof.
   { apply Rle_trans with (sum n (fun a => P k a * least n x)); [rewrite sum_scal_r, P1 by exact Hk; lra|].
     apply sum_le; intros a Ha. apply Rmult_le_compat_l; [now apply P0|now apply least_lb]. }
   unfold osc. lra.
+Qed.
+
+(** unstated:mask-dichotomy.  Three tokens, every edge but one, self-loops,
+  and attention whose square has equal rows: after two layers of it with
+    W = 1 every input is at consensus. *)
+
+Definition forgetful : mat := fun i j => match i, j with
+  | O, O | O, S O => / 2 | O, _ => 0 | S O, O | S O, S O => / 6 | S O, _ => 2 / 3 | _, _ => / 3 end.
+
+Theorem consensus_in_two_layers : exists P : mat, Definitions.row_stochastic 3 3 P /\ (forall i, (i < 3)%nat ->
+  0 < P i i) /\ P 0%nat 2%nat = 0 /\
+  (forall i j, (i < 3)%nat -> (j < 3)%nat -> (i, j) <> (0, 2)%nat -> 0 < P i j) /\
+  forall (X : mat) i k a, (i < 3)%nat -> (k < 3)%nat -> mmul 3 P (mmul 3 P X) i a = mmul 3 P (mmul 3 P X) k a.
+Proof.
+  exists forgetful. split; [split|split; [|split; [|split]]].
+  - intros i j Hi Hj. do 3 (destruct i as [|i]; [do 3 (destruct j as [|j]; [simpl; lra|]); lia|]). lia.
+  - intros i Hi. do 3 (destruct i as [|i]; [unfold sum; simpl; lra|]). lia.
+  - intros i Hi. do 3 (destruct i as [|i]; [simpl; lra|]). lia.
+  - reflexivity.
+  - intros i j Hi Hj Hne. do 3 (destruct i as [|i]; [do 3 (destruct j as [|j]; [simpl; try lra; exfalso;
+      now apply Hne|]); lia|]). lia.
+  - intros X i k a Hi Hk. do 3 (destruct i as [|i]; [do 3 (destruct k as [|k]; [unfold mmul, vmat, sum; simpl; lra|]);
+      lia|]). lia.
+Qed.
+
+(** alcalde2025:4.2 and own:hardmax-steps.  A hardmax step moves a token from x to x + g (v - x),
+  so what is left of the distance to its vertex v after
+    the steps g 0, ..., g (t-1) is the product of all 1 - g s [left].
+    It lies between 1 - sum g and exp (- sum g) [hardmax_steps]; with
+    g s = 2^(-s-1) it is not O(q^t) for any q < 1 [not_exponential]. *)
+
+Fixpoint left (g : nat -> R) (t : nat) : R := match t with O => 1 | S s => left g s * (1 - g s) end.
+
+(** The distance itself: a token that moves towards v in every step. *)
+Theorem token_steps g (x : nat -> R) v : (forall t, x (S t) = x t + g t * (v - x t)) ->
+  forall t, x t - v = left g t * (x O - v).
+Proof. intros H t. induction t as [|t IH]; simpl; [ring | rewrite H].
+replace (x t + g t * (v - x t) - v) with ((1 - g t) * (x t - v)) by ring. rewrite IH. ring. Qed.
+
+Theorem hardmax_steps g t : (forall s, (s < t)%nat -> 0 < g s < 1) -> 1 - sum t g <= left g t <= exp (- sum t g).
+Proof.
+  intros H. assert (A : 0 <= left g t <= 1 /\ 1 - sum t g <= left g t <= exp (- sum t g)).
+  { induction t as [|t IH].
+    - simpl. rewrite Ropp_0, exp_0. lra.
+    - destruct IH as [[L0 L1] [L2 L3]]; [intros s Hs; apply H; lia|]. assert (G := H t (Nat.lt_succ_diag_r t)).
+      simpl left. change (sum (S t) g) with (sum t g + g t). split; [split; nra|]. split; [nra|].
+      replace (- (sum t g + g t)) with (- sum t g + - g t) by ring. rewrite exp_plus.
+      apply Rmult_le_compat; try lra. assert (E := exp_ineq1_le (- g t)). lra. }
+  apply A.
+Qed.
+
+Definition halving (s : nat) : R := (/ 2) ^ (S s).
+Theorem a_quarter_is_left t : / 4 + (/ 2) ^ (t + 2) <= left halving (S t).
+Proof.
+  induction t as [|t IH]; [simpl; unfold halving; simpl; lra|].
+  change (left halving (S (S t))) with (left halving (S t) * (1 - (/ 2) ^ (S (S t)))).
+  replace ((/ 2) ^ (S t + 2)) with (/ 2 * (/ 2) ^ (t + 2)) by (replace (S t + 2)%nat with (S (t + 2)) by lia;
+    reflexivity).
+  replace (S (S t)) with (t + 2)%nat by lia. set (h := (/ 2) ^ (t + 2)) in *. set (l := left halving (S t)) in *.
+  assert (Hh : 0 < h <= / 4). { unfold h. replace (t + 2)%nat with (2 + t)%nat by lia. rewrite pow_add. simpl.
+    assert (P := pow_lt (/ 2) t ltac:(lra)). assert (Q : (/ 2) ^ t <= 1) by (rewrite <- (pow1 t); apply pow_incr; lra).
+    lra. }
+  assert (M : (/ 4 + h) * (1 - h) <= l * (1 - h)) by (apply Rmult_le_compat_r; lra). nra.
+Qed.
+
+Theorem not_exponential : ~ exists C q, 0 <= q < 1 /\ forall t, left halving t <= C * q ^ t.
+Proof.
+  intros (C & q & Hq & H).
+  assert (HC : 0 < C). { specialize (H O). simpl in H. lra. }
+  destruct (pow_lt_1_zero q) with (y := / (4 * C)) as [N HN]; [rewrite Rabs_pos_eq; lra | apply Rinv_0_lt_compat;
+    lra |].
+  specialize (HN (S N) ltac:(lia)). specialize (H (S N)). assert (L := a_quarter_is_left N).
+  assert (P := pow_lt (/ 2) (N + 2) ltac:(lra)).
+  assert (A := Rle_abs (q ^ S N)). assert (B : C * q ^ S N <= C * / (4 * C)) by (apply Rmult_le_compat_l; lra).
+  replace (C * / (4 * C)) with (/ 4) in B by (field; lra). lra.
 Qed.

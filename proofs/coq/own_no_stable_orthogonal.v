@@ -11,7 +11,7 @@
 Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Rankmath Require Import Definitions Functions Norms Softmax Masks own_hemisphere wu2024_1 wu2024_2 Jets
-  SphereLayer wu2024_3_measure.
+    SphereLayer wu2024_3.
 Local Open Scope R_scope.
 
 (** m < d homogeneous equations in d unknowns have a solution that is not zero. *)

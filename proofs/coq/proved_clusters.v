@@ -289,7 +289,8 @@ Proof.
           -- rewrite (C2 k l), !P2, !Mj, !C2 by (assumption || congruence). ring. }
   rewrite !sum_const. unfold e, a, b. rewrite (P1 0%nat), (P2 0%nat 1%nat) by discriminate. unfold nu, mu0, mu1.
     assert (ED : D = 1 + (INR m - 1) * rho) by reflexivity.
-  clearbody D. clear - D0 ED. set (n := INR m) in *. clearbody n. field_simplify_eq; [|lra]. subst D. ring.
+  set (n := INR m) in *. set (q := rho / D). assert (Ep : 1 / D = 1 - (n - 1) * q) by (unfold q; rewrite ED; field; lra).
+  rewrite Ep. clearbody q n. clear. ring.
 Qed.
 
 (* ---------- frozen tokens on the circle ---------- *)

@@ -2,8 +2,8 @@
   too. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
-From Rankmath Require own_l2_lipschitz kim2021 noci2022 folk_softmax_gradient yudin2025.
-From Rankmath Require Import Definitions Functions Norms Softmax own_order_layer Language LanguageFacts Statements.
+From Rankmath Require own_l2_lipschitz kim2021 zhai2023 folk yudin2025.
+From Rankmath Require Import Definitions Functions Norms Softmax own_order Language LanguageFacts Statements.
 Local Open Scope R_scope.
 
 (* ---------- softmax ---------- *)
@@ -74,7 +74,7 @@ Proof.
   intros m c T Hm HT. change (spectral (slope_matrix m c T) <= 1 / (2 * T)).
   replace (1 / (2 * T)) with (/ (2 * T)) by (field; lra).
   apply spectral_le; [left; apply Rinv_0_lt_compat; lra|]. intro v.
-  apply (folk_softmax_gradient.softmax_gradient m T c v); [lra|]. intros j Hj. rewrite slope_along by (auto; lra).
+  apply (folk.softmax_gradient m T c v); [lra|]. intros j Hj. rewrite slope_along by (auto; lra).
   apply softmax_along; auto; lra.
 Qed.
 
@@ -101,7 +101,7 @@ Qed.
 Theorem proved_own_zero_grad : statement_own_zero_grad.
 Proof.
   intros n d m Z M V G Hn Hd Hm i Hi. unfold weight_gradient, logit_shift, value_spread.
-  apply (noci2022.zero_grad n d m Z M G V i); [exact Hi| | |].
+  apply (zhai2023.zero_grad n d m Z M G V i); [exact Hi| | |].
   - intros a Ha. apply Derive_correct. apply (mix_exists n (fun k => bil d (Z i) M (Z k)) (fun k => bil d (Z i) G (Z
       k)) (fun j => vmat d (Z j) V a) Hn).
   - intros j k Hj Hk. apply (osc_spec n (fun j => bil d (Z i) G (Z j)) j k Hj Hk).
@@ -116,7 +116,7 @@ Proof.
   assert (D : forall a, is_derive (mixed_along Z M G V i a) 0 (Derive (mixed_along Z M G V i a) 0)).
   { intro b. apply Derive_correct, (mix_exists n (fun k => bil d (Z i) M (Z k)) (fun k => bil d (Z i) G (Z k)) (fun j
       => vmat d (Z j) V b) Hn). }
-  assert (E := noci2022.no_grad n d m Z M G V i (fun a => Derive (mixed_along Z M G V i a) 0) Hi Eq (fun a _ => D a) a
+  assert (E := zhai2023.no_grad n d m Z M G V i (fun a => Derive (mixed_along Z M G V i a) 0) Hi Eq (fun a _ => D a) a
     Ha).
   assert (Da := D a). cbv beta in E. rewrite E in Da. exact Da.
 Qed.

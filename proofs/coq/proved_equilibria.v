@@ -1,9 +1,7 @@
 (** Registered statements about equilibria with LayerNorm on the sphere, as Statements.v prints them. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
-From Rankmath Require dong2021_ln_sphere own_stable_causal wu_all_n theorem_A own_stable_every_rank
-  wu2024_3 wu2024_3_measure
-  wu2024_4_3_1 wu2024_anisotropy.
+From Rankmath Require dong2021 own_stable_causal wu_all_n theorem_A own_stable_every_rank wu2024_3.
 From Rankmath Require Import Definitions Norms Softmax SphereLayer Language LanguageFacts Statements.
 Local Open Scope R_scope.
 
@@ -20,7 +18,7 @@ Proof. intros Hn. split; [intros; now right|]. intros i Hi. exists i. now split.
 
 Theorem refuted_unstated_ln_sphere : ~ statement_unstated_ln_sphere.
 Proof.
-  intro H. destruct dong2021_ln_sphere.ln_sphere_refuted as (M & W & X & U & M0 & F & Mu & _).
+  intro H. destruct dong2021.ln_sphere_refuted as (M & W & X & U & M0 & F & Mu & _).
   assert (E : M = no_logits) by (apply functional_extensionality; intro; apply functional_extensionality; intro;
     apply M0).
   rewrite E in F. assert (K : @is_mask 2 causal).
@@ -68,7 +66,7 @@ Proof.
   assert (D' : forall i k, (i < k)%nat -> m k < m i).
   { intros i k Hk. induction Hk as [|k Hk IH]; [apply D|]. eapply Rlt_trans; [apply D|exact IH]. }
   destruct (theorem_A.theorem_A n m ltac:(lia) (fun i _ => P i) (fun i k L _ => D' i k L)) as (Fx & _ & At).
-  destruct (wu2024_3_measure.attracts_limit _ _ _ _ At) as (eta & E0 & L).
+  destruct (wu2024_3.attracts_limit _ _ _ _ At) as (eta & E0 & L).
   exists m, eye, eta. split; [split; [lia|split; [intros i _; apply P|intros i _; apply D]]|].
   split; [intros i Hi; now apply identity_rows|]. split; [exact Fx|split; [apply identity_rank|split;
     [exact E0|exact L]]].
@@ -112,18 +110,18 @@ Qed.
 
 Theorem proved_wu2024_4_3_1 : statement_wu2024_4_3_1.
 Proof.
-  intros w Hw. destruct (wu2024_4_3_1.wu_4_3_1 w Hw) as (_ & Second & Mult).
-  set (s := sqrt (1 - 1 / w ^ 2)). assert (Es : wu2024_4_3_1.s w = s) by (unfold wu2024_4_3_1.s, s; f_equal; field;
+  intros w Hw. destruct (wu2024_3.wu_4_3_1 w Hw) as (_ & Second & Mult).
+  set (s := sqrt (1 - 1 / w ^ 2)). assert (Es : wu2024_3.s w = s) by (unfold wu2024_3.s, s; f_equal; field;
     lra).
-  assert (G : forall x y L l, wu2024_4_3_1.rest w x y L l -> rests_at w x y l).
+  assert (G : forall x y L l, wu2024_3.rest w x y L l -> rests_at w x y l).
   { intros x y L l Rs X X0 X1 Ex Ey F. subst x y.
     assert (U : l2 2 (X 1%nat) = 1).
-    { destruct (wu2024_4_3_1.rest_facts w Hw _ _ _ _ Rs) as [Q _]. unfold l2, dot. cbn [sum]. rewrite Rplus_0_l, Q.
+    { destruct (wu2024_3.rest_facts w Hw _ _ _ _ Rs) as [Q _]. unfold l2, dot. cbn [sum]. rewrite Rplus_0_l, Q.
       apply sqrt_1. }
     split; [apply (Second X X0 X1 U); now exists L, l|now apply (Mult X L l)]. }
-  assert (A1 : wu2024_4_3_1.rest w 0 1 2 (1 / 2)) by (left; auto).
-  assert (A2 : wu2024_4_3_1.rest w (- / w) s 1 (1 + s)) by (rewrite <- Es; right; left; auto).
-  assert (A3 : wu2024_4_3_1.rest w (- / w) (- s) 1 (1 - s)) by (rewrite <- Es; right; right; auto).
+  assert (A1 : wu2024_3.rest w 0 1 2 (1 / 2)) by (left; auto).
+  assert (A2 : wu2024_3.rest w (- / w) s 1 (1 + s)) by (rewrite <- Es; right; left; auto).
+  assert (A3 : wu2024_3.rest w (- / w) (- s) 1 (1 - s)) by (rewrite <- Es; right; right; auto).
   split; [exact (G _ _ _ _ A1)|split; [exact (G _ _ _ _ A2)|split; [exact (G _ _ _ _ A3)|]]].
   intros X X0 X1 U Fx. destruct (proj1 (Second X X0 X1 U) Fx) as (L & l & [Q|[Q|Q]]).
   - left. tauto.
@@ -158,7 +156,7 @@ Proof.
     replace (n - k + 1 - 1)%nat with (n - k)%nat by lia. generalize (i - (n - k))%nat. induction n0 as [|j IH];
       [reflexivity|].
     cbn [shift_token wu2024_3.tok_at]. rewrite IH. reflexivity. }
-  destruct (wu2024_anisotropy.wu_anisotropy n k k w sgn (spectral X) k2 kn (le_n k) Hw Hs (spectral_nonneg n k X)) as
+  destruct (wu2024_3.wu_anisotropy n k k w sgn (spectral X) k2 kn (le_n k) Hw Hs (spectral_nonneg n k X)) as
     (_ & _ & Low & _).
   - intro v. rewrite <- EX. apply spectral_columns.
   - rewrite plus_INR, minus_INR in Low by lia. simpl (INR 1) in Low. change (INR 2) with 2 in Low. lra.

@@ -1,7 +1,7 @@
 (** Registered statements about the derivative of a layer, as Statements.v prints them; that it exists is proved too. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
-From Rankmath Require own_order_layer own_lipschitz castin2024 yudin2025_attention proved_derivatives.
+From Rankmath Require own_order own_lipschitz castin2024 yudin2025 proved_derivatives.
 From Rankmath Require Import Definitions Functions Norms Softmax Language LanguageFacts NetworkFacts Statements.
 Local Open Scope R_scope.
 
@@ -112,7 +112,7 @@ Lemma attention_stochastic N : proper N -> Definitions.row_stochastic (tokens N)
 Proof. intros PN. unfold P. rewrite <- (attn_is N PN). apply attn_stochastic. exact (mask_proper N PN). Qed.
 (** The two largest entries of every row bound its derivative. *)
 Lemma shares_short n (P : mat) i v : (0 < n)%nat -> (i < n)%nat -> Definitions.row_stochastic n n P ->
-  own_order_layer.cov n (P i) v v <= @top_shares n n P * dot n v v.
+  own_order.cov n (P i) v v <= @top_shares n n P * dot n v v.
 Proof.
   intros Hn Hi St. assert (p0 : forall l, (l < n)%nat -> 0 <= P i l) by (intros; now apply St).
   assert (p1 : sum n (P i) = 1) by now apply St. set (K := @top_shares n n P).
@@ -127,7 +127,7 @@ Proof.
   assert (Top : forall l, (l < n)%nat -> P i l <= P i j) by (intros l Hl; rewrite <- Lj; now apply largest_ub).
   destruct (Nat.eq_dec n 1) as [E|E].
   - (* one token *)
-    subst n. replace (own_order_layer.cov 1 (P i) v v) with 0; [|unfold own_order_layer.cov, own_order_layer.avg;
+    subst n. replace (own_order.cov 1 (P i) v v) with 0; [|unfold own_order.cov, own_order.avg;
       cbn [sum] in *; assert (Z : P i 0%nat = 1) by lra; rewrite Z; ring].
     replace K with 0; [lra|]. symmetry. unfold K, top_shares, sup_of.
     rewrite (is_lub_Rbar_unique _ m_infty); [reflexivity|]. split.
@@ -143,7 +143,7 @@ Proof.
       assert (Q := p0 k' (proj1 Hk')). revert Q. unfold k'. destruct (Nat.eqb_spec k j); intro Q; [lra|exact G]. }
     assert (T := proved_derivatives.two_shares_at n (P i) v j (P i k') Hj p0 p1 P2 (conj (p0 k' (proj1 Hk')) (Top k'
       (proj1 Hk')))).
-    unfold own_order_layer.cov, own_order_layer.avg. eapply Rle_trans; [exact T|].
+    unfold own_order.cov, own_order.avg. eapply Rle_trans; [exact T|].
     apply Rmult_le_compat_r; [apply dot_pos|].
     apply (sup_ub _ 2); [exact B|]. exists i, j, k'. repeat split; try assumption; try apply Hk'. intro Q.
     now apply (proj2 Hk').
@@ -194,7 +194,7 @@ Proof.
   - apply Rmult_le_pos; [apply spectral_nonneg|]. apply Rplus_le_le_0_compat; [apply spectral_nonneg|].
     apply Rmult_le_pos; [apply Rmult_le_pos; [exact (Rmult_le_pos _ _ A0 K0)|exact C0]|lra].
   - intros H J D.
-    destruct (yudin2025_attention.attention_shares (tokens N) (dim N) (layer_of N 0) (X N 0) H (mean (tokens N) (X N
+    destruct (yudin2025.attention_shares (tokens N) (dim N) (layer_of N 0) (X N 0) H (mean (tokens N) (X N
       0)) (norm_2 (W N 0 0))
       (scale N * norm_2 (W_QK N 0 0)) (norm_2 (P N 0 0)) c (norm_2 (X N 0)) kappa (some_tokens N PN) (some_dim N PN) H1
         (mask_is N MN)

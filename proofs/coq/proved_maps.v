@@ -1,7 +1,7 @@
 (** dong2021:3.2, as Statements.v prints it, and the slopes of activations. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
-From Rankmath Require dong2021_A_3 centred_form dong2021_2_3 dong2021_3.
+From Rankmath Require dong2021 centred_form.
 From Rankmath Require Import Definitions Functions Norms Softmax Language LanguageFacts NetworkFacts proved_residuals.
 From Rankmath Require Import Statements IntervalZ.
 Local Open Scope R_scope.
@@ -42,21 +42,21 @@ Proof.
     + intros a _ Na. unfold eye. apply Nat.eqb_neq in Na. rewrite Na. ring.
 Qed.
 
-Lemma map_lipschitz (N : fed) l : dong2021_2_3.composite_lipschitz (tokens N) (dim N) (lipschitz N l) (token_map N l).
+Lemma map_lipschitz (N : fed) l : dong2021.composite_lipschitz (tokens N) (dim N) (lipschitz N l) (token_map N l).
 Proof.
   unfold lipschitz. destruct (mapped N l) eqn:Hm.
-  2: { replace (token_map N l) with (fun v : vec => v); [apply dong2021_2_3.id_composite|].
+  2: { replace (token_map N l) with (fun v : vec => v); [apply dong2021.id_composite|].
        apply functional_extensionality; intro v. unfold token_map. now rewrite Hm. }
   split; [apply comp_pos|]. intros Y y. set (A := fun a b => _ : R). set (D := fun i a => Rabs (centred Y y i a)).
   apply Rle_trans with (comp (tokens N) (dim N) (mmul (dim N) D A)).
-  - apply dong2021_3.monotone_comp. intros i b _ Hb. unfold centred at 1, vsub at 1.
+  - apply dong2021.monotone_comp. intros i b _ Hb. unfold centred at 1, vsub at 1.
     eapply Rle_trans; [apply (map_moves N l (Y i) y b Hm Hb)|]. apply Rle_abs.
   - eapply Rle_trans; [apply (comp_le _ _ _ _ _ (norm1_mmul _ _ _ D A) (norminf_mmul _ _ _ D A))|].
     replace (norm1 (tokens N) (dim N) D * norm1 (dim N) (dim N) A * (norminf (tokens N) (dim N) D
       * norminf (dim N) (dim N) A)) with (norm1 (dim N) (dim N) A * norminf (dim N) (dim N) A
       * (norm1 (tokens N) (dim N) D * norminf (tokens N) (dim N) D)) by ring.
     rewrite sqrt_mult_alt by (apply Rmult_le_pos; apply maxf_pos). apply Rmult_le_compat_l; [apply sqrt_pos|].
-    apply (dong2021_3.monotone_comp (tokens N) (dim N) D). intros i a _ _. unfold D. rewrite Rabs_Rabsolu. lra.
+    apply (dong2021.monotone_comp (tokens N) (dim N) D). intros i a _ _. unfold D. rewrite Rabs_Rabsolu. lra.
 Qed.
 
 Section Fed.
@@ -101,7 +101,7 @@ Proof.
   assert (MP := none_is_padding N MN). assert (I0 : 0 <= / sqrt (d_qk N)) by (left; now apply Rinv_0_lt_compat).
   unfold residual_composite. rewrite (residual_center _ _ (center (layers N)) (CN (layers N) (le_n _))),
     (residual_center _ _ (center 0%nat) (CN 0%nat (Nat.le_0_l _))), (fed_net N PN LN (layers N)).
-  apply (dong2021_2_3.composite_depth (tokens N) (dim N) (fed_block N) (fun l => lipschitz N l) (fed_X N 0) center gs
+  apply (dong2021.composite_depth (tokens N) (dim N) (fed_block N) (fun l => lipschitz N l) (fed_X N 0) center gs
     (layers N)); auto.
   - apply (some_tokens N PN).
   - intro l. apply (some_dim N PN).
@@ -110,7 +110,7 @@ Proof.
   - intros l Hl'. rewrite <- (fed_net N PN LN l). now apply CN.
   - intros xs' l h XS' Hl' Hh'. rewrite <- (fed_net N PN LN l), <- (fed_reads N LN l).
     assert (E : xs' = xs).
-    { destruct dong2021_A_3.x_star_spec as [x0 [_ [_ [U _]]]]. rewrite (U xs' XS'). symmetry. apply U. exact XS. }
+    { destruct dong2021.x_star_spec as [x0 [_ [_ [U _]]]]. rewrite (U xs' XS'). symmetry. apply U. exact XS. }
     assert (D := delta_of_is (fed_layer N l) (center l) 0 h (layer_proper N PN LN l) MN).
     rewrite E. eapply Rle_trans; [|apply (Sm l Hl')].
     eapply Rle_trans; [|apply (largest_ub (heads N) (fun h => fed_delta_composite N center l h) h Hh')].

@@ -1,7 +1,7 @@
 (** Registered statements about masked networks, as Statements.v prints them: collapse along the edges of a mask. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality Classical.
 From Coquelicot Require Import Coquelicot.
-From Rankmath Require wu2024_1 wu2024_cor1 own_hemisphere.
+From Rankmath Require wu2024_1 own_hemisphere.
 From Rankmath Require Import Definitions Functions Norms Softmax Language LanguageFacts NetworkFacts Statements.
 Local Open Scope R_scope.
 
@@ -201,7 +201,7 @@ Qed.
 Theorem proved_wu2024_cor1_step : statement_wu2024_cor1_step.
 Proof.
   intros N PN r HR least' H1 LN BN OV SL N2 QC DD Lr _ S0. destruct (radius_centre N r HR QC) as [r0 [c Hc]].
-  assert (M := wu2024_cor1.wu_cor1_step (tokens N) (dim N) (layer_at N) (edges N) c r (least_epsilon N) (X N 0)).
+  assert (M := wu2024_1.wu_cor1_step (tokens N) (dim N) (layer_at N) (edges N) c r (least_epsilon N) (X N 0)).
   rewrite (sphere_orbit_is N PN LN S0 r) in M by lia. apply M; clear M.
   - apply (some_tokens N PN).
   - exact r0.
@@ -265,7 +265,7 @@ Theorem proved_wu2024_cor1 : statement_wu2024_cor1.
 Proof.
   intros N PN r HR phi least' H1 LN BN OV SL N2 QC DD _ S0. destruct (radius_centre N r HR QC) as [r0 [c Hc]].
   assert (E0 := least_epsilon_pos N PN). set (e := least_epsilon N) in *.
-  assert (M := wu2024_cor1.wu_cor1 (tokens N) (dim N) (layer_at N) (edges N) c r e phi (layers N) (X N 0)).
+  assert (M := wu2024_1.wu_cor1 (tokens N) (dim N) (layer_at N) (edges N) c r e phi (layers N) (X N 0)).
   cbv zeta in M.
   assert (U := start_on_sphere N PN LN). destruct M as [_ M].
   - apply (some_tokens N PN).

@@ -1,8 +1,7 @@
 (** Registered statements about matrices, as Statements.v prints them: proved_KEY and refuted_KEY. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality Classical.
 From Coquelicot Require Import Coquelicot.
-From Rankmath Require own_tv folk folk_spectrum own_flow_step own_flow_step_odd geshkovski2023_step own_layernorm shi2022 own_received
-  zhai2023.
+From Rankmath Require own_tv folk own_flow_step geshkovski2023 own_layernorm kim2021 zhai2023.
 From Rankmath Require Import Definitions Norms Language LanguageFacts Statements.
 Local Open Scope R_scope.
 
@@ -41,7 +40,7 @@ Qed.
 Theorem proved_own_spectrum : statement_own_spectrum.
 Proof.
   intros n L Hn _. apply sup_le_nonneg; [now apply dobrushin_nonneg|]. intros x [z [[v [c [N E]]] ->]].
-  apply (folk_spectrum.spectrum_besides n (attention_of L) _ z c v); [|intros; now apply tv_dobrushin|exact N|exact E].
+  apply (folk.spectrum_besides n (attention_of L) _ z c v); [|intros; now apply tv_dobrushin|exact N|exact E].
   split; [intros; left; now apply shares_pos|intros; now apply shares_sum].
 Qed.
 
@@ -52,7 +51,7 @@ Proof.
   { intros i Hi. eapply Rlt_le_trans; [apply (Sy i i Hi Hi)|]. apply (sum_term_le n (K i) i); [|exact Hi].
     intros j Hj. left. now apply Sy. }
   destruct E as [v [N HE]].
-  destruct (folk_spectrum.spectrum_symmetric n K z v (fun i j Hi Hj => proj1 (Sy i j Hi Hj)) Sp N HE) as [x ->].
+  destruct (folk.spectrum_symmetric n K z v (fun i j Hi Hj => proj1 (Sy i j Hi Hj)) Sp N HE) as [x ->].
   exists x. split; [reflexivity|].
   set (A := (fun i => normalised_sum (row K i)) : matrix n n) in *.
   assert (PS : positive_stochastic A).
@@ -61,7 +60,7 @@ Proof.
   destruct (classic (RtoC x = RtoC 1)) as [Q|Q]; [injection Q as ->; lra|].
   assert (D := dobrushin_below_one n n A Hn Hn PS). destruct PS as [P S].
   assert (M : Cmod (RtoC x) <= dobrushin_of A).
-  { apply (folk_spectrum.spectrum_dobrushin n A _ (RtoC x) v); [|intros;
+  { apply (folk.spectrum_dobrushin n A _ (RtoC x) v); [|intros;
       now apply tv_dobrushin|exact N|exact HE|exact Q].
     split; [intros; left; now apply P|exact S]. }
   rewrite Cmod_R in M. apply Rabs_le_between in M. lra.
@@ -110,7 +109,7 @@ Theorem proved_own_flow_step_odd : statement_own_flow_step_odd.
 Proof.
   intros n C beta Hn alpha rho HC _ On Hr Ha Hb. apply Rle_ge, over_least; [exact Hn|]. intros i j LP E.
   assert (Od : Nat.Odd n) by (exists (n / 2)%nat; exact On).
-  assert (Q := own_flow_step_odd.flow_step_odd n C beta i j HC LP Od). cbv zeta in Q. rewrite E in Q.
+  assert (Q := own_flow_step.flow_step_odd n C beta i j HC LP Od). cbv zeta in Q. rewrite E in Q.
   apply Q; unfold rho, alpha in *; lra.
 Qed.
 
@@ -124,7 +123,7 @@ Qed.
 Theorem proved_geshkovski2023_step : statement_geshkovski2023_step.
 Proof.
   intros n C beta Hn alpha HC Ha Hb. apply Rle_ge, over_least; [exact Hn|]. intros i j LP E.
-  assert (Q := geshkovski2023_step.flow_step_read n C beta i j HC LP). rewrite E in Q.
+  assert (Q := geshkovski2023.flow_step_read n C beta i j HC LP). rewrite E in Q.
   apply Rge_le, Q; unfold alpha in *; lra.
 Qed.
 
@@ -177,7 +176,7 @@ Qed.
 Theorem proved_shi2022_layernorm : statement_shi2022_layernorm.
 Proof.
   intros n d Y Hn Hd r1 Hr. unfold r1 in *. rewrite least_length_0 in * by lia.
-  apply shi2022.layernorm_spread; [lia|lra|]. intros i Hi. apply (least_lb n (fun i => l2 d (Y i)) i Hi).
+  apply own_layernorm.layernorm_spread; [lia|lra|]. intros i Hi. apply (least_lb n (fun i => l2 d (Y i)) i Hi).
 Qed.
 
 (** The least over all rows but one. *)
@@ -216,7 +215,7 @@ Qed.
 
 Theorem proved_own_received : statement_own_received.
 Proof.
-  intros n d Z Hn Hd. apply largest_lub; [exact Hn|]. intros j Hj. apply (own_received.received n d Z j Hj).
+  intros n d Z Hn Hd. apply largest_lub; [exact Hn|]. intros j Hj. apply (kim2021.received n d Z j Hj).
 Qed.
 
 Theorem proved_zhai2023_3_1 : statement_zhai2023_3_1.

@@ -1,7 +1,7 @@
 (** Registered statements about networks, as Statements.v prints them: diameters and skip connections. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
-From Rankmath Require own_diameter own_skip_lower own_lambda_skip_sphere own_hemisphere folk_lambda_skip.
+From Rankmath Require own_diameter own_skip_lower own_hemisphere.
 From Rankmath Require Import Definitions Functions Norms Softmax Language LanguageFacts NetworkFacts Statements.
 Local Open Scope R_scope.
 
@@ -253,17 +253,17 @@ Proof. apply own_hemisphere.sphere_unit. Qed.
 Theorem proved_own_lambda_skip_sphere : statement_own_lambda_skip_sphere.
 Proof.
   intros N PN LN H1 B0 _ Sm MN _ l Hl.
-  set (Ly := layer_at N). assert (Bl : block_of N = fun l => own_lambda_skip_sphere.skip_block (dim N) (skip_of N) (Ly
+  set (Ly := layer_at N). assert (Bl : block_of N = fun l => own_skip_lower.skip_block (dim N) (skip_of N) (Ly
     l)).
-  { apply functional_extensionality; intro k. unfold block_of, own_lambda_skip_sphere.skip_block, Ly. rewrite LN.
+  { apply functional_extensionality; intro k. unfold block_of, own_skip_lower.skip_block, Ly. rewrite LN.
     reflexivity. }
   assert (D : forall k, (k <= layers N)%nat -> diameter (X N k) p_2 = diam (tokens N) (l2 (dim N)) (net (tokens N) (dim
-    N) (fun l => own_lambda_skip_sphere.skip_block (dim N) (skip_of N) (Ly l)) k (X N 0))).
+    N) (fun l => own_skip_lower.skip_block (dim N) (skip_of N) (Ly l)) k (X N 0))).
   { intros k Hk. unfold diameter. rewrite (X_net N PN k Hk), Bl. reflexivity. }
-  assert (R := own_lambda_skip_sphere.lambda_skip_sphere (tokens N) (dim N) (skip_of N) Ly (X N 0)
+  assert (R := own_skip_lower.lambda_skip_sphere (tokens N) (dim N) (skip_of N) Ly (X N 0)
     (fun l => norm_2 (W N (last_layer N l) 0%nat)) (fun l => scale N * norm_2 (W_QK N (last_layer N l) 0%nat))
       (some_tokens N PN)). cbv zeta in R.
-  assert (U : own_lambda_skip_sphere.on_sphere (tokens N) (dim N) (X N 0)).
+  assert (U : own_skip_lower.on_sphere (tokens N) (dim N) (X N 0)).
   { intros i Hi. change (X N 0) with (laid N (input N)). unfold laid. rewrite LN.
     assert (Q := sphere_unit_length (dim N) (input N i) (input_not_zero N PN LN i Hi)).
     rewrite <- own_hemisphere.l2_sq, Q. ring. }
@@ -288,11 +288,11 @@ Qed.
 (** Two tokens (24, +-7)/25 that attend to each other almost alone, W = I, lambda = 2. *)
 Definition couple_network : network := {| tokens := 2; dim := 2; heads := 1; layers := 1; d_qk := 1; skip_of := 2;
   lnorm := true;
-  W := fun _ _ => eye; W_QK := fun _ _ => folk_lambda_skip.away; key_bias := fun _ _ _ => 0; bias := fun _ _ => 0;
-  edges := fun _ _ => 1; input := folk_lambda_skip.couple |}.
+  W := fun _ _ => eye; W_QK := fun _ _ => own_skip_lower.away; key_bias := fun _ _ _ => 0; bias := fun _ _ => 0;
+  edges := fun _ _ => 1; input := own_skip_lower.couple |}.
 
 Section Couple.
-Import folk_lambda_skip.
+Import own_skip_lower.
 Let N := couple_network.
 Let E := exp (98 / 625 * 100).
 Let p := / (1 + E).

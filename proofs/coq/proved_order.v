@@ -1,7 +1,7 @@
 (** Registered statement own:order, as Statements.v prints it: mu falls to the third power, from both sides. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
-From Rankmath Require own_order_layer centred_form proved_residuals proved_positions.
+From Rankmath Require own_order centred_form proved_residuals proved_positions.
 From Rankmath Require Import Definitions Functions Norms Softmax Language LanguageFacts NetworkFacts Statements.
 Local Open Scope R_scope.
 
@@ -90,7 +90,7 @@ Proof.
   assert (q0 : 0 <= qm) by (apply least_glb; [exact n0|]; intros j _; left; apply Qp).
   assert (qM0 : 0 < qM) by (eapply Rlt_le_trans; [apply (Qp 0%nat)|apply (QB 0%nat n0)]).
   assert (KP : key_padding n (edges N)) by (apply (padding_is N PN); now apply (none_is_padding N)).
-  assert (T := own_order_layer.order_layer n d (layer_of N l) (X N l) qm qM dl (scale N * mq) (scale N * df) w sg
+  assert (T := own_order.order_layer n d (layer_of N l) (X N l) qm qM dl (scale N * mq) (scale N * df) w sg
     ltac:(unfold n; lia) d0 d0 H1 KP). cbv zeta in T.
   change (dqk (layer_of N l)) with d in T. fold x in T. 
   assert (EQ : centred_form.q_of n d d (hd (layer_of N l) 0) x (centred (X N l) x) = centred_shares N x l 0) by (apply

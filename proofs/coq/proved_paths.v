@@ -2,7 +2,7 @@
   *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality Binomial.
 From Coquelicot Require Import Coquelicot.
-From Rankmath Require dong2021_2_1 he2023 own_l2_lower chen2026 karagodin2024.
+From Rankmath Require dong2021 he2023 kim2021 chen2026 karagodin2024.
 From Rankmath Require Import Definitions Functions Norms SphereLayer Language LanguageFacts Statements.
 From Rankmath Require proved_rank.
 Local Open Scope R_scope.
@@ -20,13 +20,13 @@ Lemma path_count k t : forall j, sum_paths (fun _ => S k) t (fun p => if Nat.eqb
 Proof.
   induction t as [|t IH]; intro j.
   - cbn. destruct j as [|j]; cbn; [|reflexivity]. unfold Binomial.C. simpl. field.
-  - cbn [sum_paths]. rewrite (dong2021_2_1.sum_paths_ext _ _ _ (fun p => (if Nat.eqb (through_heads p t) j then 1 else
+  - cbn [sum_paths]. rewrite (dong2021.sum_paths_ext _ _ _ (fun p => (if Nat.eqb (through_heads p t) j then 1 else
     0)
       + INR k * match j with O => 0 | S i => if Nat.eqb (through_heads p t) i then 1 else 0 end)).
-    + rewrite dong2021_2_1.sum_paths_plus, dong2021_2_1.sum_paths_scal. rewrite IH.
+    + rewrite dong2021.sum_paths_plus, dong2021.sum_paths_scal. rewrite IH.
       destruct j as [|i].
-      * rewrite (dong2021_2_1.sum_paths_ext _ t (fun _ => 0) (fun _ => 0 * 0)) by (intro; ring).
-        rewrite dong2021_2_1.sum_paths_scal.
+      * rewrite (dong2021.sum_paths_ext _ t (fun _ => 0) (fun _ => 0 * 0)) by (intro; ring).
+        rewrite dong2021.sum_paths_scal.
         cbn [Nat.leb]. assert (Z : forall m, Binomial.C m 0 = 1) by (intro m; unfold Binomial.C; rewrite Nat.sub_0_r;
           simpl; field; apply INR_fact_neq_0). rewrite !Z. simpl. ring.
       * rewrite IH. change (Nat.leb (S i) (S t)) with (Nat.leb i t).
@@ -34,8 +34,8 @@ Proof.
         -- rewrite <- (pascal t i) by lia. cbn [pow]. ring.
         -- replace i with t by lia. assert (Z : forall m, Binomial.C m m = 1) by (intro m; unfold Binomial.C;
           rewrite Nat.sub_diag; simpl; field; apply INR_fact_neq_0). rewrite !Z. simpl. ring.
-    + intro p. rewrite sum_head. cbn [through_heads]. rewrite !through_turn, dong2021_2_1.turn_at. cbn [Nat.add].
-      f_equal. rewrite <- sum_const. apply sum_ext; intros h _. rewrite through_turn, dong2021_2_1.turn_at.
+    + intro p. rewrite sum_head. cbn [through_heads]. rewrite !through_turn, dong2021.turn_at. cbn [Nat.add].
+      f_equal. rewrite <- sum_const. apply sum_ext; intros h _. rewrite through_turn, dong2021.turn_at.
         cbn [Nat.add].
       destruct j; reflexivity.
 Qed.
@@ -45,8 +45,8 @@ Proof.
   intros t k n d X P W b lam Ht Hk Hn Hd St. split; [|intros j Hj; rewrite path_count; destruct (Nat.leb_spec j t);
     [reflexivity|lia]].
   set (P' := fun l => with_skip eye (P l)). set (W' := fun l => with_skip (fun a c => lam * eye a c) (W l)).
-  exists (dong2021_2_1.path_bias d (fun _ => S k) W' b t). intros i a Hi Ha.
-  apply (dong2021_2_1.paths n d (fun _ => S k) P' W' b (layered X P W b lam) t); auto.
+  exists (dong2021.path_bias d (fun _ => S k) W' b t). intros i a Hi Ha.
+  apply (dong2021.paths n d (fun _ => S k) P' W' b (layered X P W b lam) t); auto.
   - intros l h j Hl Hh Hj. destruct h as [|h]; [|now apply (St l h Hl ltac:(lia))].
     cbn [P' with_skip]. rewrite (sum_single n (eye j) j Hj); [apply eye_same|]. intros c _ Hc.
       now apply eye_diff, not_eq_sym.
@@ -126,7 +126,7 @@ Proof.
 Qed.
 
 Theorem proved_own_l2_lower : statement_own_l2_lower.
-Proof. intros m Hm. apply Rle_ge. exact (own_l2_lower.crowd m ltac:(lra)). Qed.
+Proof. intros m Hm. apply Rle_ge. exact (kim2021.crowd m ltac:(lra)). Qed.
 
 (* ---------- tokens with equal angles ---------- *)
 Theorem proved_chen2026_2_1 : statement_chen2026_2_1.

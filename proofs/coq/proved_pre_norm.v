@@ -1,8 +1,8 @@
 (** Registered statements about RMSNorm before attention, as Statements.v prints them. *)
 Require Import Reals Lra Lia Psatz.
 From Rankmath Require own_tv.
-From Rankmath Require Import Definitions Functions Norms Softmax Language LanguageFacts NetworkFacts Statements shi2022
-  proved_positions.
+From Rankmath Require Import Definitions Functions Norms Softmax Language LanguageFacts NetworkFacts Statements
+    own_layernorm proved_positions.
 Local Open Scope R_scope.
 
 Section Normed.

@@ -1,7 +1,7 @@
 (** Registered statements about products of attention matrices, as Statements.v prints them. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
-From Rankmath Require seed_closure own_position_bias wu2025 wu2025_masks own_alibi_decay wang2022_1_repaired.
+From Rankmath Require seed_closure own_position_bias wu2025 wang2022.
 From Rankmath Require Import Definitions Norms Language LanguageFacts Statements.
 Local Open Scope R_scope.
 
@@ -166,7 +166,7 @@ Proof.
       [Hm Em]].
     unfold share. rewrite Em. rewrite (sum_single n _ (i + 1) L); [|intros k _ N; apply Nat.eqb_neq in N;
       now rewrite N].
-    rewrite Nat.eqb_refl, weight_repeated. apply (wu2025_masks.wu_4_2 n w (repeated P) eps t i m); auto; lia.
+    rewrite Nat.eqb_refl, weight_repeated. apply (wu2025.wu_4_2 n w (repeated P) eps t i m); auto; lia.
   - assert (Z : share P (i + 1) = 0).
     { apply Rle_antisym; [|now apply share_nonneg]. apply share_le; [exact Hn|lra|]. intros; lia. }
     rewrite Z. assert (0 < 2 * r)%nat by (destruct (own_position_bias.reach_spec n w ltac:(lia) Hw) as [Q _];
@@ -223,7 +223,7 @@ Proof.
   { apply (inf_positive P (fun a b => (b < Nat.max K (a + 1))%nat)); [|exact Ht|exact Hn|lia|].
     - intros a b. apply lt_dec.
     - intros s a b Hs Ha Hb H. now apply (Pre s a b Hs Ha Hb). }
-  destruct (wu2025_masks.wu_4_3 n K (repeated P) eps t ltac:(lia) Ht (repeated_stochastic t n P Ht St)
+  destruct (wu2025.wu_4_3 n K (repeated P) eps t ltac:(lia) Ht (repeated_stochastic t n P Ht St)
     (prefixed_repeated t n P K Ht Pre) E0 EL) as [A B].
   split.
   - intros i Hi. replace (INR i + 1) with (INR (i + 1)) by (rewrite plus_INR; simpl; ring).
@@ -255,9 +255,9 @@ Qed.
 
 Lemma decaying_is n (E : matrix n n) a i j : (forall i j, (i < n)%nat -> (j < n)%nat -> 0 < E i j) -> 0 < a ->
   (i < n)%nat -> (j < n)%nat ->
-  decaying E a i j = own_alibi_decay.decayed n (fun i j => ln (E i j)) (- ln a) i j.
+  decaying E a i j = wu2025.decayed n (fun i j => ln (E i j)) (- ln a) i j.
 Proof.
-  intros HE Ha Hi Hj. unfold decaying, own_alibi_decay.decayed, softmax, tilt.
+  intros HE Ha Hi Hj. unfold decaying, wu2025.decayed, softmax, tilt.
   assert (T : forall k, (k < n)%nat -> causal i k * exp (ln (E i k) - (INR i - INR k) * - ln a) = causal i k * E i k *
     a ^ (i - k)).
   { intros k Hk. unfold causal. destruct (Nat.leb_spec k i) as [L|L]; [|ring].
@@ -287,10 +287,10 @@ Proof.
   - intros a b Ha Hb. destruct (B a b Ha Hb) as [B1 B2]. split; apply M; auto. apply HE; lia.
 Qed.
 
-Lemma others_is n a i j : (i < n)%nat -> 0 < a -> own_alibi_decay.others n (- ln a) i j =
+Lemma others_is n a i j : (i < n)%nat -> 0 < a -> wu2025.others n (- ln a) i j =
   sum (S i) (fun k => if Nat.eqb k j then 0 else a ^ (j - k) / a ^ (k - j)).
 Proof.
-  intros Hi Ha. unfold own_alibi_decay.others. replace n with (S i + (n - S i))%nat by lia. rewrite (sum_split (S i)).
+  intros Hi Ha. unfold wu2025.others. replace n with (S i + (n - S i))%nat by lia. rewrite (sum_split (S i)).
   rewrite (sum_ext (n - S i) _ (fun _ => 0)).
   - rewrite sum_zero, Rplus_0_r. apply sum_ext; intros k Hk. unfold causal, eye.
     destruct (Nat.leb_spec k i); [|lia]. rewrite (Nat.eqb_sym j k). destruct (Nat.eqb_spec k j); [ring|].
@@ -303,7 +303,7 @@ Proof.
   intros n E a _ HE [A0 A1] Hn. destruct (causal_range n E ltac:(lia) HE) as [L0 [M0 B]]. apply largest_lub; [lia|].
   intros i0 Hi0. assert (Hi : (S i0 < n)%nat) by lia. revert Hi. generalize (S i0) as i. intros i Hi.
   apply largest_lub; [lia|]. intros j Hj. rewrite decaying_is by (auto; lia).
-  assert (Q := own_alibi_decay.alibi_decay n (fun i j => ln (E i j)) (- ln a) _ _ i j Hi ltac:(lia) B).
+  assert (Q := wu2025.alibi_decay n (fun i j => ln (E i j)) (- ln a) _ _ i j Hi ltac:(lia) B).
   unfold Rminus in Q. rewrite exp_plus, exp_Ropp, !exp_ln in Q by assumption.
   rewrite others_is in Q by (auto; lia). exact Q.
 Qed.
@@ -315,7 +315,7 @@ Proof.
   - exists (decaying E a 1%nat 0%nat / a ^ 1), 1%nat, 0%nat. split; [lia|split; [lia|split; [lia|reflexivity]]].
   - intros x (i & j & Hi0 & Hi & Hj & ->). rewrite decaying_is by (auto; lia).
     assert (m0 : 0 < - ln a) by (assert (ln a < ln 1) by (apply ln_increasing; lra); rewrite ln_1 in *; lra).
-    assert (Q := wu2025_masks.wu_4_4 n (fun i j => ln (E i j)) (- ln a) _ _ i j m0 B Hi0 Hi Hj).
+    assert (Q := wu2025.wu_4_4 n (fun i j => ln (E i j)) (- ln a) _ _ i j m0 B Hi0 Hi Hj).
     rewrite decay_power in Q by exact A0. replace (j - i)%nat with 0%nat in Q by lia.
     rewrite Ropp_involutive, (exp_ln a A0) in Q.
     unfold Rminus in Q. rewrite exp_plus, exp_Ropp, !exp_ln in Q by assumption.
@@ -339,7 +339,7 @@ Proof.
 Qed.
 
 (* ---------- the stationary mean ---------- *)
-Lemma power_is n (A : matrix n n) t z : wang2022_1.power n A t z = applied A t z.
+Lemma power_is n (A : matrix n n) t z : wang2022.power n A t z = applied A t z.
 Proof. induction t as [|t IH]; [reflexivity|]. cbn. now rewrite IH. Qed.
 
 (** Rows with positive entries overlap. *)
@@ -385,7 +385,7 @@ Proof.
   { intro s. rewrite <- (Inv pi S s), <- (Inv pi' S' s). set (y := applied A s z).
     assert (O : forall i k, (i < n)%nat -> (k < n)%nat -> Rabs (y i - y k) <= dl ^ s * range_of z).
     { intros i k Hi Hk. unfold y, dl. rewrite <- power_is.
-      now apply wang2022_1_repaired.power_osc. }
+      now apply wang2022.power_osc. }
     assert (G : forall p, stationary A p -> Rabs (dot n p y - y 0%nat) <= dl ^ s * range_of z).
     { intros p [p0 [p1 _]]. replace (dot n p y - y 0%nat) with (sum n (fun i => p i * (y i - y 0%nat))).
       - eapply Rle_trans; [apply sum_abs|]. apply Rle_trans with (sum n (fun i => p i * (dl ^ s * range_of z)));
@@ -418,7 +418,7 @@ Proof.
   - assert (E : stationary_mean A z = dot n pi z).
     { apply sup_is; [now exists pi|]. intros y [p [Sp ->]]. right. now apply (stationary_unique n A). }
     rewrite E in *. destruct PA as [P0 P1]. destruct Hp as [p0 [p1 ps]].
-    assert (W := wang2022_1_repaired.wang_repaired n A z pi t Hn (conj (fun i j Hi Hj => Rlt_le _ _ (P0 i j Hi Hj)) P1)
+    assert (W := wang2022.wang_repaired n A z pi t Hn (conj (fun i j Hi Hj => Rlt_le _ _ (P0 i j Hi Hj)) P1)
       P0 p0 p1 ps).
     cbv zeta in W. rewrite power_is in W. fold beta in W. exact (W Hb).
   - assert (E : stationary_mean A z = 0).

@@ -1,7 +1,7 @@
 (** Registered statements about ranks, as Statements.v prints them; right inverses of independent rows. *)
 Require Import Reals Lra Lia Psatz List FinFun Classical.
 From Coquelicot Require Import Coquelicot.
-From Rankmath Require bhojanapalli2020 own_softmax_rank joudaki2023.
+From Rankmath Require bhojanapalli2020.
 From Rankmath Require Import Definitions Norms Language LanguageFacts Statements.
 Local Open Scope R_scope.
 
@@ -100,7 +100,7 @@ Theorem proved_own_softmax_rank : statement_own_softmax_rank.
 Proof.
   intros n q x Hn Hx _ Dq Dx. unfold softmax_rank, rank_of, count.
   apply sup_is; [|intros y Hy; exact (rank_set_bound n n _ y Hy)].
-  destruct (own_softmax_rank.softmax_rank n q x Hx Dq Dx) as [f [Hf [Ind _]]]. exists n, f.
+  destruct (bhojanapalli2020.softmax_rank n q x Hx Dq Dx) as [f [Hf [Ind _]]]. exists n, f.
   split; [exact Hf|split; [exact Ind|reflexivity]].
 Qed.
 
@@ -129,19 +129,19 @@ Qed.
 Theorem proved_joudaki2023_isometry : statement_joudaki2023_isometry.
 Proof.
   intros n d X Hn Hd Pos.
-  assert (D0 : 0 < joudaki2023.det n (joudaki2023.gram d X)).
+  assert (D0 : 0 < bhojanapalli2020.det n (bhojanapalli2020.gram d X)).
   { unfold isometry in Pos. apply Rnot_le_lt. intro L. unfold power in Pos.
     destruct Rle_dec as [_|N]; [unfold Rdiv in Pos; rewrite Rmult_0_l in Pos; lra|]. apply N. exact L. }
-  assert (Len : forall i, (i < n)%nat -> 0 < l2 d (X i)) by (apply (joudaki2023.lengths_positive n d X D0)).
-  assert (D1 : 0 < joudaki2023.det n (joudaki2023.gram d (fun i => sphere d (X i)))) by (apply
-    joudaki2023.unit_determinant; assumption).
-  assert (P : forall Y : matrix n d, 0 < joudaki2023.det n (joudaki2023.gram d Y) ->
-    isometry Y = joudaki2023.isometry n d Y).
-  { intros Y HY. unfold isometry, joudaki2023.isometry, power. f_equal. destruct Rle_dec as [L|_]; [|reflexivity].
+  assert (Len : forall i, (i < n)%nat -> 0 < l2 d (X i)) by (apply (bhojanapalli2020.lengths_positive n d X D0)).
+  assert (D1 : 0 < bhojanapalli2020.det n (bhojanapalli2020.gram d (fun i => sphere d (X i)))) by (apply
+    bhojanapalli2020.unit_determinant; assumption).
+  assert (P : forall Y : matrix n d, 0 < bhojanapalli2020.det n (bhojanapalli2020.gram d Y) ->
+    isometry Y = bhojanapalli2020.isometry n d Y).
+  { intros Y HY. unfold isometry, bhojanapalli2020.isometry, power. f_equal. destruct Rle_dec as [L|_]; [|reflexivity].
     exfalso. apply (Rlt_not_le _ _ HY). exact L. }
   unfold unit_isometry. rewrite (P X D0). change (isometry (fun i => unit_of (row X i))) with (@isometry n d (fun i =>
     sphere d (X i))).
-  rewrite (P _ D1). apply (joudaki2023.isometry_grows n d X Hn D0).
+  rewrite (P _ D1). apply (bhojanapalli2020.isometry_grows n d X Hn D0).
 Qed.
 
 (** (1,-1,0), (1/2,0,-1/2), (0,1,-1) are on one line; LayerNorm takes the second twice as far, off the line. *)

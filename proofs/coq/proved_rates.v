@@ -1,6 +1,6 @@
 (** Registered statements about rates near consensus and of flows, as Statements.v prints them. *)
 Require Import Reals Lra Lia Psatz.
-From Rankmath Require Functions own_mask_rate own_mask_dichotomy alcalde2025.
+From Rankmath Require Functions own_mask_rate.
 From Rankmath Require Import Definitions Norms Language LanguageFacts Statements.
 Local Open Scope R_scope.
 
@@ -53,7 +53,7 @@ Qed.
 
 Theorem refuted_unstated_mask_dichotomy : ~ statement_unstated_mask_dichotomy.
 Proof.
-  intros H. set (P := own_mask_dichotomy.forgetful : matrix 3 3).
+  intros H. set (P := own_mask_rate.forgetful : matrix 3 3).
   destruct (H 3%nat P ltac:(lia)) with (t := 2%nat) as [i [j [k [Hi [Hj [Hk N]]]]]].
   - split; [split|split].
     + intros a b Ha Hb. do 3 (destruct a as [|a]; [do 3 (destruct b as [|b]; [unfold P; simpl; lra|]); lia|]). lia.
@@ -107,18 +107,18 @@ Proof.
   - simpl. nra.
 Qed.
 
-Lemma left_is t (g : vector t) : left_over g = alcalde2025.left g t.
-Proof. unfold left_over. induction t as [|t IH]; [reflexivity|]. cbn [prodf alcalde2025.left]. now rewrite IH. Qed.
+Lemma left_is t (g : vector t) : left_over g = own_mask_rate.left g t.
+Proof. unfold left_over. induction t as [|t IH]; [reflexivity|]. cbn [prodf own_mask_rate.left]. now rewrite IH. Qed.
 
 Theorem proved_own_hardmax_steps : statement_own_hardmax_steps.
 Proof.
-  intros t g Ht H. rewrite left_is. destruct (alcalde2025.hardmax_steps g t H) as [A B]. unfold total.
+  intros t g Ht H. rewrite left_is. destruct (own_mask_rate.hardmax_steps g t H) as [A B]. unfold total.
   split; [lra|exact B].
 Qed.
 
 Theorem refuted_alcalde2025_4_2 : ~ statement_alcalde2025_4_2.
 Proof.
-  intros H. apply alcalde2025.not_exponential. destruct (H (/ 2) (/ 2) ltac:(lra) ltac:(lra) ltac:(lra) ltac:(lra)) as
+  intros H. apply own_mask_rate.not_exponential. destruct (H (/ 2) (/ 2) ltac:(lra) ltac:(lra) ltac:(lra) ltac:(lra)) as
     [c [r [Hr L]]].
   exists c, r. split; [exact Hr|]. intros t. rewrite <- left_is. apply L.
 Qed.

@@ -1,7 +1,7 @@
 (** Registered statements that a layer refutes, as Statements.v prints them. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
-From Rankmath Require dong2021v1_2_2 dong2021v1_2_3 dong2021_2_2_unhedged centred_form.
+From Rankmath Require dong2021v1_2_2 centred_form.
 From Rankmath Require Import Definitions Functions Norms Softmax Language LanguageFacts Minimisers NetworkFacts
   Statements.
 Local Open Scope R_scope.
@@ -163,7 +163,7 @@ Lemma v1_from (H : nat) : (0 < H)%nat -> (forall N, proper N -> heads N = H -> l
   layernorm_none N -> skip_of N = 0 ->
     residual_composite (X N 1) <= 4 * largest (layers N) (fun l => largest (heads N) (fun h => norm_1 (W_QK N l h) *
       norm_composite (W N l h))) * INR H / sqrt (d_qk N) * residual_composite (X N 0) ^ 3) ->
-  dong2021v1_2_3.v1_claim 4 H.
+  dong2021v1_2_2.v1_claim 4 H.
 Proof.
   intros H0 St n d Ly Y beta r EH Hq NM HB HR. destruct (Nat.eq_dec n 0) as [Zn|Zn];
     [|destruct (Nat.eq_dec d 0) as [Zd|Zd]].
@@ -190,14 +190,14 @@ Qed.
 
 Theorem refuted_dong2021v1_2_3 : ~ statement_dong2021v1_2_3.
 Proof.
-  intro St. apply (proj1 (dong2021v1_2_3.two_heads_refuted 4)). apply (v1_from 2 ltac:(lia)).
+  intro St. apply (proj1 (dong2021v1_2_2.two_heads_refuted 4)). apply (v1_from 2 ltac:(lia)).
   intros N PN H1 L1 MN LN S0.
   assert (Q := St N PN MN LN I S0). rewrite L1, power_one, H1 in Q. rewrite L1, H1. exact Q.
 Qed.
 
 Theorem refuted_dong2021_2_3_printed : ~ statement_dong2021_2_3_printed.
 Proof.
-  intro St. apply (proj2 (dong2021v1_2_3.two_heads_refuted 4)).
+  intro St. apply (proj2 (dong2021v1_2_2.two_heads_refuted 4)).
   intros n d Ly Y x beta g xs EH Hq NM HB Mx XS Sm Gm. destruct (Nat.eq_dec n 0) as [Zn|Zn];
     [|destruct (Nat.eq_dec d 0) as [Zd|Zd]].
   1, 2: exists (fun _ => 0); rewrite !comp_empty by auto; right; ring.
@@ -233,7 +233,7 @@ Qed.
 
 Theorem refuted_unstated_large_logits : ~ statement_unstated_large_logits.
 Proof.
-  intro St. apply dong2021_2_2_unhedged.unhedged_refuted.
+  intro St. apply dong2021v1_2_2.unhedged_refuted.
   intros n d Ly Y x beta g EH Hq NM HB Mx Gm. destruct (Nat.eq_dec n 0) as [Zn|Zn];
     [|destruct (Nat.eq_dec d 0) as [Zd|Zd]].
   1, 2: exists (fun _ => 0); rewrite !comp_empty by auto; right; ring.

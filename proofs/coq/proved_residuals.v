@@ -1,7 +1,7 @@
 (** Registered statements about residuals of networks, as Statements.v prints them. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
-From Rankmath Require dong2021_A_3 centred_form own_residual_inf own_gamma_free own_gamma_free_sharp dong2021_2_3.
+From Rankmath Require dong2021 centred_form own_residual_inf own_gamma_free own_gamma_free_sharp.
 From Rankmath Require Import Definitions Functions Norms Softmax Language LanguageFacts NetworkFacts Statements.
 Local Open Scope R_scope.
 
@@ -149,7 +149,7 @@ Qed.
 Definition B_at (N : network) (l : nat) : R := sqrt (sum (heads N) (fun h => norm_1 (W_QK N l h) * norm_1 (W N l h))
   * sum (heads N) (fun h => norm_1 (W_QK N l h) * norm_inf (W N l h))).
 
-Lemma B_of_is N l : proper N -> dong2021_2_3.B_of (dim N) (layer_of N l) = scale N * B_at N l.
+Lemma B_of_is N l : proper N -> dong2021.B_of (dim N) (layer_of N l) = scale N * B_at N l.
 Proof.
   intros PN. assert (S := scale_pos N PN). unfold B_at.
   change (sqrt (sum (heads N) (fun h => norm1 (dim N) (dim N) (WQK (dim N) (hd (layer_of N l) h)) * norm1 (dim N) (dim
@@ -186,17 +186,17 @@ Proof.
   assert (Ha : forall l, (l < layers N)%nat -> att (block_of N l) = layer_of N l) by (intros l Hl; cbn;
     unfold layer_at; now rewrite last_layer_same).
   rewrite (X_net N PN (layers N)) by lia.
-  apply (dong2021_2_3.composite_depth (tokens N) (dim N) (block_of N) (fun _ => 1) (X N 0) center g (layers N)); auto.
+  apply (dong2021.composite_depth (tokens N) (dim N) (block_of N) (fun _ => 1) (X N 0) center g (layers N)); auto.
   - apply (some_tokens N PN).
   - intro l. apply (some_dim N PN).
   - intros l h _. apply (padding_is N PN MP).
-  - intro l. rewrite (tok_none N l LN). apply dong2021_2_3.id_composite.
+  - intro l. rewrite (tok_none N l LN). apply dong2021.id_composite.
   - intros l Hl. rewrite <- (X_net N PN l Hl). now apply CN.
   - intros xs' l h XS' Hl Hh. rewrite <- (X_net N PN l) by lia. rewrite Ha by exact Hl.
     change (dqk (layer_of N l)) with (dim N).
     rewrite (delta_of_is N (center l) l h PN MN). fold (delta_composite N center l h).
     assert (E : xs' = xs).
-    { destruct dong2021_A_3.x_star_spec as [x0 [_ [_ [U _]]]]. rewrite (U xs' XS'). symmetry. apply U. exact XS. }
+    { destruct dong2021.x_star_spec as [x0 [_ [_ [U _]]]]. rewrite (U xs' XS'). symmetry. apply U. exact XS. }
     rewrite E. eapply Rle_trans; [|apply (Sm l Hl)]. apply (largest_ub (heads N) (fun h => delta_composite N center l
       h) h). exact Hh.
   - intros l h Hl Hh. rewrite <- (X_net N PN l) by lia. rewrite Ha by exact Hl.

@@ -1,8 +1,7 @@
 (** Registered statements about LayerNorm on the sphere with orthogonal values, as Statements.v prints them. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality Classical.
 From Coquelicot Require Import Coquelicot.
-From Rankmath Require Masks own_full_rank own_no_stable_orthogonal wu2024_2_step wu2024_cor1 own_tv own_hemisphere
-  wu2024_2.
+From Rankmath Require Masks own_full_rank own_no_stable_orthogonal wu2024_2 wu2024_1 own_tv own_hemisphere.
 From Rankmath Require Import Definitions Functions Norms Softmax SphereLayer Language LanguageFacts NetworkFacts
   Statements proved_masks.
 Local Open Scope R_scope.
@@ -73,11 +72,11 @@ Qed.
 (* ---------- the step that fails on a star ---------- *)
 Definition star_network : network := {| tokens := 3; dim := 3; heads := 1; layers := 1; d_qk := 1; skip_of := 0;
   lnorm := true;
-  W := fun _ _ => eye; W_QK := fun _ _ => wu2024_2_step.star_logits; key_bias := fun _ _ _ => 0; bias := fun _ _ => 0;
-  edges := wu2024_2_step.star; input := eye |}.
+  W := fun _ _ => eye; W_QK := fun _ _ => wu2024_2.star_logits; key_bias := fun _ _ _ => 0; bias := fun _ _ => 0;
+  edges := wu2024_2.star; input := eye |}.
 
 Section Star.
-Import wu2024_2_step.
+Import wu2024_2.
 Let N := star_network.
 Definition star_share (i j : nat) : R := match i, j with O, _ => 1/3 | 1%nat, O => 1/4 | 1%nat, 1%nat => 3/4 | 2%nat,
   O => 1/4 | 2%nat, 2%nat => 3/4 | _, _ => 0 end.
@@ -224,7 +223,7 @@ Proof.
   assert (E0 := least_epsilon_pos N PN). assert (e1 := below_one N PN SL QC N2). set (e := least_epsilon N) in *.
   assert (n0 := some_tokens N PN). set (t := (layers N - 1)%nat). assert (Ht : (t < layers N)%nat) by (assert (Q :=
     some_layers N PN); unfold t; lia).
-  assert (M := wu2024_cor1.wu_cor1 (tokens N) (dim N) (layer_at N) (edges N) c r e phi t (X N 0)). cbv zeta in M.
+  assert (M := wu2024_1.wu_cor1 (tokens N) (dim N) (layer_at N) (edges N) c r e phi t (X N 0)). cbv zeta in M.
   destruct M as [M _].
   - exact n0.
   - exact r0.
@@ -319,8 +318,8 @@ Lemma centers_block u p : 0 <= p -> (forall i, (i < n)%nat -> l2 d (Z u i) = 1) 
   (forall i j, (i < n)%nat -> (j < n)%nat -> p <= dot d (Z u i) (Z u j)) -> (u + s <= t)%nat ->
   forall i j, (i < n)%nat -> (j < n)%nat -> p + K * (1 - p) <= dot d (Z (u + s)%nat i) (Z (u + s)%nat j).
 Proof.
-  intros p0 U Ac Hu i j Hi Hj. set (al := wu2024_cor1.alpha n d A Z u s).
-  assert (Run := fun c Hc => wu2024_cor1.acute_run n d A W Z t G c s eps n0 St Or HZ e0 G1 Hc HA u p p0 U Ac s Hu).
+  intros p0 U Ac Hu i j Hi Hj. set (al := wu2024_1.alpha n d A Z u s).
+  assert (Run := fun c Hc => wu2024_1.acute_run n d A W Z t G c s eps n0 St Or HZ e0 G1 Hc HA u p p0 U Ac s Hu).
   destruct (Run (f 0%nat) (Cen 0%nat k0)) as (_ & P & D & S1 & _ & _). fold al in P, D, S1.
   assert (p1 : p <= 1) by (assert (Q := Ac 0%nat 0%nat n0 n0); rewrite <- own_hemisphere.l2_sq, U in Q by exact n0;
     lra).
@@ -332,7 +331,7 @@ Proof.
   apply Rle_trans with (sum n (fun a => al i a * (p * sum n (al j) + (1 - p) * al j a))).
   - rewrite (sum_ext n _ (fun a => al i a * (p * sum n (al j)) + (1 - p) * (al i a * al j a))) by (intros; ring).
     rewrite sum_plus, sum_scal_r, sum_scal.
-    assert (T1 : p <= sum n (al i) * (p * sum n (al j))) by (rewrite (Rmult_comm p); apply wu2024_cor1.two_sums;
+    assert (T1 : p <= sum n (al i) * (p * sum n (al j))) by (rewrite (Rmult_comm p); apply wu2024_1.two_sums;
       auto).
     assert (T2 : K <= sum n (fun a => al i a * al j a)).
     { eapply Rle_trans; [|apply (sum_injected n k f (fun a => al i a * al j a) Inj)].
@@ -372,7 +371,7 @@ Proof.
   { induction m as [|m IH]; intros Hm; [split; [exact U0|intros i j Hi Hj; specialize (acute i j Hi Hj); simpl;
     lra]|].
     destruct IH as [U D]; [simpl in Hm; lia|]. simpl in Hm. split.
-    - destruct (wu2024_cor1.acute_run n d A W Z t G (f 0%nat) s eps n0 St Or HZ e0 G1 (Cen 0%nat k0) HA (m * s) _ (Pp
+    - destruct (wu2024_1.acute_run n d A W Z t G (f 0%nat) s eps n0 St Or HZ e0 G1 (Cen 0%nat k0) HA (m * s) _ (Pp
       m) U D s ltac:(lia)) as [V _].
       replace (S m * s)%nat with (m * s + s)%nat by (simpl; lia). exact V.
     - intros i j Hi Hj. assert (B := centers_block (m * s) _ (Pp m) U D ltac:(lia) i j Hi Hj).
@@ -380,7 +379,7 @@ Proof.
   assert (Dm := Nat.div_mod t s ltac:(lia)). assert (Mm := Nat.mod_upper_bound t s ltac:(lia)).
     set (m := (t / s)%nat) in *.
   destruct (Rate m ltac:(lia)) as [U D].
-  destruct (wu2024_cor1.acute_run n d A W Z t G (f 0%nat) s eps n0 St Or HZ e0 G1 (Cen 0%nat k0) HA (m * s) _ (Pp m) U
+  destruct (wu2024_1.acute_run n d A W Z t G (f 0%nat) s eps n0 St Or HZ e0 G1 (Cen 0%nat k0) HA (m * s) _ (Pp m) U
     D (t mod s) ltac:(lia)) as (V & _ & _ & _ & _ & E).
   replace (m * s + t mod s)%nat with t in V, E by lia. split; [exact V|]. intros i j Hi Hj. specialize (E i j Hi Hj).
     lra.

@@ -1,7 +1,7 @@
 (** Registered statements about times that are integrals (Coquelicot's RInt), as Statements.v prints them. *)
 Require Import Reals Lra Psatz.
 From Coquelicot Require Import Coquelicot.
-From Rankmath Require Import own_late Language Statements IntervalZ.
+From Rankmath Require Import geshkovski2023 Language Statements IntervalZ.
 Local Open Scope R_scope.
 
 (** f <= G' on [a, b] bounds the integral of f. *)

@@ -3,7 +3,7 @@
     coordinates that no head writes. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality Classical.
 From Coquelicot Require Import Coquelicot.
-From Rankmath Require own_influence own_repeat barbero2024 own_lipschitz.
+From Rankmath Require barbero2024 own_lipschitz.
 From Rankmath Require Import Definitions Functions Norms Softmax Language LanguageFacts NetworkFacts Statements.
 Local Open Scope R_scope.
 
@@ -92,7 +92,7 @@ Theorem proved_own_repeat : statement_own_repeat.
 Proof.
   intros N PN p M H1 L1 LN _ S0. set (N' := causal_form N). assert (PN' := causal_form_proper N PN LN).
   assert (n0 := some_tokens N PN). assert (B := norm_2_layer N' 0 PN').
-  destruct (own_repeat.repeat_last (tokens N) (dim N) (layer_of N' 0) (X N 0) (norm_2 (W N 0%nat 0%nat)) n0 H1 eq_refl
+  destruct (barbero2024.repeat_last (tokens N) (dim N) (layer_of N' 0) (X N 0) (norm_2 (W N 0%nat 0%nat)) n0 H1 eq_refl
     (fun v => spectral_bound (dim N) (dim N) (W N 0%nat 0%nat) v) (spectral_nonneg _ _ _)) as [A1 A2].
   cbv zeta in A1, A2. change (dqk (layer_of N' 0)) with (dim N) in A1, A2.
   assert (Ep : attn (tokens N) (dim N) (dim N) (hd (layer_of N' 0) 0) (X N 0) (tokens N - 1)%nat (tokens N - 1)%nat =
@@ -103,15 +103,15 @@ Proof.
   assert (PR : proper R).
   { now apply repeated_proper. }
   assert (G : repeat_gap N 1 = l2 (dim N) (vsub (SA (tokens N) (dim N) (layer_of N' 0) (X N 0) (tokens N - 1)%nat)
-    (SA (tokens N + 1) (dim N) (layer_of N' 0) (own_repeat.repeated (tokens N) (X N 0)) (tokens N)))).
+    (SA (tokens N + 1) (dim N) (layer_of N' 0) (barbero2024.repeated (tokens N) (X N 0)) (tokens N)))).
   { unfold repeat_gap. apply (sn_ext (L2 (dim N))). intro a. unfold vsub. f_equal.
     - rewrite (X_causal N M LN) by lia. rewrite (X_none (causal_form N) 0 _ _ PN' LN).
       change (skip_of (causal_form N)) with (skip_of N).
       rewrite S0, Rmult_0_l, Rplus_0_l. reflexivity.
     - rewrite (X_none R 0 _ _ PR LN). change (skip_of R) with (skip_of N). rewrite S0, Rmult_0_l, Rplus_0_l.
       change (tokens R) with (S (tokens N)). rewrite Nat.add_1_r. change (layer_of R 0) with (layer_of N' 0).
-      replace (X R 0) with (own_repeat.repeated (tokens N) (X N 0)); [reflexivity|].
-      apply functional_extensionality; intro i. unfold own_repeat.repeated. cbn [X]. unfold laid.
+      replace (X R 0) with (barbero2024.repeated (tokens N) (X N 0)); [reflexivity|].
+      apply functional_extensionality; intro i. unfold barbero2024.repeated. cbn [X]. unfold laid.
       change (lnorm R) with (lnorm N). rewrite LN. reflexivity. }
   unfold diameter. rewrite G. split; [exact A1|exact A2].
 Qed.
@@ -135,7 +135,7 @@ Lemma influence_along k v : (k < tokens N)%nat -> exists g : vec, (forall b, (b 
 Proof.
   intros Hk. set (N' := causal_form N). assert (PN' := causal_form_proper N PN LN).
     assert (B := norm_2_layer N' 0 PN').
-  destruct (own_influence.influence (tokens N) (dim N) (layer_of N' 0) (skip_of N) (X N 0) (norm_2 (W N 0%nat 0%nat))
+  destruct (barbero2024.influence (tokens N) (dim N) (layer_of N' 0) (skip_of N) (X N 0) (norm_2 (W N 0%nat 0%nat))
     (scale N * norm_2 (W_QK N 0%nat 0%nat)) k v Hk (some_dim N PN) H1 eq_refl) as [g [Dg Bg]].
   - intro c. cbn. rewrite KB. ring.
   - apply spectral_nonneg.

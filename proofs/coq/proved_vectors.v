@@ -1,8 +1,8 @@
 (** Registered statements about vectors, as Statements.v prints them: proved_KEY and refuted_KEY. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
-From Rankmath Require own_tv dong2021_A_3 dong2021_norm velickovic2024 own_contranorm own_entropy_order wu2024_L13
-  own_hemisphere own_gaussian_length wu2024_L13_repaired.
+From Rankmath Require own_tv dong2021 geshkovski2023 own_contranorm zhai2023 wu2024_L13 own_hemisphere
+    own_gaussian_length.
 From Rankmath Require Import Definitions Norms IntervalZ Language LanguageFacts Statements.
 Local Open Scope R_scope.
 
@@ -35,13 +35,13 @@ Qed.
 
 (** e^D <= 1 + 2D up to the root x*. *)
 Lemma below_x_star xs D : is_x_star xs -> 0 <= D <= xs -> exp D <= 1 + 2 * D.
-Proof. intros H [D0 D1]. now apply (dong2021_A_3.x_star_order xs D H D0). Qed.
+Proof. intros H [D0 D1]. now apply (dong2021.x_star_order xs D H D0). Qed.
 
 Theorem proved_dong2021_A_3 : statement_dong2021_A_3.
 Proof.
   intros n m c E Hn Hm xs Hx Hosc.
   assert (S : forall i, (i < n)%nat -> forall j, (j < m)%nat -> _) by (intros i Hi;
-    exact (dong2021_A_3.sandwich m (shares c) (row E i) (osc (row E i)) (fun j _ => Rlt_le _ _ (shares_pos m c j Hm))
+    exact (dong2021.sandwich m (shares c) (row E i) (osc (row E i)) (fun j _ => Rlt_le _ _ (shares_pos m c j Hm))
       (shares_sum m c Hm) (fun j k Hj Hk _ _ => osc_spec m (row E i) j k Hj Hk))).
   split; intros i Hi.
   - apply gain_bound; [exact Hm|]. intros j Hj. apply (S i Hi j Hj).
@@ -64,26 +64,26 @@ Qed.
 
 Theorem proved_dong2021_norm : statement_dong2021_norm.
 Proof.
-  exists 2%nat, 2%nat, dong2021_norm.first_row, dong2021_norm.first_col. split; [lia|split; [lia|]].
-  apply (dong2021_norm.composite_not_norm 2). lia.
+  exists 2%nat, 2%nat, dong2021.first_row, dong2021.first_col. split; [lia|split; [lia|]].
+  apply (dong2021.composite_not_norm 2). lia.
 Qed.
 
 Theorem proved_velickovic2024_2_2 : statement_velickovic2024_2_2.
 Proof.
   intros m c Hm. unfold largest_share, least_share, count, shares. split.
-  - apply largest_lub; [exact Hm|]. intros j Hj. apply velickovic2024.velickovic_2_2; [exact Hj|].
+  - apply largest_lub; [exact Hm|]. intros j Hj. apply geshkovski2023.velickovic_2_2; [exact Hj|].
     intros; now apply osc_spec.
-  - apply least_glb; [exact Hm|]. intros j Hj. apply velickovic2024.velickovic_2_2; [exact Hj|].
+  - apply least_glb; [exact Hm|]. intros j Hj. apply geshkovski2023.velickovic_2_2; [exact Hj|].
     intros; now apply osc_spec.
 Qed.
 
 Theorem proved_own_dispersion : statement_own_dispersion.
 Proof.
   intros m c Hm. unfold largest_share, least_share, count, shares. split.
-  - apply largest_lub; [exact Hm|]. intros j Hj. apply velickovic2024.dispersion; [exact Hj|].
+  - apply largest_lub; [exact Hm|]. intros j Hj. apply geshkovski2023.dispersion; [exact Hj|].
     intros; now apply osc_spec.
   - apply least_glb; [exact Hm|]. intros j Hj. unfold Rdiv. rewrite Rmult_1_l.
-    apply velickovic2024.dispersion; [exact Hj|]. intros; now apply osc_spec.
+    apply geshkovski2023.dispersion; [exact Hj|]. intros; now apply osc_spec.
 Qed.
 
 Theorem proved_own_contranorm : statement_own_contranorm.
@@ -115,7 +115,7 @@ Proof.
 Qed.
 
 Theorem proved_own_entropy_order : statement_own_entropy_order.
-Proof. intros T sg beta HT Hs. apply (own_entropy_order.entropy_order T sg); lra. Qed.
+Proof. intros T sg beta HT Hs. apply (zhai2023.entropy_order T sg); lra. Qed.
 
 (** T = 2, sigma = 10, c = 1: the claim is 20 e^-10, which is below log 2. *)
 Theorem refuted_folk_entropy_order : ~ statement_folk_entropy_order.
@@ -143,25 +143,25 @@ Proof.
   { assert (Q := own_hemisphere.l2_sq d x). unfold unit_vector in U. rewrite U, Rmult_1_l in Q. rewrite Q.
     unfold dot, u. apply sum_ext; intros; ring. }
   assert (up : / w <= u (d - 2)%nat) by (unfold u; lra).
-  assert (LC : is_log_concave x -> wu2024_L13_repaired.log_concave d u).
+  assert (LC : is_log_concave x -> wu2024_L13.log_concave d u).
   { intros H b c Hb Hc. rewrite <- !A by lia. now apply H. }
-  assert (GR : is_graded x w -> wu2024_L13_repaired.graded d w u).
+  assert (GR : is_graded x w -> wu2024_L13.graded d w u).
   { intros H b Hb. rewrite <- !A by lia. now apply H. }
-  assert (SS : wu2024_L13_repaired.small_sums d w u).
-  { destruct C as [C|C]; [apply wu2024_L13_repaired.lc_small_sums|apply wu2024_L13_repaired.gr_small_sums]; auto; lra. }
-  destruct (wu2024_L13_repaired.repaired_step d w x d2 ltac:(lra) U S0 P SS) as [q0 [Sp [Y0 Yp]]].
+  assert (SS : wu2024_L13.small_sums d w u).
+  { destruct C as [C|C]; [apply wu2024_L13.lc_small_sums|apply wu2024_L13.gr_small_sums]; auto; lra. }
+  destruct (wu2024_L13.repaired_step d w x d2 ltac:(lra) U S0 P SS) as [q0 [Sp [Y0 Yp]]].
   set (y := unit_of (shifted x w)). change (sphere d (wu2024_L13.shift_step d w x)) with y in *.
-  set (q := l2 d (wu2024_L13.shift_step d w x)) in *. set (V := wu2024_L13_repaired.v d w u) in *.
+  set (q := l2 d (wu2024_L13.shift_step d w x)) in *. set (V := wu2024_L13.v d w u) in *.
   assert (YA : forall a, (a < d - 1)%nat -> Rabs (y a) = V a / q).
   { intros a Ha. rewrite Rabs_left1 by auto. rewrite Sp by lia. unfold V, u. lra. }
   split; [now split|split].
   - intros C' b c Hb Hc. rewrite !YA by lia.
-    assert (L := wu2024_L13_repaired.v_lc d w u d2 ltac:(lra) u0 (LC C') b c Hb Hc). fold V in L.
+    assert (L := wu2024_L13.v_lc d w u d2 ltac:(lra) u0 (LC C') b c Hb Hc). fold V in L.
     replace (V b / q * (V (S c) / q)) with (V b * V (S c) / (q * q)) by (field; lra).
     replace (V (S b) / q * (V c / q)) with (V (S b) * V c / (q * q)) by (field; lra).
     apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat; nra|exact L].
   - intros C' b Hb. rewrite !YA by lia.
-    assert (L := wu2024_L13_repaired.v_graded d w u d2 ltac:(lra) u0 (GR C') b Hb). fold V in L.
+    assert (L := wu2024_L13.v_graded d w u d2 ltac:(lra) u0 (GR C') b Hb). fold V in L.
     replace (w * (V b / q)) with (w * V b / q) by (field; lra).
     replace (sqrt (w ^ 2 - 1) * (V (S b) / q)) with (sqrt (w ^ 2 - 1) * V (S b) / q) by (field; lra).
     apply Rmult_le_compat_r; [left; now apply Rinv_0_lt_compat|exact L].

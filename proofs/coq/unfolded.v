@@ -11,11 +11,10 @@
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Coquelicot Require Import Lim_seq Complex.
 From Rankmath Require Import Definitions Functions Norms Softmax own_tv own_diameter own_skip_lower seed_closure
-  dong2021_2_1 dong2021_A_3 dong2021_norm.
-From Rankmath Require Import dong2021v1_2_3 centred_form own_gamma_free.
+    dong2021.
+From Rankmath Require Import dong2021v1_2_2 centred_form own_gamma_free.
 From Rankmath Require own_stable_every_rank.
-From Rankmath Require Import Masks SphereLayer Spectrum theorem_A wu2024_conjecture wu2024_3_measure wu2024_1
-  own_hemisphere.
+From Rankmath Require Import Masks SphereLayer Spectrum theorem_A wu_all_n wu2024_3 wu2024_1 own_hemisphere.
 Local Open Scope R_scope.
 
 (* ---------- between the two languages ---------- *)
@@ -344,7 +343,7 @@ Proof.
         norminf (S r) (S e) A = c)
       by (intros A u e c [V [k [Hk Q]]]; apply plain_max; [exact V|eauto|rewrite <- Q; apply sum_nonneg; intros;
         apply Rabs_pos]).
-    destruct (C n d q (fun h => WQ (hh h)) (fun h => WK (hh h)) (fun h => WV (hh h)) (fun h => bQ (hh h)) (fun h => bK
+    destruct (C n d q (fun h => WQ (hh h)) (fun h => Definitions.WK (hh h)) (fun h => WV (hh h)) (fun h => bQ (hh h)) (fun h => bK
       (hh h)) b X x beta
       (norm1 (S n) (S d) (centred X x)) (norminf (S n) (S d) (centred X x))) as [y [y1 [yi [E1 [E2 T]]]]].
     + intros h a1 v1 vi Hh A1 A2 A3. rewrite <- (U1 _ _ _ _ A1), <- (U1 _ _ _ _ A2), <- (U2 _ _ _ _ A3). apply (Hb h).
@@ -357,9 +356,9 @@ Proof.
       assert (G : centred (SA (S n) (S d) {| nheads := 2; dqk := S q; hd := hh;
         bout := b |} X) y = fun i a => sum 2 (fun h => sum (S d) (fun a0 => sum (S n) (fun j =>
         exp (sum (S q) (fun c => (sum (S d) (fun a1 => X i a1 * WQ (hh h) a1 c) + bQ (hh h) c) * (sum (S d) (fun a1 =>
-          X j a1 * WK (hh h) a1 c) + bK (hh h) c)) / sqrt (INR (S q))) /
+          X j a1 * Definitions.WK (hh h) a1 c) + bK (hh h) c)) / sqrt (INR (S q))) /
         sum (S n) (fun k => exp (sum (S q) (fun c => (sum (S d) (fun a1 => X i a1 * WQ (hh h) a1 c) + bQ (hh h) c) *
-          (sum (S d) (fun a1 => X k a1 * WK (hh h) a1 c) + bK (hh h) c)) / sqrt (INR (S q)))) * X j a0) * WV (hh h) a0
+          (sum (S d) (fun a1 => X k a1 * Definitions.WK (hh h) a1 c) + bK (hh h) c)) / sqrt (INR (S q)))) * X j a0) * WV (hh h) a0
             a)) + b a - y a).
       { apply functional_extensionality; intro i. apply functional_extensionality; intro a. unfold centred, vsub, SA.
         cbn [nheads bout hd dqk]. f_equal. f_equal. apply sum_ext; intros h _.

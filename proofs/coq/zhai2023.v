@@ -1,3 +1,159 @@
+(** own:entropy-order, noci2022:zero-grad, own:zero-grad, folk:entropy-order, zhai2023:3.1.  What each is stands
+    before its theorems. *)
+Require Import Reals Lra Lia Psatz.
+From Coquelicot Require Import Coquelicot.
+From Rankmath Require Import Definitions Functions Norms seed_closure Softmax own_tv Quantities own_order.
+Local Open Scope R_scope.
+
+(** own:entropy-order.  The least entropy Phi_T(sigma) of a softmax over T keys with logits of length at most sigma is,
+  with beta = e^(-sigma sqrt(T/(T-1))), at least
+    sigma sqrt(T(T-1)) beta/(1 + (T-1) beta) and at most (T-1) beta (1 + sigma sqrt(T/(T-1)))  [entropy_order]. *)
+
+Definition decay (T s : R) : R := exp (- (s * sqrt (T / (T - 1)))).
+(** log(1 + (T-1) beta) + s sqrt(T(T-1)) beta/(1 + (T-1) beta) *)
+Definition entropy_floor (T s : R) : R := ln (1 + (T - 1) * decay T s) + s * sqrt (T * (T - 1)) * decay T s / (1 + (T -
+  1) * decay T s).
+
+Theorem entropy_order T sigma : 2 <= T -> 0 < sigma -> let beta := exp (- sigma * sqrt (T / (T - 1))) in
+  sigma * sqrt (T * (T - 1)) * beta / (1 + (T - 1) * beta) <= entropy_floor T sigma /\
+  entropy_floor T sigma <= (T - 1) * beta * (1 + sigma * sqrt (T / (T - 1))).
+Proof.
+  intros HT Hs beta. assert (B : decay T sigma = beta) by (unfold decay, beta; f_equal; ring). unfold entropy_floor.
+  rewrite B.
+  assert (Bp : 0 < beta) by apply exp_pos. set (x := (T - 1) * beta).
+  assert (X : 0 < x) by (apply Rmult_lt_0_compat; lra).
+  assert (L0 : 0 < ln (1 + x)) by (rewrite <- ln_1; apply ln_increasing; lra).
+  assert (L1 : ln (1 + x) <= x) by (rewrite <- (ln_exp x) at 2; left; apply ln_increasing; [lra|apply exp_ineq1; lra]).
+  split; [lra|]. set (r := sqrt (T / (T - 1))). assert (R0 : 0 <= r) by apply sqrt_pos.
+  assert (E : sqrt (T * (T - 1)) = (T - 1) * r).
+  { unfold r. rewrite <- (sqrt_square (T - 1)) at 2 by lra. rewrite <- sqrt_mult_alt by nra. f_equal. field. lra. }
+  rewrite E. replace (sigma * ((T - 1) * r) * beta) with (x * (sigma * r)) by (unfold x; ring).
+  assert (S0 : 0 <= x * (sigma * r)) by (apply Rmult_le_pos; [lra|apply Rmult_le_pos; lra]).
+  assert (Q : x * (sigma * r) / (1 + x) <= x * (sigma * r)).
+  { rewrite <- (Rmult_1_r (x * (sigma * r))) at 2. apply Rmult_le_compat_l; [exact S0|]. rewrite <- Rinv_1 at 2.
+    apply Rinv_le_contravar; lra. }
+  lra.
+Qed.
+
+(** noci2022:zero-grad and own:zero-grad.  Row i of softmax(Z M Z^T) Z V, moved along M + h G,
+  has the derivative sum_j p_j (f_j - f_p) y_j, f_j = z_i G z_j, y_j = z_j V; its length
+    is at most osc(f) max |y_j - y_k| / 4  [zero_grad].  So on equal tokens no weight of W_QK has a gradient
+      [no_grad]. *)
+
+Lemma argmax n (f : vec) : (0 < n)%nat -> exists i, (i < n)%nat /\ forall j, (j < n)%nat -> f j <= f i.
+Proof.
+  induction n as [|n IH]; intros H; [lia|]. destruct (Nat.eq_dec n 0) as [->|Hn]; [exists 0%nat; split; [lia|];
+    intros j Hj; replace j with 0%nat by lia; lra|].
+  destruct IH as [i [Hi M]]; [lia|]. destruct (Rle_or_lt (f n) (f i)) as [L|L]; [exists i|exists n]; (split; [lia|]);
+    intros j Hj; (destruct (Nat.eq_dec j n) as [->|Hj']; [lra|]); specialize (M j ltac:(lia)); lra.
+Qed.
+
+(** The mean deviation is at most half the oscillation. *)
+Lemma mean_deviation n p f D : (forall j, (j < n)%nat -> 0 <= p j) -> sum n p = 1 -> (forall j k, (j < n)%nat ->
+  (k < n)%nat -> f j - f k <= D) ->
+  sum n (fun j => p j * Rabs (f j - avg n p f)) <= D / 2.
+Proof.
+  intros p0 p1 Ho. destruct (Nat.eq_dec n 0) as [->|Hn]; [simpl in p1; lra|].
+  destruct (argmax n f ltac:(lia)) as [i [Hi Mi]]. destruct (argmax n (fun j => - f j) ltac:(lia)) as [k [Hk Mk]].
+  cbv beta in Mk. assert (Dik := Ho i k Hi Hk). assert (Dii := Ho i i Hi Hi).
+  set (c := (f i + f k) / 2). set (g := fun j => Rabs (f j - avg n p f)).
+  assert (V := var_pos n p p0 p1 g). assert (W := var_about n p p1 f c).
+  assert (Eq : sum n (fun j => p j * (g j * g j)) = cov n p f f).
+  { transitivity (sum n (fun j => p j * ((f j - avg n p f) * (f j - avg n p f)))); [|rewrite (cov_about n p p1); ring].
+    apply sum_ext; intros j _. unfold g. rewrite <- Rabs_mult, Rabs_right by (apply Rle_ge, Rle_0_sqr). reflexivity. }
+  assert (B : sum n (fun j => p j * ((f j - c) * (f j - c))) <= D / 2 * (D / 2)).
+  { rewrite <- (Rmult_1_l (D / 2 * (D / 2))), <- p1, <- sum_scal_r. apply sum_le; intros j Hj.
+    apply Rmult_le_compat_l; [auto|]. assert (A1 := Mi j Hj). assert (A2 := Mk j Hj).
+    assert (Rabs (f j - c) <= D / 2) by (apply Rabs_le; unfold c; lra). assert (P := Rabs_pos (f j - c)).
+    replace ((f j - c) * (f j - c)) with (Rabs (f j - c) * Rabs (f j - c)) by (rewrite <- Rabs_mult;
+      apply Rabs_right, Rle_ge, Rle_0_sqr).
+    apply Rmult_le_compat; assumption. }
+  unfold cov in V. rewrite Eq in V. change (sum n (fun j => p j * Rabs (f j - avg n p f))) with (avg n p g).
+  apply Rsqr_incr_0_var; [|lra]. unfold Rsqr. lra.
+Qed.
+
+(** The output of one query along a direction of its logits. *)
+Lemma mix_derivative n (l f y : vec) g : (0 < n)%nat -> is_derive (fun h => sum n (fun j => softmax n (fun _ => 1) (fun
+  k => l k + h * f k) j * y j)) 0 g ->
+  let p := softmax n (fun _ => 1) l in g = sum n (fun j => p j * (f j - avg n p f) * y j).
+Proof.
+  intros Hn Hg p. assert (W : weights n (fun _ => 1)) by (split; [intros; lra|exists 0%nat; split; [lia|lra]]).
+  set (Z := fun h => sum n (fun k => 1 * exp (l k + h * f k))).
+  set (A := fun h => sum n (fun k => y k * exp (l k + h * f k))).
+  assert (Zp : forall h, 0 < Z h) by (intro h; apply (tilt_Z_pos n (fun _ => 1) W (fun k => l k + h * f k))).
+  assert (DZ : is_derive Z 0 (sum n (fun k => f k * exp (l k + 0 * f k)))).
+  { apply (derive_sum n (fun k h => 1 * exp (l k + h * f k)) (fun k h => f k * exp (l k + h * f k))). intros k _.
+    auto_derive; [exact I|ring]. }
+  assert (DA : is_derive A 0 (sum n (fun k => y k * (f k * exp (l k + 0 * f k))))).
+  { apply (derive_sum n (fun k h => y k * exp (l k + h * f k)) (fun k h => y k * (f k * exp (l k + h * f k)))).
+    intros k _. auto_derive; [exact I|ring]. }
+  assert (D : is_derive (fun h => A h / Z h) 0 g).
+  { apply (is_derive_ext (fun h => sum n (fun j => softmax n (fun _ => 1) (fun k => l k + h * f k) j * y j)));
+      [|exact Hg]. intro h. unfold A, Rdiv. rewrite <- sum_scal_r. apply sum_ext; intros j _.
+    unfold softmax, tilt. fold (Z h). unfold Rdiv. ring. }
+  assert (D2 := is_derive_div A Z 0 _ _ DA DZ (Rgt_not_eq _ _ (Zp 0))).
+  assert (Eg := eq_trans (eq_sym (is_derive_unique _ _ _ D)) (is_derive_unique _ _ _ D2)). rewrite Eg.
+  assert (pE : forall j, p j = exp (l j + 0 * f j) / Z 0).
+  { intro j. unfold p, softmax, tilt, Z. rewrite Rmult_1_l. f_equal; [f_equal; ring|]. apply sum_ext; intros k _.
+    do 2 f_equal. ring. }
+  assert (Z0 := Zp 0).
+  assert (E1 : sum n (fun k => f k * exp (l k + 0 * f k)) = avg n p f * Z 0) by (unfold avg; rewrite <- sum_scal_r;
+    apply sum_ext; intros; rewrite pE; field; lra).
+  assert (E2 : A 0 = sum n (fun k => p k * y k) * Z 0) by (unfold A; rewrite <- sum_scal_r; apply sum_ext; intros;
+    rewrite pE; field; lra).
+  assert (E3 : sum n (fun k => y k * (f k * exp (l k + 0 * f k))) = sum n (fun k => p k * f k * y k) * Z 0) by (rewrite
+    <- sum_scal_r; apply sum_ext; intros; rewrite pE; field; lra).
+  rewrite E1, E2, E3. match goal with |- @eq _ ?a ?b => change (@eq R a b) end.
+  rewrite (sum_ext n (fun j => p j * (f j - avg n p f) * y j) (fun j => p j * f j * y j - avg n p f * (p j * y j))) by
+    (intros; ring). rewrite sum_minus, sum_scal. field. lra.
+Qed.
+
+Theorem zero_grad n d e (Z M G V : mat) i (g : vec) F D : (i < n)%nat ->
+  (forall a, (a < e)%nat -> is_derive (fun h => sum n (fun j => softmax n (fun _ => 1) (fun k => bil d (Z i) M (Z k) +
+    h * bil d (Z i) G (Z k)) j * vmat d (Z j) V a)) 0 (g a)) ->
+  (forall j k, (j < n)%nat -> (k < n)%nat -> bil d (Z i) G (Z j) - bil d (Z i) G (Z k) <= F) ->
+  (forall j k, (j < n)%nat -> (k < n)%nat -> l2 e (vsub (vmat d (Z j) V) (vmat d (Z k) V)) <= D) ->
+  l2 e g <= D * F / 4.
+Proof.
+  intros Hi Hg HF HD. set (l := fun k => bil d (Z i) M (Z k)). set (f := fun k => bil d (Z i) G (Z k)).
+  set (p := softmax n (fun _ => 1) l).
+  assert (W : weights n (fun _ => 1)) by (split; [intros; lra|exists 0%nat; split; [lia|lra]]).
+  assert (p0 : forall j, (j < n)%nat -> 0 <= p j) by (intros; now apply tilt_nonneg).
+  assert (p1 : sum n p = 1) by (now apply tilt_sum).
+  set (nu := fun j => p j * (f j - avg n p f)).
+  assert (N0 : sum n nu = 0) by (unfold nu; rewrite (sum_ext n _ (fun j => p j * f j - p j * avg n p f)) by (intros;
+    ring); rewrite sum_minus, sum_scal_r, p1; unfold avg; ring).
+  assert (D0 : 0 <= D) by (eapply Rle_trans; [apply sqrt_pos|apply (HD i i Hi Hi)]).
+  assert (T := transport (L2 e) n nu (fun j => vmat d (Z j) V) D N0 HD).
+  assert (E : l2 e g = l2 e (fun a => sum n (fun j => nu j * vmat d (Z j) V a))).
+  { unfold l2, dot. f_equal. apply sum_ext; intros a Ha. rewrite (mix_derivative n l f (fun j => vmat d (Z j) V a) (g
+      a) ltac:(lia) (Hg a Ha)). reflexivity. }
+  rewrite E. eapply Rle_trans; [exact T|]. assert (MD := mean_deviation n p f F p0 p1 HF).
+  rewrite (sum_ext n (fun j => Rabs (nu j)) (fun j => p j * Rabs (f j - avg n p f))) by (intros j Hj; unfold nu;
+    rewrite Rabs_mult, (Rabs_right (p j)) by (apply Rle_ge; auto); reflexivity).
+  apply Rle_trans with (/ 2 * (F / 2) * D); [|right; field]. apply Rmult_le_compat_r; [exact D0|]. lra.
+Qed.
+
+Theorem no_grad n d e (Z M G V : mat) i (g : vec) : (i < n)%nat -> (forall j k a, (j < n)%nat -> (k < n)%nat ->
+  (a < d)%nat -> Z j a = Z k a) ->
+  (forall a, (a < e)%nat -> is_derive (fun h => sum n (fun j => softmax n (fun _ => 1) (fun k => bil d (Z i) M (Z k) +
+    h * bil d (Z i) G (Z k)) j * vmat d (Z j) V a)) 0 (g a)) ->
+  forall a, (a < e)%nat -> g a = 0.
+Proof.
+  intros Hi Eq Hg a Ha. assert (S := zero_grad n d e Z M G V i g 0 0 Hi Hg).
+  assert (L : l2 e g <= 0 * 0 / 4).
+  { apply S.
+    - intros j k Hj Hk. right. apply Rminus_diag_eq. unfold bil. apply sum_ext; intros u Hu.
+      apply sum_ext; intros w Hw. now rewrite (Eq j k w Hj Hk Hw).
+    - intros j k Hj Hk. right. unfold l2, dot. rewrite (sum_ext e _ (fun _ => 0)); [rewrite sum_zero; apply sqrt_0|].
+      intros b _. unfold vsub. rewrite (vmat_ext d (Z j) (Z k)) by (intros; now apply Eq). ring. }
+  assert (Q : dot e g g <= 0).
+  { assert (P := dot_pos e g). assert (R := sqrt_sqrt (dot e g g) P). unfold l2 in L.
+    assert (sqrt (dot e g g) = 0) by (apply Rle_antisym; [lra|apply sqrt_pos]). rewrite H in R. lra. }
+  assert (T := sum_term_le e (fun b => g b * g b) a (fun b _ => Rle_0_sqr (g b)) Ha). cbv beta in T. unfold dot in Q.
+  assert (g a * g a <= 0) by lra. nra.
+Qed.
+
 (** zhai2023:3.1, as we read it.  Every row of softmax(X W X^T), for T >= 2 tokens,
   has an entropy of at least Phi_T(sigma), sigma = |W|_2 |X X^T|_2  [zhai_3_1]; Phi_T(sigma) is that of one logit
     above T - 1 equal ones, of length sigma.  For logits of length at most sigma that is [entropy_low].
@@ -7,10 +163,6 @@
       and psi(y) <= 0 else  [psi_grows].  Both bound sum_k (b - y_k) e^(y_k) from below by
     e^G + T - 1: for y_k = u_k + G/T by the squares of the y_k, else for y_k = u_k - max u + G by their sum.
     And log is concave. *)
-Require Import Reals Lra Lia Psatz.
-From Coquelicot Require Import Coquelicot.
-From Rankmath Require Import Definitions Functions Norms Softmax Quantities seed_closure own_entropy_order noci2022.
-Local Open Scope R_scope.
 
 Definition psi (b y : R) : R := (b + (b - 1) * y - (b - y) * exp y) / (y * y).
 
@@ -217,3 +369,40 @@ Theorem zhai_3_1 n d (X W : mat) w g i : (2 <= n)%nat -> (i < n)%nat -> 0 <= w -
   (forall c, l2 n (vmat n c (fun i j => dot d (X i) (X j))) <= g * l2 n c) ->
   entropy_floor (INR n) (w * g) <= entropy n (softmax n (fun _ => 1) (fun j => bil d (X i) W (X j))).
 Proof. intros Hn Hi w0 g0 HW HG. apply entropy_low; [exact Hn|now apply Rmult_le_pos|now apply logits_short]. Qed.
+
+(** folk:entropy-order.  "The least entropy of attention over T tokens with logits of size sigma, Phi_T(sigma),
+  is at least of the order of T sigma e^-sigma."  For every number
+    T >= 2 of tokens and every constant c > 0 it fails from some sigma on  [entropy_order_fails];
+      so no c holds for all T and sigma  [entropy_order_refuted]. *)
+
+Theorem entropy_order_fails T c : 2 <= T -> 0 < c -> exists s, 0 < s /\ entropy_floor T s < c * T * s * exp (- s).
+Proof.
+  intros HT Hc. assert (g1 : 1 < sqrt (T / (T - 1))).
+  { rewrite <- sqrt_1 at 1. apply sqrt_lt_1_alt. split; [lra|]. apply Rmult_lt_reg_r with (T - 1); [lra|]. unfold Rdiv.
+    rewrite Rmult_assoc, Rinv_l by lra. lra. }
+  set (g := sqrt (T / (T - 1))) in *. set (s := 1 + (1 + g) / (c * (g - 1))).
+  assert (q0 : 0 < (1 + g) / (c * (g - 1))) by (apply Rdiv_lt_0_compat; [lra|apply Rmult_lt_0_compat; lra]).
+  assert (s1 : 1 < s) by (unfold s; lra).
+  exists s. split; [lra|]. destruct (entropy_order T s HT ltac:(lra)) as [_ U]. eapply Rle_lt_trans; [exact U|]. fold g.
+  replace (- s * g) with (- (s * (g - 1)) + - s) by ring. rewrite exp_plus. assert (e0 := exp_pos (- s)).
+  set (k := s * (g - 1)). assert (k0 : 0 < k) by (unfold k; apply Rmult_lt_0_compat; lra).
+  assert (e1 : exp (- k) <= / (1 + k)) by (rewrite exp_Ropp; apply Rinv_le_contravar; [lra|apply exp_ineq1_le]).
+  assert (ck : 1 + g < c * k).
+  { unfold k, s. replace (c * ((1 + (1 + g) / (c * (g - 1))) * (g - 1))) with (c * (g - 1) + (1 + g)) by (field; lra).
+    assert (0 < c * (g - 1)) by (apply Rmult_lt_0_compat; lra). lra. }
+  assert (A : exp (- k) * (1 + s * g) < c * s).
+  { apply Rle_lt_trans with (/ (1 + k) * (1 + s * g)); [apply Rmult_le_compat_r; [nra|exact e1]|].
+    apply Rmult_lt_reg_l with (1 + k); [lra|]. rewrite <- Rmult_assoc, Rinv_r, Rmult_1_l by lra.
+    assert (0 < c * s) by nra. nra. }
+  apply Rlt_le_trans with (T * (c * s) * exp (- s)); [|right; ring].
+  replace ((T - 1) * (exp (- k) * exp (- s)) * (1 + s * g)) with ((T - 1) * (exp (- k) * (1 + s * g)) * exp (- s)) by
+    ring.
+  apply Rmult_lt_compat_r; [exact e0|]. assert (0 < exp (- k) * (1 + s * g)) by (apply Rmult_lt_0_compat;
+    [apply exp_pos|nra]). nra.
+Qed.
+
+Definition entropy_order_claim : Prop := forall T s c, 2 <= T -> 0 < s -> 0 < c ->
+  c * T * s * exp (- s) <= entropy_floor T s.
+Theorem entropy_order_refuted : ~ entropy_order_claim.
+Proof. intros H. destruct (entropy_order_fails 2 1 ltac:(lra) ltac:(lra)) as [s [Hs L]].
+specialize (H 2 s 1 ltac:(lra) Hs ltac:(lra)). lra. Qed.

@@ -675,10 +675,10 @@ def derivation_file(claim: str, given: Sequence[str], lines: Sequence[Mapping[st
         " Derivation.\nLocal Open Scope R_scope."
     )
     if printer.bridged:
-        more = "dong2021_A_3 Lemmas_layer Network Lemmas\n  Derivation Bridge Registered"
+        more = "dong2021 Lemmas_layer Network Lemmas\n  Derivation Bridge Registered"
         head = head.replace("Network Lemmas Derivation", more)
     elif "x_star" in printer.about:
-        head = head.replace("Lemmas_functions", "Lemmas_functions dong2021_A_3")
+        head = head.replace("Lemmas_functions", "Lemmas_functions dong2021")
     if "interval with" in printed:
         head = head.replace("\nLocal", "\nFrom Rankmath Require Import IntervalZ.\nLocal")
     return f"{comment}\n{head}\n\n{printed}"

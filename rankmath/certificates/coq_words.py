@@ -533,7 +533,7 @@ def registered_file() -> str:
         "(** Registered statements in the words of Network.v, for derivations that cite them; printed by\n"
         "    [python -m rankmath.certificates.coq_words registered]: do not edit. *)\n"
         "Require Import Reals Lra Lia.\n"
-        "From Rankmath Require Import Definitions Functions Norms Masks dong2021_A_3 Quantities Lemmas_layer Network"
+        "From Rankmath Require Import Definitions Functions Norms Masks dong2021 Quantities Lemmas_layer Network"
         " Bridge.\n"
         f"From Rankmath Require {' '.join(files)}.\n"
         "Local Open Scope R_scope."
@@ -550,7 +550,7 @@ def lemmas_file() -> str:
         "    [python -m rankmath.certificates.coq_words]: do not edit.  The words are those of Network.v,\n"
         "    the proofs those of the files Lemmas_*.v. *)\n"
         "Require Import Reals Lra Lia Psatz.\n"
-        "From Rankmath Require Import Definitions Functions Norms Masks dong2021_A_3 Quantities.\n"
+        "From Rankmath Require Import Definitions Functions Norms Masks dong2021 Quantities.\n"
         f"From Rankmath Require Import {' '.join(files)} Network.\n"
         "Local Open Scope R_scope."
     )

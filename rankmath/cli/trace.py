@@ -61,8 +61,11 @@ def trace(
     """
     from rankmath.attention.trace import trace as run_trace
     from rankmath.console import print_table
+    from rankmath.linalg.residuals import RESIDUAL_NORMS
     from rankmath.model.network import Network
+    from rankmath.validation import as_choice
 
+    as_choice("--residual", residual, RESIDUAL_NORMS)  # --norm is the LayerNorm's
     if path is None:
 
         def drawn(count: int) -> Network:

@@ -400,9 +400,13 @@ def sharpen(
             by_size[size] = others, seen
     if near is not None and best > 0:
         try:
-            small = _shrunk(at(best * (1 - 1e-5)), near, AFTER_CTRL_C if interrupted else min(5.0, seconds / 8))
+            # Short numbers are worth some digits of a constant: more where time is short, most where none is best.
+            kept = min(best * (1 - (1e-3 if interrupted else 1e-5)), 1.001 * _UNBOUNDED)
+            small = _shrunk(at(kept), near, AFTER_CTRL_C if interrupted else min(5.0, seconds / 8))
             if (threshold := _threshold(at, small)) > 0:
                 best, near = threshold, small
+            elif judge(at(best), small, "balls").outcome == Outcome.VIOLATED:  # as with every constant
+                near = small
         except KeyboardInterrupt:
             interrupted.append(True)
 

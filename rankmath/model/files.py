@@ -50,7 +50,8 @@ def load(path: str | os.PathLike[str]) -> Network:
         with open(path, "rb") as opened, np.lib.npyio.NpzFile(opened, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
     except damaged as error:
-        raise InvalidArgument(f"path: {os.fspath(path)!r} given; not a readable npz file ({error})") from None
+        why = (isinstance(error, OSError) and error.strerror) or error
+        raise InvalidArgument(f"path: {os.fspath(path)!r} given; not a readable npz file ({why})") from None
     try:
         header = json.loads(str(arrays["header"]))
         if header["format"] != FORMAT:

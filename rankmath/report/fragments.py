@@ -36,11 +36,15 @@ def label(name: str) -> str:
 
 
 def told_once(tex: str) -> str:
-    """A text that several fragments of one paper begin with: set where it is needed first."""
+    """A text that several fragments of one paper begin with: set where it is needed, but not below itself."""
     if not tex:
         return ""
-    seen = rf"\csname once:{zlib.crc32(tex.encode()):08x}\endcsname"
-    return rf"\if{seen[1:]} The notation is that above.\else{chr(10)}{tex}\expandafter\gdef{seen}{{}}\fi{{}}"
+    own, last = (
+        rf"\csname once:{zlib.crc32(tex.encode()):08x}\endcsname",
+        r"\csname once:notation\expandafter\endcsname",
+    )
+    known = rf"\expandafter\gdef{own}{{{zlib.crc32(tex.encode()):08x}}}\expandafter\ifx{last}{own}"
+    return rf"{known} The notation is that above.\else{chr(10)}{tex}\global\expandafter\let{last}{own}\fi{{}}"
 
 
 # -- our own commands --------------------------------------------------------------------------------------

@@ -155,6 +155,26 @@ def test_coq_accepts_a_claim_of_a_users_own(library: Path) -> None:
 
 
 @needs_coq
+def test_a_rank_below_the_full_one_is_shown_by_columns_that_vanish(library: Path) -> None:
+    """The member of rank one: three columns stay zero, which W_V keeps; a W_V that feeds them is refused."""
+    content = stored("own-stable-every-rank_*")
+    data = {name: value for name, value in content["data"].items() if name != "equilibria"}
+    first = content | {
+        "data": data | content["data"]["equilibria"][0],
+        "hints": dict(content["hints"]["equilibria"][0]),
+    }
+    first["data"]["ball"] = first["hints"]["size"] = "1*2^-40"
+    text, _ = to_coq(first)
+    assert "flat 4 4 [0]%nat z" in text
+    assert accepted(library, text)
+    assert not accepted(library, text.replace("flat 4 4 [0]%nat z", "flat 4 4 []%nat z"))
+    fed = [row[:] for row in data["W_V"]]
+    fed[0][3] = 1
+    with pytest.raises(Untranslatable, match="rank 1 of 4 tokens"):
+        to_coq(first | {"data": first["data"] | {"W_V": fed}})
+
+
+@needs_coq
 @pytest.mark.parametrize(
     ("pattern", "old", "new"),
     [
@@ -179,7 +199,7 @@ def test_coq_refuses_what_is_false(library: Path, pattern: str, old: str, new: s
         (network("diameter(X[1], 1) <= diameter(X[1], 1)"), "too near to equality"),
         (network("diameter(X[1], 1) <= 1/1000"), "too near to equality"),
         (network("jacobian_norm() <= 1"), "jacobian_norm"),
-        ({"statement": "wu2024:3", "kind": "exists", "data": {"equilibria": []}, "hints": {}}, "below the full one"),
+        (stored("wu2024-3_rm-*"), "not shown to attract"),
         ({"statement": "my:claim", "kind": "exists", "data": {}}, "my:claim"),
         ({"statement": "own:tv", "kind": "holds", "data": {"g": [0.5, 0]}}, "0.5"),
     ],

@@ -145,11 +145,11 @@ PLANTED = [
     ("own_tv.v", "  tv n (tilt n q (fun j => if S j then c + D else c)) q = tanh (D / 4).", "D / 4)", "D / 4.01)"),
     ("own_tv.v", "<= / 2 * sum n (fun j => Rabs (nu j)) * D.", "/ 2 *", "/ 2.01 *"),
     ("seed_closure.v", "0 <= t <= 1 -> row_stochastic", "t <= 1", "t <= 2"),
-    ("dong2021_norm.v", "Theorem composite_not_norm n : (2 <= n)%nat ->", "2 <=", "1 <="),
+    ("dong2021.v", "Theorem composite_not_norm n : (2 <= n)%nat ->", "2 <=", "1 <="),
     ("wu2024_1.v", "<= sqrt (INR n / 2) * K * (1 - eps ^ r)", "n / 2)", "n / 2.01)"),
     ("theorem_A.v", "-> m k < m i) ->", "<", "<="),
-    ("own_received.v", "<= sqrt (INR n).", "n).", "n / 1.01)."),
-    ("own_lambda_skip_sphere.v", "l2 d (vsub x1 x2) * ((1 - nu) / (1 + s)) <=", "(1 + s)", "(1 + 0.99 * s)"),
+    ("kim2021.v", "<= sqrt (INR n).", "n).", "n / 1.01)."),
+    ("own_skip_lower.v", "l2 d (vsub x1 x2) * ((1 - nu) / (1 + s)) <=", "(1 + s)", "(1 + 0.99 * s)"),
 ]
 
 

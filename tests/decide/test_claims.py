@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -246,7 +247,21 @@ def test_a_violation_that_was_shrunk_is_counted_once() -> None:
     assert battery.instances == counted
 
 
+def test_a_constant_that_there_is_none_of_is_told_with_short_numbers() -> None:
+    """Under the causal mask tokens shrink by a factor that stays, not by their square: no c is enough."""
+    claim = "diameter(X[1], 2) <= c*norm(W[0,0], 2)*norm(W_QK[0,0], 2)*diameter(X[0], 2)**3"
+    given = ("heads == 1", "d_qk == 1", "mask == causal", "n == 2", "d == 1")
+    answer = sharpen(Statement("mine:c", claim, given, where={"c": "1"}), "c", seconds=6)
+    assert any(line.startswith("no c is in sight") for line in answer.lines())
+    assert answer.near is not None
+    numbers = [
+        float(x) for a in (answer.near.X, answer.near.net.W, answer.near.net.W_QK) for x in np.asarray(a).ravel()
+    ]
+    assert all((math.frexp(x)[0] * 2**12).is_integer() for x in numbers), numbers
+    assert judge(answer.failing, answer.near, "balls").outcome == Outcome.VIOLATED
+
+
 @pytest.mark.parametrize("claim", ["diameter(X[0], 2) > 0", "-norm(X[0], 2) < 0", "0 < mu(X[0])"])
 def test_a_side_without_a_logarithm_follows_from_no_fact(claim: str) -> None:
-    """Equal tokens refute each, and are no counterexample: the answer is HELD, without a fact."""
+    """Equal tokens refute each, and a fact without a logarithm says nothing."""
     assert lacking(Statement("mine:zero", claim, "n == 2"), seconds=5.0) == ""

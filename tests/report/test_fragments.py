@@ -410,3 +410,18 @@ def test_numbers_of_tokens_and_dimensions_are_letters_and_no_name_of_a_program(k
     assert "sizes" not in tex.replace("n and d the two sizes, of tokens and dimensions", "")
     assert r"(n,\allowbreak d)\in\mathbb{Z}^{2}" in tex
     assert {"wu2024:3": r"w > n - 1", "wu2024:3-whole": r"n\ge 2$ and $\displaystyle d\ge 2"}[key] in tex
+
+
+@pytest.mark.needs("pdflatex", "pdftotext")
+def test_the_notation_above_is_the_last_that_was_told(tmp_path: Path) -> None:
+    """With skip connections in between, the layer without them is printed again."""
+    alone, skips = (citation(key).text("latex") for key in ("own:diameter", "own:skip-lower"))
+    for parts, told in (((alone, alone), 1), ((alone, skips, alone), 3), ((alone, skips, skips), 2)):
+        head = r"\documentclass{article}\usepackage{amsmath,amssymb,amsthm}\begin{document}"
+        (tmp_path / "paper.tex").write_text("\n\n".join([head, *parts, r"\end{document}"]), encoding="utf-8")
+        command = ["pdflatex", "-halt-on-error", "-interaction=batchmode", "paper.tex"]
+        assert subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode == 0
+        shown = subprocess.run(["pdftotext", "paper.pdf", "-"], cwd=tmp_path, capture_output=True, check=True)
+        words = " ".join(shown.stdout.decode().split())
+        assert words.count("Tokens are the rows of") == told
+        assert words.count("The notation is that above.") == len(parts) - told
