@@ -134,10 +134,11 @@ own_low_rank = proved(
     "some_unreachable(X)",
     given=("n >= 2", "dependent(X)"),
     arrays={"X": "n d"},
-    title="Dependent tokens miss some attention matrix, whatever the tokens",
+    title="Two or more tokens that are dependent miss some attention matrix, whatever the tokens",
     source=f"{OWN}, after Theorem 1 of {BHOJANAPALLI}",
     draws=(draw_narrow,),
     share=0.3,
+    notes="v is a column of n numbers that are not all 0, and vX = 0 says that Σ_i v_i x_i = 0, x_i the rows of X.",
 )
 
 folk_softmax_rank = refuted(

@@ -66,7 +66,8 @@ own_contranorm = proved(
     _STEP,
     given=(*_GIVEN, "1 + (1 - 2*top(sigma)**2)*s >= 0"),
     arrays={"sigma": "m, > 0", "s": ""},
-    title="A step s of ContraNorm with 2sσ_max² ≤ 1 + s raises the effective rank, unless all σ that are not 0 agree",
+    title="A step s > 0 of ContraNorm with 2sσ_max² ≤ 1 + s raises the effective rank, unless all σ that "
+    "are not 0 agree",
     source=f"{OWN}, after Proposition 2 of {GUO}",
     draws=(draw_spectra(2, 2), draw_spectra(2, 7)),
     notes=f"{_NOTE} The condition cannot be weakened: beyond it two singular values close to each other are a "

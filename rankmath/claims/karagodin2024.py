@@ -187,7 +187,7 @@ own_flow_one_cluster = proved(
     share=0.3,
     notes="So where V is symmetric, λ_0 > λ_1 ≥ … ≥ λ_{d−1}, λ_0 > 0 and e^{2‖βQᵀK‖} < λ_0/(λ_0 − λ_{d−1}), all "
     "tokens tend to the same one of ±ξ, ξ the unit eigenvector of λ_0, from almost every start, for every d ≥ 2 and "
-    "n. The condition is the best in terms of ‖βQᵀK‖, λ_0 and λ_{d−1}: beyond it, with QᵀK = I and the "
+    "n; B = βQᵀK. The condition is the best in terms of ‖βQᵀK‖, λ_0 and λ_{d−1}: beyond it, with QᵀK = I and the "
     "other λ close to λ_{d−1}, −ξ attracts the second token while the first is at ξ. In terms of λ_1: "
     "own:flow-second-value.",
 )
@@ -243,10 +243,10 @@ own_flow_second_value = proved(
     sharp=True,
     share=0.3,
     notes="So where V is symmetric, λ_0 > λ_1 > … > λ_{d−1}, λ_0 > 0 and e^{2‖βQᵀK‖} < λ_0/(λ_0 − λ_1), all tokens "
-    "tend to the same one of ±ξ, ξ the unit eigenvector of λ_0, from almost every start, for every d ≥ 2 and n. The "
-    "proof leaves out the data with 2ξᵀ(βQᵀK)ξ = log(mλ_0/(λ_0 − λ_i)) for some i ≥ 2 and m from 1 to n − 1. The "
-    "condition is the best in terms of ‖βQᵀK‖, λ_0 and λ_1: beyond it, with βQᵀK = b·1, −ξ attracts the second token "
-    "while the first is at ξ.",
+    "tend to the same one of ±ξ, ξ the unit eigenvector of λ_0, from almost every start, for every d ≥ 2 and n; "
+    "B = βQᵀK. The proof leaves out the data with 2ξᵀ(βQᵀK)ξ = log(mλ_0/(λ_0 − λ_i)) for some i ≥ 2 and m from 1 to "
+    "n − 1. The condition is the best in terms of ‖βQᵀK‖, λ_0 and λ_1: beyond it, with βQᵀK = b·1, −ξ attracts the "
+    "second token while the first is at ξ.",
 )
 
 # -- the second conjecture ---------------------------------------------------------------------------------
@@ -323,9 +323,9 @@ karagodin2024_subspace_two = proved(
     share=0.3,
     notes="So where ⟨Mz, z⟩ < λ‖z‖² for all z ≠ 0 both tokens tend to the normalised L-part of the first, from every "
     "start with independent L-parts. So do n ≤ dim L tokens, and any number from almost every start where M has at "
-    "most one row, where V is symmetric and βQᵀK a multiple of it (own:flow-subspace), where the eigenvalues of M are "
-    "real and distinct, but for an exception, or where attention is not too sharp (proofs/karagodin2024.tex); else we "
-    "have not decided it.",
+    "most one row, where V is symmetric and B = βQᵀK a multiple of it (own:flow-subspace), where the eigenvalues of M "
+    "are real and distinct, but for an exception, or where attention is not too sharp (proofs/karagodin2024.tex); else "
+    "we have not decided it.",
 )
 
 

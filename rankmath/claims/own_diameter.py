@@ -42,5 +42,6 @@ own_diameter_cubic = ours(
     draws=tuple(networks(tokens, shapes=SMALL) for tokens in ALL_TOKENS),
     extremal=near_antipodal,
     sharp=True,
-    notes="Follows from own:diameter by tanh x ≤ x; sharp as the tokens close up.",
+    notes="Follows from own:diameter by tanh x ≤ x; sharp as the tokens close up. It falls with depth where ωΔ² < "
+    "4√d_qk, Δ the diameter of the input.",
 )

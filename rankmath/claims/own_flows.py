@@ -123,7 +123,8 @@ own_mean_field_rate = proved(
     title="The mean field, β = 0: W₂ ≤ Ce^{−ρt} from every density in L² with a mean that is not 0 if "
     "ρ < min(1, (d − 1)/4), not if ρ is larger",
     source=f"{OWN}, beside a theorem of {CHEN_MEAN}: exponentially fast, W₂ ≤ C₀e^{{−t/100}} for |β| < β₀, from a "
-    f"density in L² with a mean that is not 0, as a survey has it; {_READ}",
+    f"density in L² with a mean that is not 0, as a survey has it; {_READ}. That such flows move tokens by boosts "
+    "is known: Watanabe and Strogatz 1994 on the circle, Lipton, Mirollo and Strogatz 2021 on spheres",
     draws=(draw_boosts,),
     # Late, near the opposite point, and with the exponent 1: the one in the denominator no longer counts.
     extremal=written("late", *({"v": 2.0**-12, "tau": tau, "a": 1} for tau in (8, 10))),

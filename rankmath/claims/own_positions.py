@@ -135,7 +135,7 @@ own_transport_skip = Statement(
     f"diameter(X[L], 2) >= prod_l(abs(skip) - {_TRANSPORT})*diameter(X[0], 2)"
     f" and diameter(X[L], 2) <= prod_l(abs(skip) + {_TRANSPORT})*diameter(X[0], 2)",
     given=("mask == any", *LOGITS, f"all_l({_TRANSPORT} < abs(skip))"),
-    title="A λ-skip keeps the diameter between two products, with any logits and any mask",
+    title="A λ-skip that no layer can undo keeps the diameter between two products, with any logits and any mask",
     **_PROVED,
     draws=_draws(KINDS, log_scale=(-1.5, -0.3), skip=1.0),
     extremal=against_the_skip(),
@@ -167,7 +167,8 @@ own_consensus_rate = Statement(
     extremal=meeting_tokens,
     sharp=True,
     notes="Where logits are continuous their shift goes to zero with the diameter, and the attention of equal "
-    "tokens stays. Its rows agree, and τ(P₀) = 0, where there are no positions and all tokens see the same keys.",
+    "tokens, P₀, stays. Its rows agree, and its total variation is 0, where there are no positions and all tokens "
+    "see the same keys.",
 )
 
 own_second_token = Statement(
@@ -175,7 +176,8 @@ own_second_token = Statement(
     "first_gap(X[L]) >= prod_l(second_least(l))*first_gap(X[0])"
     " and first_gap(X[L]) <= prod_l(second_norm(l))*first_gap(X[0])",
     given=("mask == causal", "n >= 2", *LOGITS),
-    title="Under a causal mask the distance of the first two tokens is a product over the layers, with any logits",
+    title="Under a causal mask the distance of the first two tokens lies between products over the layers, with any "
+    "logits",
     **_PROVED,
     draws=_draws(CAUSAL),
     extremal=nearly_scaled,
@@ -213,6 +215,7 @@ own_pre_norm_diameter = Statement(
     draws=_draws(KINDS, log_scale=(-2.0, -0.7), skip=2.0, norm="rms", norm_at="before"),
     extremal=against_the_skip("rms"),
     sharp=True,
+    notes="g W is diag(g)W, g the gain, τ the largest total variation of two rows; ρ counts the ε of the RMSNorm.",
 )
 
 own_consensus_derivative = Statement(
@@ -225,7 +228,7 @@ own_consensus_derivative = Statement(
     draws=_draws(KINDS),
     notes="The shift of the logits goes to zero with the tokens' differences where logits are continuous, so what "
     "is left out is smaller than the differences: the sum is the derivative. One head with an invertible W: it is "
-    "0 on differences only where the rows of P₀ agree.",
+    "0 on differences only where the rows of P₀ agree, the attention if all tokens were the first.",
 )
 
 own_consensus_spectrum = Statement(
@@ -326,7 +329,8 @@ own_pre_norm_power = Statement(
         *LOGITS,
         "scaling_values()",
     ),
-    title="Causal attention behind RMSNorm: the exact power of the depth with which the first two directions meet",
+    title="Causal attention behind RMSNorm, values a multiple ≥ 0 of the identity: the exact power of the depth with "
+    "which the first two directions meet",
     **_PROVED | {"share": 0.1},
     draws=_draws(CAUSAL[:2], ((3, 2, 1, 1), (4, 2, 1, 2)), tokens=longer_and_longer, values=(1.0, 0.0), **_NORMED),
     notes="With the second token's own root mean square in the place of the least and the largest it is an "
@@ -400,8 +404,8 @@ own_pre_norm_symmetric = proved(
     " and narrowing(lam, x, p)*forward(lam, x, p) >= 1 + p*least_rest(lam)/root_square(x)",
     given=("ahead(x)", "least_value(lam) >= 0", "p >= 0", "p <= 1"),
     arrays={"lam": "d, d >= 2", "x": "d, no zero row", "p": ", >= 0, <= 1"},
-    title="RMSNorm before causal attention, symmetric values, the first token along their largest eigenvalue: the "
-    "power of the depth with which the first two directions meet",
+    title="RMSNorm before causal attention, positive semidefinite values, the first token along their largest "
+    "eigenvalue: the power of the depth with which the first two directions meet",
     source=OWN,
     truth="proofs/own_positions.tex",
     draws=(draw_turns,),

@@ -26,4 +26,6 @@ own_residual_inf = ours(
     sharp=True,
     share=0.2,
     cost=3,
+    notes="Tokens collapse, doubly exponentially, where ωr² < √d_qk, r the residual of the input, ω over all layers; "
+    "else the bound need not fall.",
 )

@@ -399,7 +399,7 @@ own_no_stable_orthogonal = ours(
     "collapsing_neighbours(X)",
     given="orthogonal_rest(X, W_V, allowed)",
     arrays={"X": "n d", "W_V": "d d", "allowed": "mask n = complete"},
-    title="With orthogonal values and no more tokens than dimensions only equal tokens attract",
+    title="With orthogonal values and no more tokens than dimensions no tokens attract that are not all equal",
     draws=(draw_orthogonal,),
     share=0.01,
     notes="So no equilibrium of rank above one attracts a neighbourhood there; see own:hemisphere, own:full-rank. "

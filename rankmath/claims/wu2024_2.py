@@ -143,6 +143,7 @@ wu2024_2 = proved(
     "C explicit by us",
     draws=(partial(draw_sphere, gaussian_tokens, full=True, kinds=("complete", "window", "star")),),
     share=0.25,
+    notes=_BOUNDED,
 )
 
 wu2024_2_step = refuted(
@@ -168,7 +169,7 @@ wu2024_cor1 = proved(
     extremal=meeting_at_the_hub,
     sharp=True,
     share=0.25,
-    notes="φ is the least cosine of two tokens of the input, 1 − φ = Δ₂²/2.",
+    notes=f"φ is the least cosine of two tokens of the input, 1 − φ = Δ₂²/2. {_BOUNDED}",
 )
 
 wu2024_cor1_step = proved(
@@ -197,7 +198,7 @@ wu2024_cor1_centers = proved(
     draws=(partial(draw_sphere, orthant_tokens, full=False),),
     share=0.25,
     notes="The step behind it is false with the radius in place of R: wu2024:2-step, where all tokens are centers. "
-    "One center is wu2024:cor1. φ is the least cosine of two tokens of the input, 1 − φ = Δ₂²/2.",
+    f"One center is wu2024:cor1. φ is the least cosine of two tokens of the input, 1 − φ = Δ₂²/2. {_BOUNDED}",
 )
 
 wu2024_pre_ln = proved(
@@ -214,7 +215,7 @@ wu2024_pre_ln = proved(
     share=0.25,
     notes="X(t + 1) = A(LN(X(t)))LN(X(t))W makes LN(X(t)) the sequence with LayerNorm behind, so every statement "
     "on "
-    "directions, ranks and equilibria is the same. X^0 and φ are those of the input after its LayerNorm.",
+    f"directions, ranks and equilibria is the same. X^0 and φ are those of the input after its LayerNorm. {_BOUNDED}",
 )
 
 own_hemisphere = ours(

@@ -111,11 +111,12 @@ wu2024_anisotropy = proved(
     "spectral_gap(w) <= ((shift_tokens(w) - shift_rank(w) + 1)**2 + shift_rank(w) - 2)/w**2",
     given="w > shift_tokens(w) - 1",
     arrays={"w": ""},
-    title="The equilibria of every rank are anisotropic",
+    title="The equilibria of every rank from two on are anisotropic",
     source=f"{WU}, section 4, at full rank; the form for rank k is ours",
     instance=anisotropy_instance,
     draws=(draw_anisotropy,),
     extremal=barely_wide,
     share=0.5,
-    notes="With m = n − k + 1 it says ‖X‖_F²/‖X‖₂² ≤ n/(n − (m² + k − 2)/w²); at full rank n/(n − (n − 1)/w²).",
+    notes="The number n of tokens and the rank k, 2 ≤ k ≤ n, are given beside w. "
+    "With m = n − k + 1 it says ‖X‖_F²/‖X‖₂² ≤ n/(n − (m² + k − 2)/w²); at full rank n/(n − (n − 1)/w²).",
 )

@@ -98,6 +98,10 @@ _DRAWS = {
 }
 _REACH = {"eps": "least_within(P, w)", "reach": "-floor(-(n - 1)/(w - 1))"}
 _READ = "from third-party text, which counts tokens from 1"
+_BOUNDED = (
+    "ε is the least attention over all layers: attention goes there with depth where it stays above a positive "
+    "number, as it does where logits are bounded; where they sharpen with depth it need not."
+)
 
 wu2025_4_1 = proved(
     "wu2025:4.1",
@@ -109,6 +113,7 @@ wu2025_4_1 = proved(
     source=f"{WU_BIAS}, Theorem 4.1, {_READ}: C(1 - (j - 1)ε)^t; that C = 1 will do is ours",
     draws=_DRAWS["causal"][::-1],
     share=0.25,
+    notes=_BOUNDED,
 )
 
 wu2025_4_2 = proved(
@@ -123,7 +128,8 @@ wu2025_4_2 = proved(
     draws=_DRAWS["window"][::-1],
     share=0.25,
     notes="C = 1 will do too: a row that sees a token from number 1 on gives another one at least ε, so no share "
-    "is above 1 − ε, and (1 − ε)² ≤ 1 − (i + 1)ε^r where there are fewer than r layers, r the reach.",
+    "is above 1 − ε, and (1 − ε)² ≤ 1 − (i + 1)ε^r where there are fewer than r ≥ 2 layers, r the reach. "
+    f"{_BOUNDED}",
 )
 
 own_position_bias = proved(
@@ -138,7 +144,7 @@ own_position_bias = proved(
     sharp=True,
     share=0.6,
     notes="The weight on all tokens from number i + 1 on, not on one alone; w = n is the causal mask, where it is "
-    "attained.",
+    f"attained. {_BOUNDED}",
 )
 
 wu2025_4_3 = proved(
@@ -152,7 +158,7 @@ wu2025_4_3 = proved(
     draws=_DRAWS["prefix"][::-1],
     share=0.25,
     notes="It says for every depth that the weight on the prefix is positive; that it is at least ε at all of them, as "
-    "a positive limit inferior needs, is own:position-bias-prefix.",
+    f"a positive limit inferior needs, is own:position-bias-prefix. {_BOUNDED}",
 )
 
 own_position_bias_prefix = proved(
@@ -167,7 +173,7 @@ own_position_bias_prefix = proved(
     sharp=True,
     share=0.6,
     notes="The factor counts all tokens before number prefix + i, not only those after the prefix; and every token of "
-    "the prefix keeps ε at every depth.",
+    f"the prefix keeps ε at every depth. {_BOUNDED}",
 )
 
 # -- decay with distance (ALiBi) ---------------------------------------------------------------------------

@@ -448,6 +448,11 @@ def _at_its_word(term: Call, meaning: str) -> tuple[str, str]:
 
     >>> _at_its_word(read_formula("norm(W[0,0], inf) <= 1").left, "norm of a matrix: 2 (spectral), inf (row sum)")
     ('inf', 'norm of a matrix: row sum')
+
+    A quantity of layer l, of another layer than that of an index, says which.
+
+    >>> _at_its_word(read_formula("least_root(0) <= 1").left, "least length in layer l")
+    ('0', 'least length in layer l, here l = 0')
     """
     head, _, listed = meaning.partition(": ")
     last = term.terms[-1] if term.terms else None
@@ -456,6 +461,9 @@ def _at_its_word(term: Call, meaning: str) -> tuple[str, str]:
         return word, meaning.replace("ℓ_p", f"ℓ_{word.replace('inf', '∞')}")
     if word and (found := re.search(rf"(?:^|, ){re.escape(word)} \(([^)]*)\)", listed)):
         return word, f"{head}: {found[1]}"
+    parameters = FUNCTIONS[term.function].parameters
+    if last is not None and parameters and parameters[-1].name == "l" and text(last) != "l":
+        return text(last), f"{meaning}, here l = {text(last).replace('-', '−')}"
     return "", meaning
 
 

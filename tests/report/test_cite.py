@@ -136,6 +136,12 @@ def test_formulas_in_the_words_of_a_hypothesis_are_mathematics_and_no_blank_stan
     assert breakable(r"P\text{, stochastic}\text{, }n\ge 2") == r"$\displaystyle P$, stochastic, $\displaystyle n\ge 2$"
 
 
+def test_a_quantity_of_one_layer_says_which_layer_it_is() -> None:
+    said = dict(citation("own:pre-norm-depth").meanings)
+    assert said[r"\rho_{0}"].endswith("here l = 0")
+    assert "here l" not in dict(citation("own:pre-norm-diameter").meanings)[r"\rho_{l}"]
+
+
 def test_what_is_assumed_of_arrays_is_shown() -> None:
     assert "  P: t × n × n, stochastic, n >= 2" in lines("seed:closure")
     assert "  t: a number, whole, >= 0" in lines("wang2022:1-repaired")
