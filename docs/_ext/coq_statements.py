@@ -84,7 +84,7 @@ def meanings(name: str) -> list[str]:
     Examples
     --------
     >>> [text.split()[1] for text in meanings("Rankmath.zhai2023.zhai_3_1")]
-    ['decay', 'entropy_floor', 'entropy']
+    ['entropy', 'decay', 'entropy_floor']
     """
     own = f"{name.split('.')[1]}.v"
     known: dict[str, str] = {}

@@ -190,11 +190,16 @@ FIT = (
 
 
 def fitting(math: str) -> str:
-    """A formula that no line breaks, in smaller type where it is too wide.
+    """A formula that no line breaks, in smaller type where it may be too wide.
 
     >>> fitting("x")
     'x'
     """
+    matrix = re.fullmatch(r"(.*?)\\begin{pmatrix}(.*)\\end{pmatrix}", math)
+    if matrix:  # its longest row; the fractions in it are small
+        flat = re.sub(r"\\tfrac\{(\d+)\}\{(\d+)\}", lambda found: max(found.groups(), key=len), matrix[2])
+        widest = max(len(row) + 3 * row.count("&") for row in flat.split(r"\\"))
+        return rf"\rmfit{{{math}}}" if len(matrix[1]) + widest > _WIDE * 2 // 3 else math
     return rf"\rmfit{{{math}}}" if len(math) > _WIDE else math
 
 

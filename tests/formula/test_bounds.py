@@ -36,6 +36,7 @@ POINT = {"L": 3, "H": 2, "d_qk": 5, "n": 5, "r": 2, "shift_tokens": 5, "shift_ra
 POINT |= {"center_count": 3, "farthest": 2}
 POINT |= {
     "first_value": 2.0,
+    "second_value": 1.9375,
     "least_value": 1.5,
     "kappa": 1.625,
     "row_mu": 1.25,

@@ -534,7 +534,7 @@ SIGNS: dict[str, tuple[str, Callable[..., Any]]] = dict(
     ),
     "largest ℓ₂ norm of a row of F(X) − F(C) − Σ_h P0 (X − C)W, F what the attention of layer l makes of X, C the"
     " tokens if all were the first of X": (
-        r"\max_i\Bigl\|\bigl(F_{<i>}(X)-F_{<i>}(C)-\sum_hP_0^{<i>,h}(X-C)W^{<i>,h}\bigr)_i\Bigr\|_2",
+        r"\max_i\Bigl\|\bigl(F_{<i>}(X^{<i>})-F_{<i>}(C)-\sum_hP_0^{<i>,h}(X^{<i>}-C)W^{<i>,h}\bigr)_i\Bigr\|_2",
         lambda w, l, *_: linear_gap(w, l),
     ),
     f"{_TURNED}; defined where queries and keys have no biases (b_Q = b_K = 0) and no norms; where only W_QK is given,"
@@ -764,7 +764,7 @@ class Reader:
             elif not said.startswith(_P0):
                 for name in _EXPONENTS:  # at one exponent
                     said = re.sub(f"ℓ_{name.replace(chr(92) + 'infty', '∞')}(?=[ ;,])", "ℓ_p", said)
-                pattern, meaning = SIGNS[said]
+                pattern, meaning = SIGNS[re.sub(", here l = [^,]*$", "", said)]  # the sign has the layer as its index
                 if "<" not in re.sub(r"<n\}", "", pattern) and not pattern.startswith("\\|") and len(pattern) < 25:
                     self.letters[pattern] = meaning(w)
                 else:

@@ -134,9 +134,18 @@ def quantity_name(term: Call) -> str:
     return "_".join(parts)
 
 
+def _is_of_an_exponent(part: Term | Formula) -> bool:
+    """Whether it measures at an exponent p; elsewhere p is a number that a claim is about."""
+    if not isinstance(part, Call) or part.function not in FUNCTIONS:
+        return False
+    pairs = zip(part.terms, FUNCTIONS[part.function].parameters, strict=False)
+    return any(inner == Letter("p") and parameter.kind == "word" for inner, parameter in pairs)
+
+
 def _quantities(term: Term, where: Mapping[str, Term | str]) -> tuple[Quantity, ...]:
     """What the symbols of a term mean, in the order in which they occur."""
     found: dict[str, Quantity] = {}
+    indices = {"h", "l", "x_star"} | ({"p"} if any(map(_is_of_an_exponent, walk(term))) else set())
 
     def visit(part: Term) -> None:
         match part:
@@ -149,7 +158,7 @@ def _quantities(term: Term, where: Mapping[str, Term | str]) -> tuple[Quantity, 
                 domain = _WHOLE.get(name, POSITIVE)
                 whole = name in _WHOLE
                 found.setdefault(name, Quantity(symbol(name), LETTERS[name], latex_letter(name), domain, integer=whole))
-            case Letter(name=name) if name not in ("h", "l", "p", "x_star"):
+            case Letter(name=name) if name not in indices:
                 found.setdefault(name, Quantity(symbol(name), f"the number {name}", latex_letter(name), POSITIVE))
             case Call(function="sum_h", terms=(body,)):
                 visit(body)
