@@ -58,7 +58,7 @@ own_lambda_skip_upper = ours(
     "diameter(X[L], 2) <= diameter(X[0], 2)*prod_l(abs(skip) + sum_h(norm(W[l,h], 2)"
     "*tanh(norm(W_QK[l,h], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk)))))",
     given="mask == padding",
-    title="A λ-skip: a layer multiplies the diameter by at most |λ| and, for every head, ‖W‖₂tanh(‖W_QK‖₂Δ²/(4√d_qk))",
+    title="A λ-skip: a layer multiplies the diameter by at most |λ| and, for every head, ‖W‖₂ tanh(‖W_QK‖₂Δ²/(4√d_qk))",
     draws=tuple(
         networks(small_tokens, shapes=((2, 1, 1, 3), (4, 2, 2, 4)), log_weights=(-1.5, -0.3), skip=skip)
         for skip in (0.5, 1.0, 2.0, -1.0)
