@@ -257,9 +257,8 @@ def _decided(content: dict[str, Any], words: list[str], deadline: float) -> tupl
         return check_derivation({**content, "given": whole_given}, words, deadline)
     if registered is not None and own:
         return _own_statement(key, STATEMENTS[key], content, words, deadline)
-    kinds = (
-        ("holds", "violates", "exists") if registered is None else ("holds", "violates")
-    )  # those of a table say "all"
+    # Claims of the table are about all networks.
+    kinds = ("holds", "violates") if registered is not None else ("holds", "violates", "exists")
     demand(kind in kinds, f"kind: {short(kind)} is none of {', '.join(kinds)}, derivation")
     return _network_claim(key, content, words, deadline)
 

@@ -417,8 +417,8 @@ def _shrink(statement: Statement, battery: Battery, until: float) -> None:
 
 
 def _equal_tokens(statement: Statement, battery: Battery, seed: int, until: float) -> None:
-    """Networks of one token, and where the claim is strict of equal tokens: a claim speaks of them where it does not
-    exclude them. The search begins with two tokens that differ."""
+    """Networks of one token, and of equal tokens: a claim speaks of them where it does not exclude them. The search
+    begins with two tokens that differ."""
     until = max(until, time.perf_counter()) + 1.5
     for instance in _alike(statement, battery, seed):
         if time.perf_counter() > until:
@@ -437,7 +437,7 @@ def _alike(statement: Statement, battery: Battery, seed: int) -> Iterator[Networ
     near, small = battery.tightest_instance, [room for room in rooms(statement)[:12] if room.mask == "none"]
     strict = any(part.operator in ("<", ">") for part in relations(statement.expanded))
     # Of more than one token a claim that fails is one that another network meets: the checker asks for that.
-    for n in (2, 1) if strict else (1,):
+    for n in (2, 1) if strict else (1, 2):
         if isinstance(near, NetworkInstance):
             yield NetworkInstance(near.net, np.asarray(near.X)[[0] * n], "equal tokens")
         for room in dict.fromkeys(replace(room, n=n) for room in small):

@@ -631,6 +631,9 @@ def _scores(statement: Statement, instance: Instance, quick: bool) -> Floats:
             subject.quick = quick
         found = np.full(size, -np.inf)
         excluded = np.zeros(size)
+        if isinstance(instance, NetworkInstance):  # equal tokens are looked at where nothing else refutes
+            X = np.asarray(instance.X).reshape(size, *instance.X.shape[-2:])
+            excluded = np.where((X[:, :1] == X).all(axis=(1, 2)), 1e3, 0.0)
         for part in statement.expanded_hypotheses:
             for side in sides(part, subject):
                 known = judged(side, size, subject.numbers)
@@ -647,10 +650,6 @@ def _scores(statement: Statement, instance: Instance, quick: bool) -> Floats:
             else:
                 # What doubles cannot tell from equality is none.
                 found = np.fmax(found, np.where(known.above, _gap(side), np.minimum(_gap(side), 0.0)))
-    if isinstance(instance, NetworkInstance):  # equal tokens say nothing, unless they refute
-        X = np.asarray(instance.X).reshape(size, *instance.X.shape[-2:])
-        equal = (X[:, :1] == X).all(axis=(1, 2))
-        excluded = np.where(equal & ~(found > 0), np.maximum(excluded, 1e3), excluded)
     found = np.where(np.isnan(found), -1e4, np.clip(found, -1e4, 1e4))
     return np.asarray(np.where(excluded > 0, -1e5 - excluded, found))
 

@@ -693,3 +693,13 @@ def test_what_is_found_by_ctrl_c_is_told_in_short_numbers(monkeypatch: pytest.Mo
     assert battery.interrupted
     told = battery.violations[0][0]
     assert max(len(repr(float(x))) for a in (told.X, told.net.W, told.net.W_QK) for x in np.asarray(a).ravel()) < 12
+
+
+@pytest.mark.parametrize(("given", "tokens"), [((), 1), (("n >= 2",), 2)])
+def test_tokens_0_refute_what_fails_at_them_alone(given: tuple[str, ...], tokens: int) -> None:
+    answer = examine(Statement("mine:zeros", "rank(X[0]) >= 1", given), seconds=8)
+    assert answer.refuted
+    assert answer.battery.certificates
+    [(instance, verdict), *_] = answer.battery.violations
+    assert isinstance(instance, NetworkInstance)
+    assert (len(instance.X), instance.X.any(), verdict.certified) == (tokens, False, True)
