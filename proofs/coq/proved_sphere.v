@@ -603,5 +603,5 @@ Proof.
   exists Y. repeat split; [exact Near|exact UY|exact Ind|]. intros M W G Mk [Or [_ [Sl [[c [r [Hc Ce]]] _]]]].
   assert (C : centre n G c (S r)).
   { split; [exact Hc|]. intros i Hi. destruct (Ce i Hi) as [k [Hk Wk]]. exists k. split; [lia|exact Wk]. }
-  now apply (own_no_stable_orthogonal.cap_collapse n d M W G c (S r) Hn ltac:(lia) ltac:(apply Mk) Sl C Or Y v g).
+  now apply (own_no_stable_orthogonal.cap_collapse n d M W G c (S r) Hn nd ltac:(lia) (proj1 Mk) Sl C Or Y v g).
 Qed.
