@@ -138,7 +138,7 @@ own_low_rank = proved(
     source=f"{OWN}, after Theorem 1 of {BHOJANAPALLI}",
     draws=(draw_narrow,),
     share=0.3,
-    notes="v is a column of n numbers that are not all 0, and vX = 0 says that Σ_i v_i x_i = 0, x_i the rows of X.",
+    notes="v is a column of n numbers with Σ_i v_i x_i = 0, x_i the rows of X.",
 )
 
 folk_softmax_rank = refuted(

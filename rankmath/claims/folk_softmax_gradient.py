@@ -57,5 +57,5 @@ own_softmax_gradient = proved(
     draws=(draw_logits,),
     extremal=two_alike,
     sharp=True,
-    notes="Attained by two equal logits.",
+    notes="Attained by two equal logits alone; approached for every m > 2.",
 )

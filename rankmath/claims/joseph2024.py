@@ -65,6 +65,6 @@ own_lambda_skip_sphere = proved(
     extremal=close_pair,
     sharp=True,
     share=0.4,
-    notes="Whatever the attention, the factor is at least (|λ| − s)/(|λ| + s) ≥ 1/3, s = ‖W‖₂. Sharp for "
-    "every |λ| ≥ 2s and every strength of the attention: two tokens that come close.",
+    notes="Whatever the attention, the factor is at least (|λ| − s)/(|λ| + s) ≥ 1/3, s = ‖W‖₂. Sharp for every |λ| ≥ "
+    "2s and every strength of the attention, as two tokens come close.",
 )

@@ -125,6 +125,6 @@ own_cluster_speed = proved(
     extremal=written("a close cluster", *_CLOSE),
     sharp=True,
     share=0.3,
-    notes="V = I, normalised attention, no mask; s_j = 1 is LayerNorm after the map, s_j the length of token j "
-    "before it. Where all s_j are s both bounds are 2 Var/s times a factor that tends to 1 as the cluster closes.",
+    notes="V = I, no mask; s_j is 1 with LayerNorm after the map, the length of token j with LayerNorm before it. "
+    "Where all s_j are equal the quotient of the two bounds tends to 1 as the cluster closes.",
 )

@@ -402,6 +402,6 @@ own_no_stable_orthogonal = ours(
     title="Equilibria under orthogonal values, tokens up to the dimension",
     draws=(draw_orthogonal,),
     share=0.01,
-    notes="So no equilibrium of rank above one attracts a neighbourhood there; see own:hemisphere, own:full-rank. "
-    "μ is the Frobenius norm of the tokens about their mean.",
+    notes="So no equilibrium of unequal tokens attracts a neighbourhood there. μ is the Frobenius norm of the tokens "
+    "about their mean.",
 )

@@ -109,7 +109,7 @@ _SPHERE = (
 # Unit tokens have bounded logits where the weights are bounded.
 _BOUNDED = (
     "Tokens collapse where least stays above a positive number in all layers, as it does where W_QK/√d_qk and "
-    "W_K b_Qᵀ/√d_qk are bounded; where logits sharpen with depth they need not."
+    "W_K b_Qᵀ/√d_qk are bounded."
 )
 _CONNECTED = (*_SPHERE, "quasi_strongly_connected()")
 
@@ -124,7 +124,7 @@ own_full_rank = proved(
     extremal=close_pair,
     sharp=True,
     share=0.25,
-    notes=f"Strong connectivity is not needed. {_BOUNDED}",
+    notes=_BOUNDED,
 )
 
 wu2024_2 = proved(

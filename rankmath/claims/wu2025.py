@@ -99,8 +99,8 @@ _DRAWS = {
 _REACH = {"eps": "least_within(P, w)", "reach": "-floor(-(n - 1)/(w - 1))"}
 _READ = "from third-party text, which counts tokens from 1"
 _BOUNDED = (
-    "ε is the least attention over all layers: attention goes there with depth where it stays above a positive "
-    "number, as it does where logits are bounded; where they sharpen with depth it need not."
+    "Where ε stays above a positive number, as with bounded logits, the weight on later tokens tends to zero with "
+    "depth."
 )
 
 wu2025_4_1 = proved(
@@ -143,8 +143,7 @@ own_position_bias = proved(
     draws=_DRAWS["window"],
     sharp=True,
     share=0.6,
-    notes="The weight on all tokens from number i + 1 on, not on one alone; w = n is the causal mask, where it is "
-    f"attained. {_BOUNDED}",
+    notes=f"Attained under the causal mask, w = n. {_BOUNDED}",
 )
 
 wu2025_4_3 = proved(
@@ -172,8 +171,7 @@ own_position_bias_prefix = proved(
     draws=_DRAWS["prefix"],
     sharp=True,
     share=0.6,
-    notes="The factor counts all tokens before number prefix + i, not only those after the prefix; and every token of "
-    f"the prefix keeps ε at every depth. {_BOUNDED}",
+    notes=_BOUNDED,
 )
 
 # -- decay with distance (ALiBi) ---------------------------------------------------------------------------
@@ -241,7 +239,7 @@ own_decay = proved(
     draws=(draw_decay,),
     share=0.5,
     sharp=True,
-    notes="Attained for every i and j; for the first token, which sees itself alone, it is always an equality.",
+    notes="Attained for every i and j.",
 )
 
 

@@ -71,7 +71,6 @@ own_attention_shares = proved(
     extremal=close_tokens,
     sharp=True,
     share=0.05,
-    notes="Never more than yudin2025:attention, because centring does not raise the spectral norm. As tokens "
-    "come together it tends to ‖W‖₂, the norm of the derivative there. For n ≥ 2, W ≠ 0 and W_QK ≠ 0 "
-    "the bound of yudin2025:attention does not, unless they tend to 0.",
+    notes="Never more than yudin2025:attention. As tokens come together at a point it tends to ‖W‖₂, the norm of the "
+    "derivative there.",
 )

@@ -97,5 +97,4 @@ own_entropy_order = proved(
     title="Order of the least entropy for a fixed number of tokens",
     source=f"{OWN}, after Theorem 3.1 of {ZHAI}",
     draws=(draw_orders,),
-    notes="In the floor s is σ.",
 )
