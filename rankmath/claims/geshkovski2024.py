@@ -227,5 +227,5 @@ own_escape = proved(
     extremal=pulled_down,
     sharp=True,
     share=0.1,
-    notes="It implies geshkovski2024:escape. One cap that holds all tokens they never leave.",
+    notes="It implies geshkovski2024:escape. A cap ⟨x, w⟩ ≥ c, c ≥ 0, that holds all tokens they never leave.",
 )

@@ -150,8 +150,8 @@ own_circle_three = proved(
     given=("beta >= -2/3", "u > 0", "u <= 1"),
     arrays={"beta": "", "u": ", > 0, <= 1"},
     title="Three tokens on the circle, attention not normalised",
-    source=f"{OWN}, beside {POLYANSKIY}, who show for every number of tokens that they meet if β ≥ −0.16 and, for "
-    "some number, do not if β < −2/3; read in the abstract",
+    source=f"{OWN}, beside {POLYANSKIY}, who show for every number of tokens that they meet from almost every start "
+    "if β ≥ −0.16 and, for some number, do not if β < −2/3; read in the abstract",
     draws=(draw_triangles,),
     # Nearly equilateral, at the least β: both terms nearly cancel.
     extremal=written("nearly equilateral", {"beta": -2 / 3 + 2.0**-20, "u": 1 - 2.0**-8}),

@@ -219,8 +219,8 @@ own_consensus_derivative = Statement(
     title="Derivative of attention at consensus",
     **_PROVED | {"share": 0.1},
     draws=_draws(KINDS),
-    notes="Where logits are continuous the shift goes to zero with the tokens' differences, so Σ_h P₀(X − C)W is the "
-    "derivative at consensus.",
+    notes="Where logits are continuous the shift goes to zero as tokens come together at a point, so Σ_h P₀(X − C)W "
+    "is the derivative there.",
 )
 
 own_consensus_spectrum = Statement(
