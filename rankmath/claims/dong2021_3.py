@@ -63,6 +63,6 @@ dong2021_3_3 = proved(
     title="Column LayerNorm as a right multiplication",
     source=f"{DONG}, section 3.3; the bound is ours",
     draws=tuple(networks(t, shapes=((2, 2, 1, 1), (4, 3, 2, 1), (6, 2, 1, 1)), norm="column") for t in ALL_TOKENS[:3]),
-    notes="Where the LayerNorm has ε = 0 a layer makes Σ_h P_h X W_h S⁻¹ of X up to a constant row; where ε > 0 its "
-    "diameter is no larger.",
+    notes="Column LayerNorm with ε = 0 makes of X, up to a constant row, Σ_h P_h X W_h S⁻¹; with ε > 0 the diameter "
+    "is no larger.",
 )

@@ -318,9 +318,9 @@ own_pre_norm_power = Statement(
     draws=_draws(CAUSAL[:2], ((3, 2, 1, 1), (4, 2, 1, 2)), tokens=longer_and_longer, values=(1.0, 0.0), **_NORMED),
     notes="With the second token's own root mean square in the place of the least and the largest it is an equality. "
     "One layer repeated, ε = 0, diag(g)W = w·1 with w > 0, logits that are Lipschitz in the normed tokens, first two "
-    "tokens that are independent with a positive inner product: the angle falls like the power p − 1 of L, p the "
-    "share that the second token gives itself at consensus, 1/2 without positions. Not evaluated where the first "
-    "token is 0.",
+    "tokens that are independent with a positive inner product: their angle falls like the power p − 1 of L, p the "
+    "share that the second gives itself at consensus, 1/2 without positions. Not evaluated where the first token is "
+    "0.",
 )
 
 _LENGTH = "a = sqrt(sum(x[i]**2 for i in range(len(x)))/len(x))"

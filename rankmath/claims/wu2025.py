@@ -99,9 +99,9 @@ _DRAWS = {
 _REACH = {"eps": "least_within(P, w)", "reach": "-floor(-(n - 1)/(w - 1))"}
 _READ = "from third-party text, which counts tokens from 1"
 _BOUNDED = (
-    "Where ε stays above a positive number, as with bounded logits, the weight on later tokens tends to zero with "
-    "depth."
+    "Where ε stays above a positive number, as with bounded logits, the weight behind the first token tends to 0 with depth."
 )
+_BEHIND = _BOUNDED.replace("first token", "prefix")
 
 wu2025_4_1 = proved(
     "wu2025:4.1",
@@ -157,7 +157,7 @@ wu2025_4_3 = proved(
     draws=_DRAWS["prefix"][::-1],
     share=0.25,
     notes="It says for every depth that the weight on the prefix is positive; that it is at least ε at all of them, as "
-    f"a positive limit inferior needs, is own:position-bias-prefix. {_BOUNDED}",
+    f"a positive limit inferior needs, is own:position-bias-prefix. {_BEHIND}",
 )
 
 own_position_bias_prefix = proved(
@@ -171,7 +171,7 @@ own_position_bias_prefix = proved(
     draws=_DRAWS["prefix"],
     sharp=True,
     share=0.6,
-    notes=_BOUNDED,
+    notes=_BEHIND,
 )
 
 # -- decay with distance (ALiBi) ---------------------------------------------------------------------------
