@@ -99,7 +99,8 @@ _DRAWS = {
 _REACH = {"eps": "least_within(P, w)", "reach": "-floor(-(n - 1)/(w - 1))"}
 _READ = "from third-party text, which counts tokens from 1"
 _BOUNDED = (
-    "Where ε stays above a positive number, as with bounded logits, the weight behind the first token tends to 0 with depth."
+    "Where ε stays above a positive number, as with bounded logits, the weight behind the first token tends to 0 "
+    "with depth."
 )
 _BEHIND = _BOUNDED.replace("first token", "prefix")
 
