@@ -18,7 +18,6 @@ import numpy as np
 import pytest
 from flint import arb
 from generated import write_field
-from scipy.special import lambertw
 
 import rankmath as rm
 from rankmath.arithmetic.balls import precision
@@ -1296,24 +1295,19 @@ def test_what_is_false_is_not_said(name: str, sentence: str, shown: Callable[[],
 # -- numbers that stand in their place -----------------------------------------------------------------------
 
 
-def test_the_rates_of_the_flow_are_those_that_are_printed() -> None:
-    row = next(line for line in (ROOT / "docs/findings.md").read_text(encoding="utf-8").splitlines() if "κ²" in line)
-    said = re.search(r"n = 3, α = ½, β = 4: ([\d.]+)\)", row)
-    assert said is not None
+def test_the_rates_of_the_flow_are_attained() -> None:
+    """Two clusters that differ by one, and orthogonal tokens, whose rate falls like 1/n."""
     two_and_one, bound = rate(clusters(2, 1, 0.5), 4.0, "own:flow-step-odd")
     assert two_and_one == pytest.approx(bound, rel=1e-12)
-    assert f"{two_and_one:.4f}" == said[1]
     for n, alpha, beta in ((3, 0.5, 4.0), (5, 0.9, 40.0), (7, 0.3, 6.0)):
         rho = math.exp(-beta * (1 - alpha))
         kappa = (1 - rho) / (1 + rho)
         found, bound = rate(clusters((n + 1) // 2, n // 2, alpha), beta)
         assert found / bound == pytest.approx((n**2 + kappa) / (n**2 - kappa**2), rel=1e-12)
-    said = re.search(r"β = 1: ([\d., ]+) for n = 2, 10, 100", row)
-    assert said is not None
-    for n, printed in zip((2, 10, 100), said[1].split(", "), strict=True):
+    for n in (2, 10, 100):
         found, bound = rate(equal(n, 0.0), 1.0)
         assert found == pytest.approx(bound, rel=1e-12)
-        assert f"{found:.{len(printed) - 2}f}" == printed
+        assert found == pytest.approx(2 * math.exp(-1) / (1 + (n - 1) * math.exp(-1)), rel=1e-12)
 
 
 def erank(sigma: np.ndarray) -> float:
@@ -1324,32 +1318,18 @@ def erank(sigma: np.ndarray) -> float:
 def test_numbers_of_the_findings_are_computed() -> None:
     text = page("docs/findings.md")
     sigma = np.asarray([7 / 5, 1 / 2])
-    assert f"takes it from {erank(sigma):.2f} to {erank(sigma * (2 - sigma**2)):.2f}" in text
+    assert f"takes the effective rank from {erank(sigma):.2f} to {erank(sigma * (2 - sigma**2)):.2f}" in text
     A, z = np.asarray([[2 / 3, 1 / 3], [1 / 2, 1 / 2]]), np.asarray([2.0, -3.0])
     assert np.allclose(A @ z, z / 6)
     assert f"keep a ratio of {abs(np.ptp(z) / z.sum()):.0f} for ever" in text
-    # own:cluster-speed with two tokens, the worst case: δ < 1/400, β√(2δ) < √2/20.
-    w = math.sqrt(2) / 20
-    low, high = 2 * (1 - 3 / 800 - math.expm1(w)), 2 * math.exp(w)
-    said = re.search(r"−Var′ is between ([\d.]+) and ([\d.]+) times Var/s", text)
-    assert said is not None
-    assert low - 0.1 < float(said[1]) <= low < high <= float(said[2]) < high + 0.01
-    assert f"1 against {math.exp(2 / 3) / 2:.3f}" in text
     turns = np.linalg.eigvals([[0.1, 0.8, 0.1], [0.1, 0.1, 0.8], [0.8, 0.1, 0.1]])
     eigenvalue = turns[turns.imag.argmax()]
     assert f"−{-eigenvalue.real:.2f} ± {eigenvalue.imag:.3f}i" in text
-    root = math.floor(1000 * float(lambertw(1 / math.e).real)) / 1000
-    assert f"the smaller of {root}…(n − 1)" in text
-    p = math.sqrt(2) - 1
-    assert abs(p * (1 - p) / (1 + p) - (3 - 2 * math.sqrt(2))) < 1e-15
-    left = np.prod(1 - 0.5 ** np.arange(1, 60))
-    assert left > 1 / 4
-    assert "more than a quarter of the distance is left for ever" in text
 
 
 def test_where_the_bound_of_2021_is_true_for_any_number_of_tokens() -> None:
     """own:gamma-free with q ≤ 1 has √(2 expc(δ)) in place of 4, and expc grows."""
-    said = re.search(r"where all D_ii \(below\) are at most (\d+) at every layer", page("docs/findings.md"))
+    said = re.search(r"where all D_ii are at most (\d+) at every layer", page("docs/findings.md"))
     assert said is not None
     delta = int(said[1])
     assert math.sqrt(2 * math.expm1(delta) / delta) < 4 < math.sqrt(2 * math.expm1(delta + 1) / (delta + 1))
@@ -1357,12 +1337,11 @@ def test_where_the_bound_of_2021_is_true_for_any_number_of_tokens() -> None:
 
 
 def test_the_gain_of_lengths_is_the_one_that_is_printed() -> None:
+    text = statement("joudaki2023:isometry").notes
     exact, printed = gain([1.0, 100.0])
-    for text in (page("docs/findings.md"), statement("joudaki2023:isometry").notes):
-        assert f"by {exact:.1f} against {printed:.2f} for two lengths 1 and 100" in text
+    assert f"by {exact:.1f} against {printed:.2f} for two lengths 1 and 100" in text
     exact, printed = gain([1.0] * 999 + [100.0])
-    for text in (page("docs/findings.md"), statement("joudaki2023:isometry").notes):
-        assert f"by {exact:.1f} against {printed:.1f} for one length 100 among 999 of length 1" in text
+    assert f"by {exact:.1f} against {printed:.1f} for one length 100 among 999 of length 1" in text
     close = gain([1.0, 1.0001])
     assert close[0] == pytest.approx(2 * close[1], rel=1e-3)
 
