@@ -1092,7 +1092,31 @@ def paths_without_norms() -> bool:
     return True
 
 
+def swap_for_ever_though_turned() -> bool:
+    """Rotary positions, two tokens that see only each other, W = 1: λ₂(P₀) = −1, and they never meet."""
+    angle = np.arange(2.0)[:, None]
+    one = np.eye(2)[None]
+    layer = Attention.from_qkvo(
+        one, one, one, one, rotary=rm.Rotary(np.cos(angle), np.sin(angle)), mask=rm.Mask(~np.eye(2, dtype=bool))
+    )
+    made = rm.forward(rm.Network.from_layers([[Sublayer(layer)]] * 100), NEARLY_EQUAL[:2])
+    return bool((made == NEARLY_EQUAL[:2]).all())
+
+
+def bounded_weights_are_needed() -> bool:
+    """W_QK = 1/Δ² grows with the layers: each of them leaves tanh ¼ of the distance, and no order three."""
+    return order_one_at_every_layer()
+
+
 FALSE: list[tuple[str, str, Callable[[], bool]]] = [
+    ("CLAIMS.md", "with skip connections that no layer can undo, no faster than 1/√L", halved_each_layer),
+    ("README.md", "tokens that are close enough equal, doubly exponentially fast", bounded_weights_are_needed),
+    ("paper/paper.md", "tokens that are close enough equal, doubly exponentially fast", bounded_weights_are_needed),
+    ("docs/background.md", "without anything else between the layers tokens that", bounded_weights_are_needed),
+    ("README.md", "**With rotary positions or a causal mask one matrix says", swap_for_ever_though_turned),
+    ("README.md", "The centred pass has no floor", loses_digits),
+    ("README.md", "its residual keeps its digits", loses_digits),
+    ("CLAIMS.md", "## Residuals are not lost to rounding", loses_digits),
     ("docs/certificates.md", "*of every network*: one token, all tokens equal", refuted_by_one_token),
     ("docs/conjectures.md", "with a certificate that it has what is asked; *REFUTED*", meets_with_no_values),
     ("docs/versioning.md", "or says which version does", names_formats_alone),
