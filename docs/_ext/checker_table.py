@@ -73,12 +73,12 @@ def reference() -> str:
 
     before: dict[str, str] = {}
     head = (
-        "# Keys with data of their own",
         "What each means to the checker, word for word; names that are not explained here are those of "
         "`rankmath/checker/rules.py` and `rankmath/definitions/`. Claims about networks stand in "
-        "`rankmath/checker/network_claims.txt`, and as formulas on the pages of this gallery.",
+        "`rankmath/checker/network_claims.txt`, and as formulas on the pages of this gallery."
     )
-    return "\n\n".join((*head, *(meaning(key, before) for key in STATEMENTS))) + "\n"
+    parts = ["# Keys with data of their own", head, *(meaning(key, before) for key in STATEMENTS)]
+    return "\n\n".join(parts) + "\n"
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ import rankmath as rm
 from rankmath.arithmetic.float64 import Float64
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import Instance, NotIssued, certify_claim, data_and_hints
-from rankmath.checker import checker, network, network_claims
+from rankmath.checker import network, network_claims
 from rankmath.checker.checker import check_text, wording
 from rankmath.checker.intervals import Interval, Rejected
 from rankmath.checker.kernel import Evaluator, formula
