@@ -117,7 +117,7 @@ def test_what_is_broken_fails_the_build(tmp_path: Path) -> None:
         assert words in broken.stderr
 
 
-@pytest.mark.parametrize("name", ["findings", "equilibria", "masks", "metrics", "models"])
+@pytest.mark.parametrize("name", ["findings", "equilibria", "flows", "masks", "metrics", "models", "positions"])
 def test_formulas_of_a_page_are_set_in_type(site: Site, name: str) -> None:
     page = (site.pages / f"{name}.html").read_text(encoding="utf-8")
     page = page.partition("<article")[2].partition("</article>")[0]  # without the list of all pages
