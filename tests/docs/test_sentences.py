@@ -1108,6 +1108,28 @@ def bounded_weights_are_needed() -> bool:
     return order_one_at_every_layer()
 
 
+def loses_its_mean() -> bool:
+    """LayerNorm "standard" takes the mean away: (3, 1) becomes (1, −1), and no multiple of that is (3, 1)."""
+    y = np.asarray([3.0, 1.0])
+    x = (y - y.mean()) / y.std()
+    return bool(x[0] * y[1] != x[1] * y[0])
+
+
+def held_by_its_mask() -> bool:
+    return rm.Mask.window(8, 2).allowed.shape == (8, 8)
+
+
+def biased_queries() -> bool:
+    """One token apart, W_QK = 0 and the key bias 1: the logits are the tokens, and c = R W_QKᵀx says 0."""
+    net = rm.Network.from_arrays([[[[0.0]]]], [[[[1.0]]]], key_bias=[[[1.0]]])
+    return bool(rm.attention_matrices(net, np.asarray([[0.0], [1.0]]))[0, 0, 0, 1] > 0.7)
+
+
+def proved_by_a_derivation() -> bool:
+    claim = rm.Statement("mine:never", "mu(X[1]) <= sqrt(n)*norm(W[0,0], 2)*mu(X[0])", given="heads == 1")
+    return rm.verify_statement(claim, instances=20).outcome == "PROVED"
+
+
 FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("CLAIMS.md", "with skip connections that no layer can undo, no faster than 1/√L", halved_each_layer),
     ("README.md", "tokens that are close enough equal, doubly exponentially fast", bounded_weights_are_needed),
@@ -1117,6 +1139,15 @@ FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("README.md", "The centred pass has no floor", loses_digits),
     ("README.md", "its residual keeps its digits", loses_digits),
     ("CLAIMS.md", "## Residuals are not lost to rounding", loses_digits),
+    ("docs/certificates.md", "$DX = A X W_V$ with a positive diagonal D", loses_its_mean),
+    ("docs/performance.md", "no n × n matrix is held", held_by_its_mask),
+    ("docs/centring.md", "drop out of softmax, so the logits are", biased_queries),
+    ("docs/balls.md", "a written proof in `proofs/`. No number", proved_by_a_derivation),
+    ("docs/what-a-certificate-claims.md", "the checker imports none of it", definitions_are_shared),
+    ("docs/campaigns.md", "takes about a minute on two", took_longer),
+    ("docs/masks.md", "under which collapse is doubly exponential", stays_apart),
+    ("docs/positions.md", "doubly exponential once they are near", order_one_at_every_layer),
+    ("docs/positions.md", "| exponential from any open hemisphere", at_once),
     ("docs/certificates.md", "*of every network*: one token, all tokens equal", refuted_by_one_token),
     ("docs/conjectures.md", "with a certificate that it has what is asked; *REFUTED*", meets_with_no_values),
     ("docs/versioning.md", "or says which version does", names_formats_alone),
