@@ -86,7 +86,6 @@ kim2021_3_2 = proved(
     "the tokens z = xW_Q/(D/H)^{1/4}; the linear maps before and after contribute their norms",
     draws=(draw_tokens, draw_star),
     share=0.4,
-    notes="The bound on Lip_∞ is not registered: we have no wording we are sure of.",
 )
 
 own_l2_lipschitz = ours(

@@ -98,10 +98,7 @@ _DRAWS = {
 }
 _REACH = {"eps": "least_within(P, w)", "reach": "-floor(-(n - 1)/(w - 1))"}
 _READ = "from third-party text, which counts tokens from 1"
-_BOUNDED = (
-    "ε is the least attention over all layers: attention goes there with depth where it stays above a positive "
-    "number, as it does where logits are bounded; where they sharpen with depth it need not."
-)
+_BOUNDED = "Attention goes there with depth where ε stays above a positive number, as it does where logits are bounded."
 
 wu2025_4_1 = proved(
     "wu2025:4.1",
@@ -127,9 +124,7 @@ wu2025_4_2 = proved(
     "is ours",
     draws=_DRAWS["window"][::-1],
     share=0.25,
-    notes="C = 1 will do too: a row that sees a token from number 1 on gives another one at least ε, so no share "
-    "is above 1 − ε, and (1 − ε)² ≤ 1 − (i + 1)ε^r where there are fewer than r ≥ 2 layers, r the reach. "
-    f"{_BOUNDED}",
+    notes=_BOUNDED,
 )
 
 own_position_bias = proved(
@@ -157,8 +152,7 @@ wu2025_4_3 = proved(
     source=f"{WU_BIAS}, Theorem 4.3, {_READ}: C(1 - (j - K)ε)^t beyond the prefix, a positive limit inferior on it",
     draws=_DRAWS["prefix"][::-1],
     share=0.25,
-    notes="It says for every depth that the weight on the prefix is positive; that it is at least ε at all of them, as "
-    f"a positive limit inferior needs, is own:position-bias-prefix. {_BOUNDED}",
+    notes=f"That the prefix keeps ε at every depth is own:position-bias-prefix. {_BOUNDED}",
 )
 
 own_position_bias_prefix = proved(
@@ -228,7 +222,6 @@ wu2025_4_4 = proved(
     source=f"{WU_BIAS}, Lemma 4.4 on ALiBi, {_READ}; for all tokens but the first, which sees itself alone",
     draws=(draw_decay,),
     share=0.5,
-    notes="For the first token the constant would have to be 1.",
 )
 
 own_decay = proved(
@@ -279,6 +272,6 @@ folk_alibi_theta = refuted(
     share=0.2,
     # Too little is left after 52 layers.
     exhibit={"a": Fraction(1, 2), "c": Fraction(1, 10**9), "t": _too_deep(Fraction(1, 2), Fraction(1, 10**9))},
-    notes="The order is one with some constant c, and there is none: at distance 0 it would be that of 1, but every c "
-    "fails, for every a, from some depth on. How fast attention leaves is own:position-bias.",
+    notes="At distance 0 the order would be that of 1, but after t layers (1 + a)^(−t) is kept. Rates: "
+    "own:position-bias.",
 )
