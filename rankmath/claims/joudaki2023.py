@@ -49,6 +49,6 @@ joudaki2023_isometry = proved(
     # Lengths that nearly agree: nearly an equality.
     extremal=written("given", {"X": [[1, 0, 0], [0.5, 0.866, 0]]}),
     share=0.5,
-    notes="unit_isometry(X)/isometry(X) is exactly the mean squared length over the squared geometric mean of "
+    notes="The quotient of the two isometries is exactly the mean squared length over the squared geometric mean of "
     "the lengths.",
 )

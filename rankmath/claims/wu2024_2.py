@@ -139,7 +139,7 @@ wu2024_2 = proved(
     },
     given=(*_SPHERE, "strongly_connected()", "n <= d", "gram_height(X[0]) > 0", "n*min_l(epsilon(P[l,0])) < 1"),
     title="Collapse from full rank, orthogonal values, sphere LayerNorm: the printed rate",
-    source=f"{WU}, Theorem 2: there are C > 0 and ε > 0 with Nε < 1 such that μ(X(t)) ≤ C(1 − Nε^{{2r}})^{{t/2r}}; "
+    source=f"{WU}, Theorem 2: there are C > 0 and ε > 0 with nε < 1 such that μ(X(t)) ≤ C(1 − nε^{{2r}})^{{t/2r}}; "
     "C explicit by us",
     draws=(partial(draw_sphere, gaussian_tokens, full=True, kinds=("complete", "window", "star")),),
     share=0.25,

@@ -107,7 +107,7 @@ wu2025_4_1 = proved(
     where={"eps": "least_within(P, n)"},
     arrays={"P": "t n n, stochastic"},
     title="Attention to the first token under the causal mask, as we read it",
-    source=f"{WU_BIAS}, Theorem 4.1, {_READ}: C(1 - (j - 1)ε)^t; that C = 1 will do is ours",
+    source=f"{WU_BIAS}, Theorem 4.1, {_READ}: C(1 - (j - 1)ε)^t after t + 1 layers; that C = 1 will do is ours",
     draws=_DRAWS["causal"][::-1],
     share=0.25,
     notes=_BOUNDED,
@@ -120,8 +120,8 @@ wu2025_4_2 = proved(
     where=_REACH,
     arrays={"P": "t n n, stochastic", "w": ", whole, >= 2"},
     title="Attention to the first token under a sliding window, as we read it",
-    source=f"{WU_BIAS}, Theorem 4.2, {_READ}: C(1 - (j - 1)ε^r)^(t/2r); that C = (1 - (j - 1)ε^r)^(-1/2) will do "
-    "is ours",
+    source=f"{WU_BIAS}, Theorem 4.2, {_READ}: C(1 - (j - 1)ε^r)^(t/2r) after t + 1 layers; that "
+    "C = (1 - (j - 1)ε^r)^(-1/2) will do is ours",
     draws=_DRAWS["window"][::-1],
     share=0.25,
     notes=_BOUNDED,
@@ -149,7 +149,8 @@ wu2025_4_3 = proved(
     where={"eps": "least_prefixed(P, prefix)"},
     arrays={"P": "t n n, stochastic", "prefix": ", whole, >= 1"},
     title="Attention to the prefix under a prefix mask, as we read it",
-    source=f"{WU_BIAS}, Theorem 4.3, {_READ}: C(1 - (j - K)ε)^t beyond the prefix, a positive limit inferior on it",
+    source=f"{WU_BIAS}, Theorem 4.3, {_READ}: C(1 - (j - K)ε)^t after t + 1 layers beyond the prefix of K tokens, "
+    "a positive limit inferior on it",
     draws=_DRAWS["prefix"][::-1],
     share=0.25,
     notes=f"That the prefix keeps ε at every depth is own:position-bias-prefix. {_BOUNDED}",
