@@ -198,7 +198,8 @@ own_stable_complete_every_n = ours(
     exhibit=partial(_shown, "own:stable-complete-every-n", path_design, 8),
     share=0.005,
     cost=3,
-    notes="Answers the open question of Wu et al. for every n ≥ 2.",
+    notes="Wu et al. leave open whether undirected masks have equilibria of rank above one: the complete mask has, for "
+    "every n ≥ 2.",
 )
 
 own_stable_every_rank = ours(

@@ -183,7 +183,7 @@ wu2024_cor1_step = proved(
     extremal=meeting_at_the_hub,
     sharp=True,
     share=0.25,
-    notes="1 − φ = Δ₂²/2, and any layer may be the first.",
+    notes="φ is the least cosine of two tokens, 1 − φ = Δ₂²/2; any layer may be the first.",
 )
 
 wu2024_cor1_centers = proved(
@@ -213,8 +213,8 @@ wu2024_pre_ln = proved(
     "is ours",
     draws=(partial(draw_sphere, orthant_tokens, full=False),),
     share=0.25,
-    notes="LN(X(t)) is the sequence with LayerNorm behind. X^0 and φ are those of the input after its LayerNorm. "
-    f"{_BOUNDED}",
+    notes="Divided by their norms these tokens are those with LayerNorm behind. X^0 and φ, the least cosine of two "
+    f"tokens, are those of the input after its LayerNorm. {_BOUNDED}",
 )
 
 own_hemisphere = ours(
