@@ -194,8 +194,8 @@ own_cluster = proved(
     extremal=pair_alone,
     sharp=True,
     share=0.1,
-    notes="It implies geshkovski2024:cluster. Both sides vanish with g = 1 − ⟨x_0, x_1⟩, so distances within a "
-    "cluster go on falling while n(1 + β)κ < ρ.",
+    notes="It implies geshkovski2024:cluster, and that the largest distance within a cluster falls as long as n(1 + "
+    "β)κ < ρ.",
 )
 
 geshkovski2024_escape = proved(

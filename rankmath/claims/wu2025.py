@@ -98,7 +98,10 @@ _DRAWS = {
 }
 _REACH = {"eps": "least_within(P, w)", "reach": "-floor(-(n - 1)/(w - 1))"}
 _READ = "from third-party text, which counts tokens from 1"
-_BOUNDED = "Attention goes there with depth where ε stays above a positive number, as it does where logits are bounded."
+_BOUNDED = (
+    "Where ε stays above a positive number, as with bounded logits, the weight on later tokens tends to zero with "
+    "depth."
+)
 
 wu2025_4_1 = proved(
     "wu2025:4.1",
