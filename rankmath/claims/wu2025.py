@@ -123,8 +123,8 @@ wu2025_4_2 = proved(
     where=_REACH,
     arrays={"P": "t n n, stochastic", "w": ", whole, >= 2"},
     title="Attention to the first token under a sliding window, as we read it",
-    source=f"{WU_BIAS}, Theorem 4.2, {_READ}: C(1 - (j - 1)ε^r)^(t/2r) after t + 1 layers; that "
-    "C = (1 - (j - 1)ε^r)^(-1/2) will do is ours",
+    source=f"{WU_BIAS}, Theorem 4.2, {_READ}: C(1 - (j - 1)ε^r)^(t/2r) after t + 1 layers, r the reach; "
+    "that C = (1 - (j - 1)ε^r)^(-1/2) will do is ours",
     draws=_DRAWS["window"][::-1],
     share=0.25,
     notes=_BOUNDED,
