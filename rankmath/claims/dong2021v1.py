@@ -94,7 +94,7 @@ unstated_large_logits = refuted(
     exhibit=exhibit("unstated:large-logits", lone_query),
     share=0.1,
     cost=3,
-    notes=f"It shows that the hypothesis of the authors' lemma is needed. {READING}",
+    notes="The hypothesis of the authors' lemma cannot be dropped. γ_* is our reading of γ: dong2021:2.2.",
 )
 
 dong2021_2_3_printed = refuted(

@@ -184,7 +184,7 @@ geshkovski2023_step = proved(
     source=f"{GESHKOVSKI}, the step of the clustering theorem for a hemisphere, {_READ}",
     draws=(draw_flow,),
     share=0.5,
-    notes="Loose: by own:flow-step the rate is at least e^{−β(1−α)}(1 − α) here, whatever the number of tokens.",
+    notes="By own:flow-step the rate is at least e^{−β(1−α)}(1 − α) here, whatever the number of tokens.",
 )
 
 geshkovski2023_orthogonal = proved(
@@ -261,8 +261,8 @@ geshkovski2023_late_printed = refuted(
     draws=(draw_late,),
     extremal=written("the start", {"gamma": 0, "beta": 0, "m": 2}),
     share=0.02,
-    notes="Two tokens, β = 0, t = 0: the left side is 1 and the right side e^{2/3}/2 = 0.974. It is true for "
-    "t ≥ me^β/2 (geshkovski2023:late), and own:late is sharper.",
+    notes="Two tokens, β = 0, t = 0: the left side is 1 and the right side e^{2/3}/2 = 0.974. True for t ≥ "
+    "me^β/2: geshkovski2023:late.",
 )
 
 geshkovski2023_late = proved(

@@ -177,9 +177,7 @@ geshkovski2024_cluster = proved(
     source=f"{GESHKOVSKI_SLOW}, section 2, the differential inequality for the least cosine of a cap; {_READ}",
     draws=(draw_clusters, draw_wide),
     share=0.1,
-    notes="With it they show that for λ < 1 − α − O(1/β) squared distances within a cap are at most 2e^{−λβ} from a "
-    "time T₁ until T₂; there are two caps or more, and α is the largest cosine of two points of different ones. "
-    "own:cluster shows more.",
+    notes="Sharper: own:cluster.",
 )
 
 own_cluster = proved(
@@ -209,9 +207,7 @@ geshkovski2024_escape = proved(
     source=f"{GESHKOVSKI_SLOW}, section 2, the step that keeps tokens in their caps; {_READ}",
     draws=(draw_caps, draw_crowded),
     share=0.1,
-    notes="So tokens that start in two caps or more ⟨x, w⟩ ≥ 1 − ε, ε ≤ 1/2, are in ⟨x, w⟩ ≥ 1 − 2ε until T₂ ≥ "
-    "(ε/n)e^{(1−α)β}, α the largest cosine of two points of different ones of these larger caps; one cap that holds "
-    "all of them they never leave. Sharper: own:escape.",
+    notes="Sharper: own:escape.",
 )
 
 own_escape = proved(

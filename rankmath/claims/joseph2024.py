@@ -50,8 +50,7 @@ folk = refuted(
     extremal=exchange,
     exhibit=lambda: next(exchange()),
     share=0.3,
-    notes="Here SC = ‖W‖_F‖P‖_F. For the diameter, and |λ| ≥ 2‖W‖₂, there is a factor whatever the attention, (|λ| − "
-    "‖W‖₂)/(|λ| + ‖W‖₂): own:lambda-skip-sphere.",
+    notes="Here SC = ‖W‖_F‖P‖_F. What holds of the diameter where |λ| ≥ 2‖W‖₂ is own:lambda-skip-sphere.",
 )
 
 own_lambda_skip_sphere = proved(

@@ -102,7 +102,7 @@ karagodin2024_two_clusters = refuted(
     exhibit=partial(exhibit_sink, "karagodin2024:two-clusters", kind="general"),
     share=0.005,
     notes="Two tokens on the circle, V = [[2, −2], [0, 1]], Q = K = 0: e_0 and (−4/5, 3/5) are a sink with "
-    "eigenvalues −1 and −3/10. Where V is symmetric and attention not too sharp it is true: own:flow-one-cluster.",
+    "eigenvalues −1 and −3/10. What is true of symmetric V: own:flow-one-cluster.",
 )
 
 karagodin2024_symmetric = refuted(
@@ -315,11 +315,8 @@ karagodin2024_subspace_two = proved(
     extremal=nearly_apart,
     sharp=True,
     share=0.3,
-    notes="So where ⟨Mz, z⟩ < λ‖z‖² for all z ≠ 0 both tokens tend to the normalised L-part of the first, from every "
-    "start with independent L-parts. So do n ≤ dim L tokens, and any number from almost every start where M has at "
-    "most one row, where V is symmetric and B = βQᵀK a multiple of it (own:flow-subspace), where the eigenvalues of M "
-    "are real and distinct, but for an exception, or where attention is not too sharp (proofs/karagodin2024.tex); else "
-    "we have not decided it.",
+    notes="So where ⟨Mz, z⟩ < λ‖z‖² for all z ≠ 0 both tokens tend to the normalised L-part of the first, from "
+    "every start with independent L-parts. More tokens: own:flow-subspace and proofs/karagodin2024.tex.",
 )
 
 

@@ -107,8 +107,8 @@ karagodin2025_4_3 = refuted(
     "opposite tokens and β = 1/100 satisfy it, and rest, is that formalisation's remark",
     draws=(draw_opposite,),
     share=0.02,
-    notes="δ is the largest 1 − ⟨x_j, x_k⟩. For small β the hypothesis δ < 1/(100n²β²) asks for nothing. With δ < "
-    "1/(100n²) as well, which the formalisation adds, own:cluster-speed gives the theorem, with explicit constants.",
+    notes="For small β the hypothesis asks nothing of the cosines. With 1 − ⟨x_j, x_k⟩ < 1/(100n²) as well, "
+    "which the formalisation adds, own:cluster-speed gives the theorem.",
 )
 
 own_cluster_speed = proved(

@@ -83,10 +83,9 @@ kim2021_3_2 = proved(
     arrays={"Z": "n d"},
     title="Attention by distances: a Lipschitz constant in ℓ₂",
     source=f"{KIM}, Theorem 3.2, the bound on Lip₂, wording from memory, as we read it: one head with W_Q = W_K in "
-    "the tokens z = xW_Q/(D/H)^{1/4}; the linear maps before and after contribute their norms",
+    "the tokens z = xW_Q/(D/H)^{1/4}, D/H the head size; the linear maps before and after contribute their norms",
     draws=(draw_tokens, draw_star),
     share=0.4,
-    notes="The bound on Lip_∞ is not registered: we have no wording we are sure of.",
 )
 
 own_l2_lipschitz = ours(

@@ -85,8 +85,7 @@ geshkovski2024_until_collapse = proved(
     source=f"{GESHKOVSKI_SLOW}, section 2, lemma “until collapse”; {_READ}, which proves it",
     draws=(draw_collapses,),
     share=0.02,
-    notes="For u ≥ 1/2, u ≥ 1 − 8ε and c = λ, n times the right side is at most 2ne^{8εβ} + enλβ²/(β − 1): their "
-    "T₁. Sharper: own:until-collapse.",
+    notes="Sharper: own:until-collapse.",
 )
 
 own_until_collapse = proved(
@@ -102,8 +101,7 @@ own_until_collapse = proved(
     extremal=written("far ends", *({"beta": 2, "u": 0.75, "c": c} for c in (2**8, 2**12))),
     sharp=True,
     share=0.02,
-    notes="For every β > 0, and never more than geshkovski2024:until-collapse: for large x the exponential is "
-    "divided by about x/(1 + u), and the factor e of the other term is gone.",
+    notes="Never more than geshkovski2024:until-collapse, where β > 1.",
 )
 
 # -- the mean field ----------------------------------------------------------------------------------------

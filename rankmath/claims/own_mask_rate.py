@@ -142,8 +142,7 @@ unstated_mask_dichotomy = refuted(
     draws=(draw_forgetful,),
     share=0.02,
     notes="[[1/2, 1/2, 0], [1/6, 1/6, 2/3], [1/3, 1/3, 1/3]]: token 0 does not see token 2, and every start is "
-    "at consensus after two layers. It holds wherever Σ_i P_ii ≠ 1, for equal logits, for symmetric ones under an "
-    "undirected mask (own:mask-rate-symmetric), and under a mask whose only cycles are self-loops, such as the "
-    "causal one: there the eigenvalues are the P_ii. Three tokens are the least: for two, λ₂ is P_00 + P_11 − 1, "
-    "and an incomplete mask makes one of them 1.",
+    "at consensus after two layers. It holds for two tokens, wherever Σ_i P_ii ≠ 1, for equal logits, for "
+    "symmetric ones under an undirected mask (own:mask-rate-symmetric), and under a mask whose only cycles are "
+    "self-loops.",
 )

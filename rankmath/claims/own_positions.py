@@ -127,7 +127,6 @@ own_transport = Statement(
     draws=_draws(KINDS),
     extremal=meeting_tokens,
     sharp=True,
-    notes="Positions, caps and norms of queries and keys enter through the attention alone.",
 )
 
 own_transport_skip = Statement(
@@ -412,6 +411,5 @@ unstated_diameter_rotary = refuted(
     exhibit=quarter_turn,
     share=0.1,
     notes="Two tokens (1, ±1/128), weights 1, and the second place turned by a right angle: the attention at "
-    "consensus has unequal rows, so the diameter is multiplied by a factor that does not fall with it. What holds "
-    "is own:positions-diameter.",
+    "consensus has unequal rows. What holds is own:positions-diameter.",
 )

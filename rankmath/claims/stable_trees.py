@@ -59,6 +59,5 @@ own_stable_connected = ours(
     draws=(draw_connected,),
     share=0.002,
     cost=3,
-    notes="For masks with a Hamiltonian path own:stable-complete-every-n has integer W_QK. For directed masks it "
-    "may fail, though some token is seen by all others: see the last remark of the proof.",
+    notes="For directed masks it may fail, though some token is seen by all others: see the last remark of the proof.",
 )

@@ -111,7 +111,7 @@ wu2025_4_1 = proved(
     where={"eps": "least_within(P, n)"},
     arrays={"P": "t n n, stochastic"},
     title="Attention to the first token under the causal mask, as we read it",
-    source=f"{WU_BIAS}, Theorem 4.1, {_READ}: C(1 - (j - 1)ε)^t; that C = 1 will do is ours",
+    source=f"{WU_BIAS}, Theorem 4.1, {_READ}: C(1 - (j - 1)ε)^t after t + 1 layers; that C = 1 will do is ours",
     draws=_DRAWS["causal"][::-1],
     share=0.25,
     notes=_BOUNDED,
@@ -124,13 +124,11 @@ wu2025_4_2 = proved(
     where=_REACH,
     arrays={"P": "t n n, stochastic", "w": ", whole, >= 2"},
     title="Attention to the first token under a sliding window, as we read it",
-    source=f"{WU_BIAS}, Theorem 4.2, {_READ}: C(1 - (j - 1)ε^r)^(t/2r); that C = (1 - (j - 1)ε^r)^(-1/2) will do "
-    "is ours",
+    source=f"{WU_BIAS}, Theorem 4.2, {_READ}: C(1 - (j - 1)ε^r)^(t/2r) after t + 1 layers, r the reach; "
+    "that C = (1 - (j - 1)ε^r)^(-1/2) will do is ours",
     draws=_DRAWS["window"][::-1],
     share=0.25,
-    notes="C = 1 will do too: a row that sees a token from number 1 on gives another one at least ε, so no share "
-    "is above 1 − ε, and (1 − ε)² ≤ 1 − (i + 1)ε^r where there are fewer than r ≥ 2 layers, r the reach. "
-    f"{_BOUNDED}",
+    notes=_BOUNDED,
 )
 
 own_position_bias = proved(
@@ -154,11 +152,11 @@ wu2025_4_3 = proved(
     where={"eps": "least_prefixed(P, prefix)"},
     arrays={"P": "t n n, stochastic", "prefix": ", whole, >= 1"},
     title="Attention to the prefix under a prefix mask, as we read it",
-    source=f"{WU_BIAS}, Theorem 4.3, {_READ}: C(1 - (j - K)ε)^t beyond the prefix, a positive limit inferior on it",
+    source=f"{WU_BIAS}, Theorem 4.3, {_READ}: C(1 - (j - K)ε)^t after t + 1 layers beyond the prefix of K tokens, "
+    "a positive limit inferior on it",
     draws=_DRAWS["prefix"][::-1],
     share=0.25,
-    notes="It says for every depth that the weight on the prefix is positive; that it is at least ε at all of them, as "
-    f"a positive limit inferior needs, is own:position-bias-prefix. {_BEHIND}",
+    notes=f"That the prefix keeps ε at every depth is own:position-bias-prefix. {_BEHIND}",
 )
 
 own_position_bias_prefix = proved(
@@ -227,7 +225,6 @@ wu2025_4_4 = proved(
     source=f"{WU_BIAS}, Lemma 4.4 on ALiBi, {_READ}; for all tokens but the first, which sees itself alone",
     draws=(draw_decay,),
     share=0.5,
-    notes="For the first token the constant would have to be 1.",
 )
 
 own_decay = proved(
@@ -278,6 +275,6 @@ folk_alibi_theta = refuted(
     share=0.2,
     # Too little is left after 52 layers.
     exhibit={"a": Fraction(1, 2), "c": Fraction(1, 10**9), "t": _too_deep(Fraction(1, 2), Fraction(1, 10**9))},
-    notes="The order is one with some constant c, and there is none: at distance 0 it would be that of 1, but every c "
-    "fails, for every a, from some depth on. How fast attention leaves is own:position-bias.",
+    notes="At distance 0 the order would be that of 1, but after t layers (1 + a)^(−t) is kept. Rates: "
+    "own:position-bias.",
 )

@@ -1391,16 +1391,6 @@ def test_where_the_bound_of_2021_is_true_for_any_number_of_tokens() -> None:
     assert "sqrt(2*expc(delta)/d_qk*columns*rows)" in str(statement("own:gamma-free"))
 
 
-def test_the_gain_of_lengths_is_the_one_that_is_printed() -> None:
-    text = statement("joudaki2023:isometry").notes
-    exact, printed = gain([1.0, 100.0])
-    assert f"by {exact:.1f} against {printed:.2f} for two lengths 1 and 100" in text
-    exact, printed = gain([1.0] * 999 + [100.0])
-    assert f"by {exact:.1f} against {printed:.1f} for one length 100 among 999 of length 1" in text
-    close = gain([1.0, 1.0001])
-    assert close[0] == pytest.approx(2 * close[1], rel=1e-3)
-
-
 def test_the_captions_have_the_numbers_of_the_run() -> None:
     stored = json.loads((ROOT / "docs" / "minilm.json").read_text(encoding="utf-8"))
     text = page("README.md")
