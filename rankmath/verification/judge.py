@@ -160,8 +160,8 @@ def verdicts(statement: Statement, A: System, instance: Instance, size: int, nam
         # Balls alone tell zero from small.
         code, doubt = (_NOT_APPLICABLE, ", exactly or to rounding") if certified else (_UNDECIDED, "")
         nothing, said = np.full(1, np.nan), ("", str(undefined).removeprefix("X: ").replace(doubt, ""))
-        columns = (np.full(1, code, dtype=np.int8), nothing, nothing, certified, name, np.ones(1, dtype=np.int16), said)
-        return Verdicts(statement.key, *columns, statement.compared)
+        outcome, first = np.full(1, code, dtype=np.int8), np.ones(1, dtype=np.int16)
+        return Verdicts(statement.key, outcome, nothing, nothing, certified, name, first, said, statement.compared)
     numbers = NUMBERS[A.name]
     outcomes, reason = np.zeros(size, dtype=np.int8), np.zeros(size, dtype=np.int16)
     reasons = [""]
