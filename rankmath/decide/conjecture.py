@@ -542,8 +542,6 @@ def in_words(instance: NetworkInstance) -> list[str]:
         lines += norms[0]
     else:
         lines += [f"layer {l}: {line}" for l, told in enumerate(norms) for line in told]
-    if not net.is_one_line:
-        lines += [line.strip() for line in str(net).splitlines() if "layer" in line.partition(":")[0]][1:]
     mask = net.mask_for(n)
     if mask is not None and not mask.is_complete:
         lines.append(f"mask = {'; '.join(''.join('1' if seen else '0' for seen in row) for row in mask.allowed)}")
@@ -557,6 +555,7 @@ def in_words(instance: NetworkInstance) -> list[str]:
         if net.bias is not None and np.any(net.bias[l]):
             lines.append(f"bias[{l}] = {_rows(net.bias[l])}, that is Σ_h b_V W_O + b_O")
         lines += [f"{name}[{l}] = {_rows(table)}" for name, table in _placed(net.attentions[l], n)]
+        lines += [f"layer {l}: {told}" for told in _bent(net.attentions[l])]
         lines += [line for s in net.sublayers[l] if isinstance(s.map, MLP) for line in _mapped(s.map, l)]
     return lines
 
@@ -586,6 +585,18 @@ def _mapped(f: MLP, l: int) -> Iterator[str]:
     opened = f"{f.activation}({inner})" if "W_gate" not in arrays else f"{f.activation}({gate})*({inner})"
     yield f"MLP of layer {l}: y -> {'y + ' if f.skip else ''}{opened} {outer}"
     yield ", ".join(f"{name} = {_rows(a)}" for name, a in arrays.items())
+
+
+def _bent(attention: Attention) -> Iterator[str]:
+    """What W_QK and W do not tell of an attention: norms of queries and keys, their cap, and groups of heads."""
+    if attention.qk_norm is not None:
+        queries, keys, eps = attention.qk_norm
+        gains = f"gains {_rows(queries)} of queries, {_rows(keys)} of keys"
+        yield f"RMSNorm of queries X W_QK and keys X: {gains}, eps = {short(eps)}"
+    if attention.softcap is not None:
+        yield f"logits are capped, by {attention.cap}, with c = {short(attention.softcap)}"
+    if attention.kv_heads is not None and attention.kv_heads != attention.heads:
+        yield f"key and value heads: {attention.kv_heads}"
 
 
 def _placed(attention: Attention, n: int) -> list[tuple[str, NumpyArray]]:

@@ -16,9 +16,10 @@ from rankmath.cli.conjecture import plain
 from rankmath.decide import conjecture
 from rankmath.decide.adversary import search
 from rankmath.decide.battery import Battery
-from rankmath.decide.conjecture import in_python, in_words
+from rankmath.decide.conjecture import examine, in_python, in_words
 from rankmath.decide.shrink import _smaller
 from rankmath.decide.space import rooms
+from rankmath.model.sublayers import Sublayer
 from rankmath.report.counterexamples import uncertified
 from rankmath.verification.instance import NetworkInstance
 from rankmath.verification.verdict import Outcome, Verdict
@@ -61,6 +62,29 @@ def test_rotations_and_terms_of_the_logits_are_shown() -> None:
     assert {"cos[0] = [1; 0; -1]", "sin[0] = [0; 1; 0]"} <= set(in_words(turned))
     assert r"\text{cos of the rotations}=\begin{pmatrix}1\\0\\-1\end{pmatrix}" in uncertified(turned, None)
     assert "position of head 0[0] = [0 -1 -2; -1 0 -1; -2 -1 0]" in in_words(sloped)
+
+
+def test_caps_and_norms_of_queries_are_shown() -> None:
+    """Without them the numbers that are shown are those of another network."""
+    assert "layer 1: logits are capped, by tanh, with c = 1" in in_words(_instance("softcap == tanh, layers == 2"))
+    normed = dataclasses.replace(
+        _instance("heads == 1").net.attentions[0], qk_norm=(np.array([1.0, 2.0]), np.array([0.5, 1.0]), 0.5)
+    )
+    net = rm.Network.from_layers([[Sublayer(normed)]])
+    told = "layer 0: RMSNorm of queries X W_QK and keys X: gains [1 2] of queries, [1/2 1] of keys, eps = 1/2"
+    assert told in in_words(NetworkInstance(net, np.eye(2)))
+
+
+def test_a_claim_about_capped_logits_is_searched_with_more_than_one_cap() -> None:
+    """Capped with c they range over 2c: with c = 1 the claim holds."""
+    answer = examine(rm.Statement("mine:range", "logit_range(P[0,0]) <= 2", "softcap == tanh"), seconds=20)
+    assert answer.refuted
+    [instance] = [found for found, _ in answer.battery.violations[:1]]
+    assert isinstance(instance, NetworkInstance)
+    cap = instance.net.attentions[0].softcap
+    assert cap is not None
+    assert cap > 1
+    assert answer.battery.certificate().check().accepted
 
 
 def test_an_mlp_is_shown_with_its_weights() -> None:
