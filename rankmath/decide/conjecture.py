@@ -40,6 +40,8 @@ from rankmath.verification.verdict import Outcome, Verdict, ratio
 _HINTS, _LEAST = 0.2, 4.0
 #: Seconds in which hypotheses may be found to contradict each other.
 _DENYING = 3.0
+#: Constants that are tried where a letter is no factor of a whole side.
+_ROUND = [Fraction(x) for x in ("1/16", "1/8", "1/4", "1/3", "1/2", "1", "3/2", "2", "4", "8")]
 #: Above this a constant is not told as one.
 _UNBOUNDED = 1e6
 
@@ -362,7 +364,7 @@ def sharpen(
         until = time.perf_counter() + seconds
         best, near, slices = 0.0, None, 0
         while (slices == 0 or time.perf_counter() < until) and not (evaluations is not None and slices >= most):
-            limit = max(0.0, min(until - time.perf_counter(), 0.3 * seconds))
+            limit = max(0.0, min(until - time.perf_counter(), (0.3 if best > 0 else 0.12) * seconds))
             found = search(at(trial, of), seconds=limit, seed=seed + slices, evaluations=evaluations, tell=tell)
             slices += 1
             if found.instance is not None:
@@ -373,11 +375,13 @@ def sharpen(
                 interrupted.append(True)
             if found.instance is None or found.interrupted:
                 break
-            # Just above what is known, so that only something better refutes it.
-            trial = best * (1 + 1e-7) if best > 0 else trial / 2
+            # Just above what is known, so that only something better refutes it; far below what nothing refutes.
+            trial = best * (1 + 1e-7) if best > 0 else trial / 8
+            least.append(trial)
         return best, near
 
     interrupted: list[bool] = []
+    least: list[float] = []
     start = statement.where[letter]
     first = float(start.value) if isinstance(start, Number) else 1.0
     until = time.perf_counter() + seconds
@@ -387,6 +391,9 @@ def sharpen(
     sizes = {name: sorted({getattr(room, name) for room in searched}) for name in ("n", "d", "H", "L")}
     told = ["search over: " if begun else "searched: "]
     told[0] += "; ".join(f"{name} = {', '.join(map(str, some))}" for name, some in sizes.items())
+    if near is None or best <= 0:
+        last = min((first, *least))
+        told[0] += f"; {letter} " + (f"up to {1 / last:.3g}" if reverse else f"down to {last:.3g}")
     by_size = {}
     for size, (others, rows) in _by_size(statement).items():
         seen = {}
@@ -432,11 +439,20 @@ def sharpen(
     if interrupted:
         return Answer(battery, near, (), (), letter, best, seconds, sizes=tuple(told), upside_down=reverse)
     until = max(until, time.perf_counter() + _LEAST)
-    proved = None
+
+    def late() -> bool:
+        return time.perf_counter() > until
+
+    factor, proof = "", None
     if reverse or _is_a_factor(statement, letter):
-        wording = at(1.0).claim_text, statement.given_texts
-        proved = weaker(*wording, stop=lambda: time.perf_counter() > until)
-    factor, proof = proved if proved is not None else ("", None)
+        factor, proof = weaker(at(1.0).claim_text, statement.given_texts, stop=late) or ("", None)
+    else:  # beside other terms: a round number above what fails
+        for rounded in [x for x in _ROUND if x >= best][:4]:
+            with_value = replace(statement, where={**statement.where, letter: Number(rounded)})
+            proof = prove(with_value.claim_text, statement.given_texts, key=statement.key, stop=late)
+            if proof is not None:
+                factor = str(rounded)
+                break
     found = Answer(battery, near, (), (), letter, best, seconds, factor=factor, proof=proof, sizes=tuple(told))
     return replace(found, upside_down=reverse)
 

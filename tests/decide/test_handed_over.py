@@ -96,6 +96,21 @@ def test_an_rms_norm_has_one_name() -> None:
     assert "RMSNorm at the end of the layer: eps = 2^-17" in in_words(_instance("layernorm == rms, heads == 1"))
 
 
+@pytest.mark.parametrize(
+    ("claim", "given", "best"),
+    [
+        ("entropy(P[0,0]) >= log(n) - c*logit_range(P[0,0])**2", "heads == 1", 1 / 8),
+        ("diameter(X[1], 2) <= diameter(X[0], 2) + c*norm(W[0,0], 2)*diameter(X[0], 2)", "heads == 1, skip == 1", 1),
+    ],
+)
+def test_a_constant_beside_other_terms_is_found_from_both_sides(claim: str, given: str, best: float) -> None:
+    """The claim holds with c = 1 and far below: the search comes down to what fails."""
+    found = conjecture.sharpen(rm.Statement("mine:c", claim, given, where={"c": "1"}), "c", seconds=20)
+    assert 0.98 * best < found.constant < best
+    assert found.factor == str(best).replace("0.125", "1/8")
+    assert found.proof is not None
+
+
 def test_sizes_at_which_nothing_was_found_are_not_told_as_zero(monkeypatch: pytest.MonkeyPatch) -> None:
     claim = rm.Statement(
         "mine:c", "diameter(X[1], 1) <= c*norm(W[0,0], inf)*diameter(X[0], 1)", "heads == 1", where={"c": "1/2"}
