@@ -136,7 +136,9 @@ class Answer:
         if battery.proof is not None:
             verdict_of = "PROVED" if self.sought is None else "REFUTED: there is none"
             said.append(f"{verdict_of}, in {_counted(len(battery.proof.lines), 'line')} that the checker accepts:")
-            return [*said, *(f"  {line}" for line in lines_of(battery.proof)), *self.notes]
+            end = ": the claim." if self.sought is None else ": so there is none."
+            shown = (re.sub(": the claim[.]$", end, line) for line in lines_of(battery.proof))
+            return [*said, *(f"  {line}" for line in shown), *self.notes]
         if self.sought is not None:
             said.append(
                 f"none found: of {_counted(battery.instances, 'network')} looked at one by one, and of those of "

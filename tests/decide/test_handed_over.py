@@ -96,6 +96,17 @@ def test_an_rms_norm_has_one_name() -> None:
     assert "RMSNorm at the end of the layer: eps = 2^-17" in in_words(_instance("layernorm == rms, heads == 1"))
 
 
+def test_a_proof_that_there_is_none_does_not_end_with_the_claim() -> None:
+    """What the lines show is the contrary of what was asked for."""
+    asked = rm.Statement(
+        "mine:far", "exists diameter(X[1], 2) > 5*diameter(X[0], 2)", "heads == 1, norm(W[0,0], 2) <= 1"
+    )
+    lines = examine(asked, seconds=10).lines()
+    [last] = [line for line in lines if line.endswith(": so there is none.")]
+    assert "diameter(X[1], 2) <= 5*diameter(X[0], 2)" in last
+    assert not any("the claim" in line for line in lines)
+
+
 @pytest.mark.parametrize(
     ("claim", "given", "best"),
     [
