@@ -27,7 +27,19 @@ from rankmath.decide.space import rooms
 from rankmath.definitions.hypotheses import SWITCHES
 from rankmath.formula.printing import text
 from rankmath.formula.reader import hypotheses_in
-from rankmath.formula.terms import Both, Every, Formula, Item, Letter, Number, Operation, Relation, negated, walk
+from rankmath.formula.terms import (
+    Both,
+    Every,
+    Formula,
+    Item,
+    Letter,
+    Number,
+    Operation,
+    Relation,
+    negated,
+    relations,
+    walk,
+)
 from rankmath.model.network import MLP, Attention, Sublayer
 from rankmath.printing import quotient
 from rankmath.validation import InvalidArgument, NumpyArray
@@ -631,6 +643,12 @@ def in_python(instance: NetworkInstance, statement: Statement | None = None) -> 
     if statement is None:
         return built
     given = "".join(f"    {part!r},\n" for part in statement.given_texts)
+    signs = {part.operator.replace(">", "<") for part in relations(statement.expanded)}
+    says = {"<": "is less than", "<=": "is no more than", "==": "equals"}.get("".join(signs), "is compared with")
+    sides = f"""logs = verdict.log_lhs, verdict.log_rhs
+left, right = ("a negative number" if np.isnan(log) else f"{{np.exp(log):.12g}}" for log in logs)
+print(f"the claim says that {{left}} {says} {{right}}")
+"""
     return f"""{built}
 claim = rm.Statement(
     {statement.key!r},
@@ -640,9 +658,7 @@ claim = rm.Statement(
 )
 verdict = rm.verify(claim, net, X, arithmetic="balls")
 print(verdict)
-left, right = (f"{{np.exp(log):.12g}}" for log in (verdict.log_lhs, verdict.log_rhs))
-print(f"the claim says that {{left}} is no more than {{right}}")
-"""
+{sides if signs else ""}"""
 
 
 def _built(instance: NetworkInstance) -> str:

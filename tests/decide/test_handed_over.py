@@ -57,6 +57,26 @@ def test_the_python_of_an_instance_builds_the_same_network(given: str) -> None:
     np.testing.assert_allclose(built, known, rtol=1e-13)
 
 
+@pytest.mark.parametrize(
+    ("claim", "says"),
+    [
+        ("rank(X[0]) == 1", "the claim says that 2 equals 1"),
+        ("mu(X[0]) < 0", "the claim says that 1 is less than 0"),
+        ("mu(X[0]) >= 2", "the claim says that 2 is no more than 1"),
+        ("cosine(X[0]) >= 1/4", "the claim says that 0.25 is no more than a negative number"),
+        ("strongly_connected()", ""),
+    ],
+)
+def test_the_python_of_an_instance_says_what_the_claim_says(
+    claim: str, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    X = np.array([[1.0, 0.0], [0.0, 1.0]] if "cos" not in claim else [[1.0, 0.0], [-1.0, 1.0]])
+    net = rm.Network.from_arrays(np.ones((1, 1, 2, 2)), np.ones((1, 1, 2, 2)), 1.0)
+    exec(in_python(NetworkInstance(net, X), rm.Statement("mine:one", claim)), {})
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[1:] == ([says] if says else [])
+
+
 def test_rotations_and_terms_of_the_logits_are_shown() -> None:
     turned, sloped = _instance("positions == rotary, heads == 1"), _instance("positions == alibi, heads == 1")
     assert {"cos[0] = [1; 0; -1]", "sin[0] = [0; 1; 0]"} <= set(in_words(turned))
