@@ -44,6 +44,12 @@ class InvalidArgument(ValueError):
     __module__ = "rankmath"  # the name users see and catch
 
 
+class NoDirection(InvalidArgument):
+    """A token is zero, exactly or to rounding, where a LayerNorm divides by its length: the layer is not defined."""
+
+    __module__ = "rankmath"
+
+
 class Undecided(ArithmeticError):
     """Numbers known to some precision do not show what is asked of them, a sign or which case applies."""
 

@@ -9,6 +9,7 @@ from typing import Any
 from rankmath.certificates.certificate import Certificate
 from rankmath.checker.lemmas import lemma_table, usable_statements
 from rankmath.claims import statements
+from rankmath.decide.prover.reading import read_as
 from rankmath.formula import read_term
 from rankmath.formula.printing import latex
 from rankmath.formula.terms import Letter, Relation, walk
@@ -39,6 +40,9 @@ def derived(certificate: Certificate) -> str:
         for _, said in entry.meanings:
             new.pop(said, None)
         more = "".join(f"Here {breakable(shown)}: {formulas(said)}.\n" for said, shown in new.items())
+    for quantity, other, why in read_as((certificate.claim, *certificate.given)):
+        if latex(quantity) != latex(other):
+            more += f"Here {breakable(f'{latex(quantity)} = {latex(other)}')}: {why}.\n"
     steps = "\n".join(
         rf"  \item[({number})] {breakable(latex(relation))}, {_reason(line)}."
         for number, (line, relation) in enumerate(zip(lines, relations, strict=True), start=1)

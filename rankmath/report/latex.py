@@ -24,8 +24,10 @@ _SIGNS = {"ᵀ": r"^{\mathsf T}", "ˣ": "^{x}", "⁻": "^{-}", "′": "'", "ℓ"
 _SIGNS |= {"↦": r"\mapsto", "⋯": r"\cdots", "∫": r"\int", "⊕": r"\oplus", "Σ": r"\sum", "∏": r"\prod"}
 # An index or exponent in brackets, which may hold others.
 _BRACED, _BRACKETED = r"\{(?:[^{}]|\{[^{}]*\})*\}", r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
+# Signs, single letters and indices: no words.
+_UNDER_ROOT = r"(?:[^()A-Za-z]|(?<=_)[A-Za-z]+|(?<![A-Za-z])[A-Za-z](?![A-Za-z]))"
 _FORMULA = re.compile(
-    rf"√(\w(?:_\w+)?)|√|(?<=[\w‖|)\]}}∏Σ])([_^])({_BRACED}|{_BRACKETED}|[A-Za-z0-9]+|[α-ω*∞])"
+    rf"√\(((?:{_UNDER_ROOT}|\({_UNDER_ROOT}*\))*)\)|√(\w(?:_\w+)?)|√|(?<=[\w‖|)\]}}∏Σ])([_^])({_BRACED}|{_BRACKETED}|[A-Za-z0-9]+|[α-ω*∞])"
     r"|⁻([⁰¹²³⁴-⁹]+)|([ᵀˣ⁻ℓ⟨⟩↦⋯∫⊕Σ∏′])"
     r"|(?<![A-Za-z0-9_])((?:[A-Z](?:_[A-Z]+)? = )+λ?I(?: \+ wS)?|I \+ wS)(?!\w)",  # what the identity is, or W is
     re.DOTALL,
@@ -44,10 +46,12 @@ def formulas(text: str) -> str:
     E = R $W_{QK} R^{\\mathsf T} / \\sqrt{d_{qk}}$
     >>> print(formulas("one head, W_V = I, no bias"))
     one head, $W_{V} = I$, no bias
+    >>> print(formulas("least √(‖x‖₂²/d + ε) of a token, least √(of them)"))
+    least $\\sqrt{\\| x \\|_{2}^{2} /d + \\varepsilon}$ of a token, least $\\surd$(of them)
     """
     written, end = [], 0
     for match in _FORMULA.finditer(text):
-        root, place, index, inverse, sign, identity = match.groups()
+        under, root, place, index, inverse, sign, identity = match.groups()
         base = re.search(r"[^\Wᵀ]*$", text[: match.start()])
         follows = place == "_" and text[match.end() :][:1] == "_"
         named = place == "_" and re.fullmatch("[a-z]{4,}", index)
@@ -55,7 +59,9 @@ def formulas(text: str) -> str:
             continue  # a name in code, not a letter with an index
         written.append(escape(text[end : match.start()]))
         end = match.end()
-        if root:
+        if under:
+            written.append(rf"$\sqrt{{{_inside(under)}}}$")
+        elif root:
             letter, _, below = root.partition("_")
             written.append(rf"$\sqrt{{{_math_letter(letter)}{f'_{{{below}}}' if below else ''}}}$")
         elif identity:
@@ -63,12 +69,16 @@ def formulas(text: str) -> str:
             written.append("$" + lowered.replace("λ", r"\lambda ") + "$")
         elif place:
             inside = index[1:-1] if index[0] in "{(" else index
-            inner = re.sub(r" +(?=[_^ ])", "", re.sub(r"(?<!\\)\$", " ", formulas(inside))).strip()
-            written.append(f"${place}{{{inner}}}$")
+            written.append(f"${place}{{{_inside(inside)}}}$")
         else:
             power = f"$^{{-{inverse.translate(_SUPERSCRIPTS)}}}$" if inverse else r"$\surd$"
             written.append(f"${_SIGNS[sign]}$" if sign else power)
     return _joined("".join((*written, escape(text[end:]))))
+
+
+def _inside(text: str) -> str:
+    """A formula, all of it mathematics."""
+    return re.sub(r" +(?=[_^ ])", "", re.sub(r"(?<!\\)\$", " ", formulas(text))).strip()
 
 
 # Between two formulas: numbers, letters, signs. Before one: what touches it, or a sign's left side. Then its right.
@@ -176,8 +186,8 @@ def grouped(number: int) -> str:
     return str(number) if abs(number) < 10_000 else f"{number:,}".replace(",", r"\,")
 
 
-#: Formulas of so many characters that no line can break may be too wide for one of two columns.
-_WIDE = 60
+#: Formulas of more points that no line can break may be too wide for a quotation in one of two columns.
+_WIDE = 155.0
 #: Sets a formula in the largest type in which it fits a line; a paper that knows the command keeps its own.
 FIT = (
     r"\providecommand{\rmfit}[1]{{\setbox0\hbox{$\displaystyle#1$}"
@@ -199,8 +209,59 @@ def fitting(math: str) -> str:
     if matrix:  # its longest row; the fractions in it are small
         flat = re.sub(r"\\tfrac\{(\d+)\}\{(\d+)\}", lambda found: max(found.groups(), key=len), matrix[2])
         widest = max(len(row) + 3 * row.count("&") for row in flat.split(r"\\"))
-        return rf"\rmfit{{{math}}}" if len(matrix[1]) + widest > _WIDE * 2 // 3 else math
-    return rf"\rmfit{{{math}}}" if len(math) > _WIDE else math
+        return rf"\rmfit{{{math}}}" if len(matrix[1]) + widest > 40 else math
+    return rf"\rmfit{{{math}}}" if points(math) > _WIDE else math
+
+
+#: About how wide a sign of ten points is, by its class: the first that fits; what opens and closes is counted larger.
+_SIGN_WIDTHS = (
+    (r"\\(?:[Bb]igg?[lr]|left|right|displaystyle)|\s|&", 0.0),
+    (r"\\[,;: ]|[.,:;|]|\\(?:ell|bigm)", 3.5),
+    (r"\\(?:le|ge|to|in|ne|cdots|times|approx)(?![A-Za-z])|[-+=<>]", 13.0),
+    (r"\\(?:sum|prod|max|min|log|exp|tanh|sup|inf|det|cos|sin)(?![A-Za-z])", 17.0),
+    (r"[()\[\]\d]|\\[|#]", 5.0),
+    (r"[A-Z]|\\(?:Delta|Sigma|Omega|mathbb|mathbf|omega)(?![A-Za-z])", 8.3),
+    (r"\\[A-Za-z]+|\\.|.", 6.0),
+)
+_TOKEN = re.compile(r"\\[A-Za-z]+|\\.|.", re.DOTALL)
+
+
+def points(math: str) -> float:
+    """About how many points wide a formula is on paper, in type of ten points: of wide ones rather more than less.
+
+    >>> 170 < points(r"\\frac{" + "x" * 30 + "}{2}") < 200
+    True
+    """
+    pieces, at, width = _TOKEN.findall(math), 0, 0.0
+
+    def argument() -> str:
+        nonlocal at
+        depth, begin = 0, at
+        while at < len(pieces):
+            depth += (pieces[at] == "{") - (pieces[at] == "}")
+            at += 1
+            if depth == 0:
+                break
+        found = pieces[begin:at]
+        return "".join(found[1:-1] if found[:1] == ["{"] else found)
+
+    while at < len(pieces):
+        piece, at = pieces[at], at + 1
+        if piece in (r"\frac", r"\tfrac"):
+            width += (2.4 + max(points(argument()), points(argument()))) * (1.0 if piece == r"\frac" else 0.7)
+        elif piece == r"\sqrt":
+            width += 9.0 + points(argument())
+        elif piece in (r"\operatorname", r"\text", r"\mathrm"):
+            width += 1.7 + 5.2 * len(argument())
+        elif piece in ("_", "^"):  # where both stand, the wider counts
+            script, both = points(argument()), at < len(pieces) and pieces[at] in ("_", "^")
+            if both:
+                at += 1
+                script = max(script, points(argument()))
+            width += 0.7 * script
+        elif piece not in ("{", "}"):
+            width += next(wide for sign, wide in _SIGN_WIDTHS if re.fullmatch(sign, piece))
+    return width
 
 
 def with_fit(tex: str) -> str:
