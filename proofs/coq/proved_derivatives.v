@@ -1,5 +1,5 @@
 (** Registered statements about derivatives, as Statements.v prints them: that the derivatives exist is proved here
-  too. *)
+  too. [softmax_gradient_both] says of each half of folk:softmax-gradient where it fails. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
 From Rankmath Require own_l2_lipschitz kim2021 zhai2023 folk yudin2025.
