@@ -117,6 +117,6 @@ wang2022_1_repaired = proved(
     source=f"{OWN}, after Theorem 1 of {WANG}",
     draws=(draw_near_absorbing, partial(draw_signals, blind=False)),
     sharp=True,
-    notes="‖HC[A^t z]‖/‖DC[A^t z]‖ ≤ β/(2(|πᵀz| − (1 − 1/n)β)), β = δ(A)^t osc(z) → 0, δ(A) Dobrushin's coefficient: "
-    "so the ratio tends to 0.",
+    notes="‖HC[A^t z]‖/‖DC[A^t z]‖ ≤ β/(2(|πᵀz| − (1 − 1/n)β)), where the bracket is positive: β = δ(A)^t osc(z) → 0, "
+    "δ(A) Dobrushin's coefficient, so the ratio tends to 0.",
 )
