@@ -287,12 +287,12 @@ Definition stochastic_product {t n} (P : sequence t n) : Prop := Definitions.row
 Definition steps {t n} (P : sequence t n) : nat := t.
 (** The weight of token k in token m after all layers. *)
 Definition weight {t n} (P : sequence t n) : matrix n n := Definitions.steps n P 0 t.
-(** share: largest weight of a token on the token of this number over all layers; the first has number 0, and beyond
-    the last it is 0 *)
+(** share: largest weight of a token on the token of this number in the product of all layers; the first has number 0,
+    and beyond the last it is 0 *)
 Definition share {t n} (P : sequence t n) (j : nat) : R :=
   largest n (fun m => sum n (fun k => if Nat.eqb k j then weight P m k else 0)).
-(** tail: largest weight of a token on all tokens from this number on, over all layers; the first has number 0, and
-    beyond the last it is 0 *)
+(** tail: largest weight of a token on all tokens from this number on, in the product of all layers; the first has
+    number 0, and beyond the last it is 0 *)
 Definition tail {t n} (P : sequence t n) (j : nat) : R :=
   largest n (fun m => sum n (fun k => if Nat.leb j k then weight P m k else 0)).
 (** windowed: every token sees itself and the w − 1 before it, as far as there are any, and no other; w = n is the
@@ -300,17 +300,17 @@ Definition tail {t n} (P : sequence t n) (j : nat) : R :=
 Definition windowed {t n} (P : sequence t n) (w : nat) : Prop := forall s a b, (s < t)%nat -> (a < n)%nat ->
   (b < n)%nat ->
   (0 < P s a b <-> (b <= a < b + w)%nat).
-(** least_within: least attention within the window, over all layers *)
+(** least_within: least attention in any layer of a token to one that it sees under the mask of this window *)
 Definition least_within {t n} (P : sequence t n) (w : nat) : R := inf_of (fun x => exists s a b,
   (s < t)%nat /\ (a < n)%nat /\ (b < n)%nat /\ (b <= a < b + w)%nat /\ x = P s a b).
 (** prefixed: every token sees itself, the tokens before it and the first k tokens, and no other; counted from 0 *)
 Definition prefixed {t n} (P : sequence t n) (k : nat) : Prop := forall s a b, (s < t)%nat -> (a < n)%nat ->
   (b < n)%nat ->
   (0 < P s a b <-> (b < Nat.max k (a + 1))%nat).
-(** least_prefixed: least attention of a token to one that it sees under the mask with this prefix, over all layers *)
+(** least_prefixed: least attention in any layer of a token to one that it sees under the mask with this prefix *)
 Definition least_prefixed {t n} (P : sequence t n) (k : nat) : R := inf_of (fun x => exists s a b,
   (s < t)%nat /\ (a < n)%nat /\ (b < n)%nat /\ (b < Nat.max k (a + 1))%nat /\ x = P s a b).
-(** prefix_floor: least weight on a token of the prefix over all layers *)
+(** prefix_floor: least weight of a token on one of the prefix in the product of all layers *)
 Definition prefix_floor {t n} (P : sequence t n) (k : nat) : R := inf_of (fun x => exists m j,
   (m < n)%nat /\ (j < n)%nat /\ (j < k)%nat /\ x = weight P m j).
 (** Row i of softmax(I_ij − (i − j)m) under the causal mask, E = e^I, a = e^−m. *)
@@ -596,8 +596,8 @@ Fixpoint layered {t k n d} (X : matrix n d) (P : stack t k n n) (W : stack t k d
   | O => X
   | S s => let Y := layered X P W bias skip s in
       fun i a => skip * Y i a + sum k (fun h => vmat d (vmat n (P s h i) Y) (W s h) a) + bias s a end.
-(** sum_of_paths: X^{l+1} = λX^l + Σ_h P^l_h X^l W^l_h + 1(b^l)ᵀ for l = 0, …, L − 1 makes X^L the sum over all paths
-    (h_0, …, h_{L−1}) of P^{L−1}_{h_{L−1}} ⋯ P^0_{h_0} X W^0_{h_0} ⋯ W^{L−1}_{h_{L−1}} plus one row for all
+(** sum_of_paths: X^{l+1} = λX^l + Σ_h P^l_h X^l W^l_h + 1·bias_l for l = 0, …, L − 1 makes X^L the sum over all paths
+    (h_0, …, h_{L−1}) of P^{L−1}_{h_{L−1}} ⋯ P^0_{h_0} X W^0_{h_0} ⋯ W^{L−1}_{h_{L−1}} plus one row bᵀ for all
     tokens, where each h_l is one of the H heads or the skip connection (for which P = I and W = λI), and C(L, k)H^k
     paths go through k heads; in exact rationals *)
 Definition sum_of_paths {t k n d} (X : matrix n d) (P : stack t k n n) (W : stack t k d d) (bias : matrix t d) (skip :

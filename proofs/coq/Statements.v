@@ -2332,7 +2332,7 @@ Definition statement_kim2021_3_2 : Prop :=
 (** noci2022:zero-grad (proved): no_gradient(Z, V, G)
     given equal_tokens(Z) *)
 Definition statement_noci2022_zero_grad : Prop :=
-  forall (n d m : nat) (Z : matrix n d) (M : matrix d d) (V : matrix d m) (G : matrix d d),
+  forall (n d m : nat) (Z : matrix n d) (V : matrix d m) (G : matrix d d),
     (0 < n)%nat ->
     (0 < d)%nat ->
     (0 < m)%nat ->

@@ -28,8 +28,8 @@ _ARRAYS = {"X": "n d", "P": "L H n n, stochastic", "W": "L H d d", "bias": "L d"
     because="the layers are a recursion, and the sum runs over sequences of heads",
 )
 def sum_of_paths(run: ArrayRun, X: str, P: str, W: str, bias: str, skip: str) -> Truth:
-    """X^{l+1} = λX^l + Σ_h P^l_h X^l W^l_h + 1(b^l)ᵀ for l = 0, …, L − 1 makes X^L the sum over all paths
-    (h_0, …, h_{L−1}) of P^{L−1}_{h_{L−1}} ⋯ P^0_{h_0} X W^0_{h_0} ⋯ W^{L−1}_{h_{L−1}} plus one row for all
+    """X^{l+1} = λX^l + Σ_h P^l_h X^l W^l_h + 1·bias_l for l = 0, …, L − 1 makes X^L the sum over all paths
+    (h_0, …, h_{L−1}) of P^{L−1}_{h_{L−1}} ⋯ P^0_{h_0} X W^0_{h_0} ⋯ W^{L−1}_{h_{L−1}} plus one row bᵀ for all
     tokens, where each h_l is one of the H heads or the skip connection (for which P = I and W = λI), and C(L,
     k)H^k paths go through k heads; in exact rationals"""
     lam, (L, H), n = run.letter(skip), run[P].shape[:2], len(run[X])

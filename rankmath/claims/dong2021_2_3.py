@@ -89,8 +89,8 @@ dong2021_2_2 = proved(
     compare=looser_than_diameter,
     share=0.15,
     cost=5,
-    notes="It falls with depth where 0 < cr² < 1, c what is in brackets, over all layers, and r the residual of the "
-    f"input. {READING}",
+    notes="It falls with depth where 0 < cr² < 1, c what is in brackets, with suprema over all layers, and r the "
+    f"residual of the input. {READING}",
 )
 
 own_composite = ours(

@@ -41,6 +41,6 @@ own_diameter_cubic = ours(
     draws=tuple(networks(tokens, shapes=SMALL) for tokens in ALL_TOKENS),
     extremal=near_antipodal,
     sharp=True,
-    notes="Where 0 < ωΔ² < 4√d_qk, ω over all layers and Δ the diameter of the input, it falls doubly exponentially "
-    "with depth. Sharp as Δ goes to 0.",
+    notes="Where 0 < ωΔ² < 4√d_qk, ω the supremum over all layers and Δ the diameter of the input, it falls doubly "
+    "exponentially with depth. Sharp as Δ goes to 0.",
 )

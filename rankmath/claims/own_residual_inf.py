@@ -26,6 +26,6 @@ own_residual_inf = ours(
     sharp=True,
     share=0.2,
     cost=3,
-    notes="Where 0 < ωr² < √d_qk, ω over all layers and r the residual of the input, it falls doubly exponentially "
-    "with depth.",
+    notes="Where 0 < ωr² < √d_qk, ω the supremum over all layers and r the residual of the input, it falls doubly "
+    "exponentially with depth.",
 )

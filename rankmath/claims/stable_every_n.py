@@ -198,7 +198,7 @@ own_stable_complete_every_n = ours(
     exhibit=partial(_shown, "own:stable-complete-every-n", path_design, 8),
     share=0.005,
     cost=3,
-    notes="Wu et al. leave open whether undirected masks have equilibria of rank above one: the complete mask has, for "
+    notes=f"{WU} conjecture that undirected masks have no equilibria of rank above one: the complete mask has, for "
     "every n ≥ 2.",
 )
 

@@ -28,15 +28,15 @@ defined("steps(P: array)", "len(P)", "the number of layers", example="steps(P) >
 defined(
     "share(P: array, j: number)",
     "max(sum(rollout(P)[m][k] for k in range(n) if k == j) for m in range(n))",
-    "largest weight of a token on the token of this number over all layers; the first has number 0, and beyond the "
-    "last it is 0",
+    "largest weight of a token on the token of this number in the product of all layers; the first has number 0, and "
+    "beyond the last it is 0",
     example="share(P, 1) <= 1",
 )
 defined(
     "tail(P: array, j: number)",
     "max(sum(rollout(P)[m][k] for k in range(j, n)) for m in range(n))",
-    "largest weight of a token on all tokens from this number on, over all layers; the first has number 0, and "
-    "beyond the last it is 0",
+    "largest weight of a token on all tokens from this number on, in the product of all layers; the first has number "
+    "0, and beyond the last it is 0",
     example="tail(P, 1) <= 1",
 )
 defined(
@@ -49,7 +49,7 @@ defined(
 defined(
     "least_within(P: array, w: number)",
     "min(P[s][i][j] for s in range(len(P)) for i in range(n) for j in range(n) if 0 <= i - j < w)",
-    "least attention within the window, over all layers",
+    "least attention in any layer of a token to one that it sees under the mask of this window",
     example="least_within(P, 2) > 0",
 )
 defined(
@@ -62,13 +62,13 @@ defined(
 defined(
     "least_prefixed(P: array, k: number)",
     "min(P[s][i][j] for s in range(len(P)) for i in range(n) for j in range(n) if j <= i or j < k)",
-    "least attention of a token to one that it sees under the mask with this prefix, over all layers",
+    "least attention in any layer of a token to one that it sees under the mask with this prefix",
     example="least_prefixed(P, 2) > 0",
 )
 defined(
     "prefix_floor(P: array, k: number)",
     "min(rollout(P)[i][j] for i in range(n) for j in range(n) if j < k)",
-    "least weight on a token of the prefix over all layers",
+    "least weight of a token on one of the prefix in the product of all layers",
     example="prefix_floor(P, 1) > 0",
 )
 

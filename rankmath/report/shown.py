@@ -8,7 +8,7 @@ import textwrap
 from typing import Any
 
 from rankmath.claims import statement
-from rankmath.formula.language import FUNCTIONS, LETTERS
+from rankmath.formula.language import FUNCTIONS, LETTERS, Function
 from rankmath.formula.printing import text
 from rankmath.formula.terms import Call, Every, walk
 from rankmath.report.sources import certificate_file, committed_certificates, label_of, machine_checked, without_theorem
@@ -45,7 +45,8 @@ def described(key: str) -> dict[str, Any]:
         "given": given,
         "arrays": dict(map(_declared, entry.arrays.items())),
         "quantities": {
-            function.name: function.meaning + (f"; as a formula: {function.text}" if function.text else "")
+            function.name: function.meaning
+            + (f"; as a formula{_of(function)}: {function.text}" if function.text else "")
             for function in measured
         }
         | {name: said for name, _, said in letters if name not in entry.arrays},
@@ -65,13 +66,22 @@ def described(key: str) -> dict[str, Any]:
     }
 
 
+def _of(function: Function) -> str:
+    """The letters of its definition, which are not those of a claim that applies it."""
+    return f" in {', '.join(parameter.name for parameter in function.parameters)}" if function.parameters else ""
+
+
 def _declared(array: tuple[str, str]) -> tuple[str, str]:
     """An array and what is assumed of it; an upper limit on a size is the library's, not the claim's."""
     name, declared = array
     axes, *conditions = (part.strip() for part in declared.partition(" = ")[0].split(","))
     shape = " × ".join(axes.split()).replace("mask × ", "a mask of tokens: ") or "a number"
     shape += ", in words λ" if name == "skip" else ""
-    return name, ", ".join((shape, *(part for part in conditions if not re.match(r"[a-z]? ?<= |double", part))))
+    shown = (part for part in conditions if not re.match(r"[a-z]? ?<= |double", part))
+    # A vector has no rows.
+    return name, ", ".join(
+        (shape, *("not zero" if part == "no zero row" and " " not in axes else part for part in shown))
+    )
 
 
 def lines(key: str) -> list[str]:

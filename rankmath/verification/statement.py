@@ -294,7 +294,11 @@ class Statement:
     @property
     def hypotheses_in_words(self) -> str:
         """The hypotheses in words where they have some, what nothing was said of included: no layer is printed here."""
-        return ", ".join(filter(None, (words(part) for part in (*self.hypotheses, *self.unsaid))))
+        return ", ".join(filter(None, map(self._in_words, (*self.hypotheses, *self.unsaid))))
+
+    def _in_words(self, part: Formula) -> str:
+        """A hypothesis in words where it has some: they are of networks, and an array of that name is a letter."""
+        return text(part) if self.arrays else words(part)
 
     @cached_property
     def claim(self) -> str:
@@ -304,14 +308,16 @@ class Statement:
             conclusion = r"\text{for some of these, }" + conclusion
         for name, meaning in self.defined.items():
             conclusion += rf",\quad {latex_letter(name)}={latex(meaning)}"
-        premises = r",\ ".join(filter(None, (_latex_hypothesis(part) for part in self.hypotheses)))
+        premises = r",\ ".join(
+            filter(None, (_latex_hypothesis(part, self._in_words(part)) for part in self.hypotheses))
+        )
         return rf"{premises}\implies {conclusion}" if premises else conclusion
 
     @cached_property
     def premises(self) -> tuple[str, ...]:
         """What the data are and the hypotheses, one by one: words, or mathematics between dollar signs."""
         data = printed_data(self.arrays, [text(part) for part in self.hypotheses])
-        shown = ((part, words(part)) for part in self.hypotheses)
+        shown = ((part, self._in_words(part)) for part in self.hypotheses)
         given = (said if said != text(part) else f"${latex(part)}$" for part, said in shown if said)
         return (*(f"${part}$" for part in data), *given)
 
@@ -472,8 +478,7 @@ def _reduced(term: Term) -> str:
     return term.function[-1] if isinstance(term, Call) and term.function[-2:-1] == "_" else ""
 
 
-def _latex_hypothesis(formula: Formula) -> str:
-    shown = words(formula)
+def _latex_hypothesis(formula: Formula, shown: str) -> str:
     if shown != text(formula):
         return rf"\text{{{shown}}}" if shown else ""
     return latex(formula)

@@ -15,7 +15,7 @@ from rankmath.report import sources
 from rankmath.report.cite import FORMATS, citation, software_entry
 from rankmath.report.fragments import stated, without_fit
 from rankmath.report.latex import breakable
-from rankmath.report.shown import lines
+from rankmath.report.shown import described, lines
 from rankmath.report.sources import bibliography, certificate_file, committed_certificates, publication
 from rankmath.version import __version__
 
@@ -145,3 +145,32 @@ def test_a_quantity_of_one_layer_says_which_layer_it_is() -> None:
 def test_what_is_assumed_of_arrays_is_shown() -> None:
     assert "  P: t × n × n, stochastic, n >= 2" in lines("seed:closure")
     assert "  t: a number, whole, >= 0" in lines("wang2022:1-repaired")
+    assert "  w: d, not zero" in lines("own:escape")
+
+
+@pytest.mark.parametrize("key", [key for key, entry in statements().items() if entry.arrays])
+def test_every_array_that_is_listed_occurs_in_what_is_claimed(key: str) -> None:
+    found = described(key)
+    said = " ".join((found["claim"], found["given"], *found["where"].values()))
+    assert not [name for name in found["arrays"] if not re.search(rf"\b{name}\b", said)]
+
+
+def test_no_skip_connections_are_a_factor_of_zero_where_the_factor_is_a_letter() -> None:
+    assert r"$\lambda = 0$" in citation("dong2021:2.1").premises
+    assert described("dong2021:2.1")["given"] == "skip == 0"
+
+
+def test_a_definition_names_its_letters() -> None:
+    """The claim applies it to other ones: to σ what is defined of s."""
+    assert "as a formula in T, s: b = exp(-s*" in described("folk:entropy-order")["quantities"]["entropy_floor"]
+
+
+def test_what_is_measured_of_layers_says_whether_of_their_product() -> None:
+    said = {
+        name: meaning
+        for key in ("own:position-bias-prefix", "wu2025:4.2")
+        for name, meaning in described(key)["quantities"].items()
+    }
+    for name in ("tail", "share", "prefix_floor"):
+        assert "in the product of all layers" in said[name]
+    assert all("in any layer" in said[name] for name in ("least_within", "least_prefixed"))
