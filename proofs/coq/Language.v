@@ -326,9 +326,8 @@ Definition spread {n} (E : matrix n n) : R := most_causal E / least_causal E.
 Definition decay_constant {n} (E : matrix n n) (a : R) : R := sup_of (fun x => exists i j,
   (0 < i)%nat /\ (i < n)%nat /\ (j <= i)%nat /\ x = decaying E a i j / a ^ (i - j)).
 (** decay_tightness: largest A_ij(1 + e^(I_min − I_max) Σ_{k≤i, k≠j} e^((k−j)m)) over j ≤ i and all tokens i after the
-    first, which has number 0, where the logits I_ij, j ≤ i, lie between I_min and I_max, E_ij = e^(I_ij), a = e^(−m),
-      m >
-    0 and A_ij = e^(I_ij − (i − j)m)/Σ_{k≤i} e^(I_ik − (i − k)m) *)
+    first, which has number 0, I_min and I_max the least and the largest logit I_ij with j ≤ i, E_ij = e^(I_ij), a =
+    e^(−m), m > 0 and A_ij = e^(I_ij − (i − j)m)/Σ_{k≤i} e^(I_ik − (i − k)m) *)
 Definition decay_tightness {n} (E : matrix n n) (a : R) : R := largest (n - 1) (fun i => largest (S (S i)) (fun j =>
   decaying E a (S i) j * (1 + least_causal E / most_causal E *
     sum (S (S i)) (fun k => if Nat.eqb k j then 0 else a ^ (j - k) / a ^ (k - j))))).

@@ -195,7 +195,7 @@ defined(
     "for q in range(p + 1))/max(E[p][q] for p in range(n) for q in range(p + 1))*sum(a**(j - k) for k in "
     "range(i + 1) if not k == j)) for i in range(1, n) for j in range(i + 1))",
     "largest A_ij(1 + e^(I_min − I_max) Σ_{k≤i, k≠j} e^((k−j)m)) over j ≤ i and all tokens i after the first, "
-    "which has number 0, where the logits I_ij, j ≤ i, lie between I_min and I_max, E_ij = e^(I_ij), a = "
+    "which has number 0, I_min and I_max the least and the largest logit I_ij with j ≤ i, E_ij = e^(I_ij), a = "
     "e^(−m), m > 0 and A_ij = e^(I_ij − (i − j)m)/Σ_{k≤i} e^(I_ik − (i − k)m)",
     example="decay_tightness(E, a) > 0",
 )
