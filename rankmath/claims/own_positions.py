@@ -295,8 +295,8 @@ own_pre_norm_depth = Statement(
     draws=_draws(
         (*PLAIN[:2], *KINDS[3:]), ((2, 2, 1, 2), (3, 2, 1, 3)), tokens=long_tokens, values=(0.5, 0.1), **_NORMED
     ),
-    notes="So for fixed ν, c and ρ_0 the diameter lies, up to factors that do not depend on L, between the powers −ν/c "
-    "and ν/c of L.",
+    notes="So for fixed ν, ρ_0 and c, the least (ρ_l − ρ_0)/l, the diameter lies, up to factors that do not depend on "
+    "L, between the powers −ν/c and ν/c of L.",
 )
 
 own_pre_norm_power = Statement(

@@ -137,6 +137,7 @@ def notation(entry: Statement) -> str:
         return ""
     given = {text(part) for part in entry.hypotheses}
     skip = "" if "skip == 0" in given else "X^{l}+" if "skip == 1" in given else r"\lambda X^{l}+"
+    factor = r", $\lambda\in\mathbb{R}$" if "lambda" in skip else ""
     bias = "" if "bias == none" in given else r"+\mathbf 1o_l^{\mathsf T}"
     before = "norm_at == before" in given
     read = "Z^{l}" if before else "X^{l}"
@@ -150,7 +151,7 @@ def notation(entry: Statement) -> str:
     made = "Y^{l}" if steps else "X^{l+1}"
     lines = [
         r"Tokens are the rows of $X^{l}\in\mathbb{R}^{n\times d}$; $X^{0}$ is the input. With heads",
-        rf"$h=0,\dots,H-1$ layer $l=0,\dots,L-1$ ($H,L\ge1$, $d_{{qk}}>0$) makes \[{made}={sent},\]",
+        rf"$h=0,\dots,H-1$ layer $l=0,\dots,L-1$ ($H,L\ge1$, $d_{{qk}}>0${factor}) makes \[{made}={sent},\]",
     ]
     words = [r"$W^{l,h}=W_VW_O$", r"$W_{QK}^{l,h}=W_QW_K^{\mathsf T}$"]
     words += [r"$o_l^{\mathsf T}=\sum_hb_VW_O+b_O$"] if bias else []
@@ -180,12 +181,12 @@ _ANY_NORM = "LayerNorm applied as the hypotheses say"
 #: What each LayerNorm does.
 _NORMED = {
     "sphere": "every token divided by its Euclidean norm, as are the tokens of the input",
-    "column": r"the mean of every column taken from it, the rest $y$ divided by $\sqrt{\|y\|_2^2/n+\varepsilon}$"
-    " (by 1 where that is 0)",
+    "column": r"the mean of every column taken from it, the rest $y$ divided by $\sqrt{\|y\|_2^2/n+\varepsilon}$,"
+    r" $\varepsilon\ge0$ (by 1 where that is 0)",
     "standard": r"the mean of every token's entries taken from it, and the rest $x$ divided by $\sqrt{\|x\|_2^2/d+"
-    r"\varepsilon}$, times a gain, entry by entry, plus an offset",
-    "rms": r"every token $x$ divided by $\sqrt{\|x\|_2^2/d+\varepsilon}$, times a gain $g$, entry by entry, plus an"
-    " offset",
+    r"\varepsilon}$, $\varepsilon\ge0$, times a gain, entry by entry, plus an offset",
+    "rms": r"every token $x$ divided by $\sqrt{\|x\|_2^2/d+\varepsilon}$, $\varepsilon\ge0$, times a gain $g$, entry by"
+    " entry, plus an offset",
 }
 
 

@@ -142,6 +142,13 @@ def test_a_quantity_of_one_layer_says_which_layer_it_is() -> None:
     assert "here l" not in dict(citation("own:pre-norm-diameter").meanings)[r"\rho_{l}"]
 
 
+def test_a_printed_layer_says_what_its_letters_may_be() -> None:
+    for key in ("own:transport-skip", "own:pre-norm-diameter", "own:pre-norm-depth", "dong2021:2.2", "dong2021:3.3"):
+        said = citation(key).notation
+        assert (r"\lambda" in said) == (r"$\lambda\in\mathbb{R}$" in said)
+        assert (r"\varepsilon" in said) == (r"$\varepsilon\ge0$" in said)
+
+
 def test_what_is_assumed_of_arrays_is_shown() -> None:
     assert "  P: t × n × n, stochastic, n >= 2" in lines("seed:closure")
     assert "  t: a number, whole, >= 0" in lines("wang2022:1-repaired")
