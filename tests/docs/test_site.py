@@ -5,7 +5,10 @@ from __future__ import annotations
 import html
 import inspect
 import re
+import shutil
+import subprocess
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from site_build import Site, build
@@ -73,6 +76,45 @@ def test_the_field_has_a_row_for_every_statement_near_a_paper(site: Site) -> Non
             assert entry.status in row
             names = FIELD.values() if key.startswith("folk:") else ()
             assert not any(name.partition(" (")[0] in html.unescape(row) for name in names), "no paper is named"
+
+
+def test_every_link_leads_to_a_place_that_is_there(site: Site) -> None:
+    pages = {path.resolve(): path.read_text(encoding="utf-8") for path in site.pages.rglob("*.html")}
+    places = {path: set(re.findall(r'\b(?:id|name)="([^"]+)"', text)) for path, text in pages.items()}
+    lost = []
+    for path, text in pages.items():
+        for target in re.findall(r'<[^>]*\b(?:href|src)="([^":]+)"', text):
+            name, _, place = html.unescape(target).partition("#")
+            there = (path.parent / unquote(name.partition("?")[0])).resolve() if name else path
+            if not there.exists() or (place and there in places and unquote(place) not in places[there]):
+                lost.append(f"{path.name}: {target}")
+    assert not lost
+
+
+@pytest.mark.needs("coqc")
+def test_the_pages_of_the_coq_files_show_formulas_as_they_are_written(tmp_path: Path) -> None:
+    from generated import coqdoc
+
+    coqdoc(shutil.which("coqdoc"), ROOT / "proofs/coq", tmp_path)
+    toc = (tmp_path / "toc.html").read_text(encoding="utf-8")
+    for path in sorted((ROOT / "proofs/coq").glob("*.v")):
+        assert f'href="Rankmath.{path.stem}.html"' in toc
+        page = (tmp_path / f"Rankmath.{path.stem}.html").read_text(encoding="utf-8")
+        shown = re.sub(r"[\s\[\]]", "", html.unescape(re.sub(r"</?[a-z][^>]*>", "", page)))
+        for comment in re.findall(r"\(\*\*(?!\*)(.*?)\*\)", path.read_text(encoding="utf-8"), re.DOTALL):
+            title, words = re.match(r"(\**)(.*)", comment.strip(), re.DOTALL).groups()
+            # In brackets after a space Coq's own signs may be set in type.
+            for part in re.split(r"(?<![\w)\]}])\[[^\]]*\]", words):
+                assert re.sub(r"[\s\[\]]", "", part) in shown, (path.name, title, part)
+
+
+@pytest.mark.needs("coqc")
+def test_what_coqdoc_complains_of_is_an_error(tmp_path: Path) -> None:
+    from generated import coqdoc
+
+    (tmp_path / "Open.v").write_text("Lemma x : True.\nProof. exact I. Qed.\n(** [never closed\n\n *)\n")
+    with pytest.raises(subprocess.CalledProcessError):
+        coqdoc("false", tmp_path, tmp_path / "pages")
 
 
 def test_every_public_name_is_documented(site: Site) -> None:
