@@ -34,6 +34,7 @@ def test_every_statement_has_a_page_with_all_it_needs(site: Site, key: str) -> N
     page = (site.pages / "gallery" / f"{slug(key)}.html").read_text(encoding="utf-8")
     text = html.unescape(re.sub(r"<[^>]*>", "", page))
     assert entry.title in text
+    assert "$$" not in text, "a display that is not set in type"
     assert f"{key}, {entry.status}." in text
     claim, _, rest = page.partition('id="hypotheses"')
     assert "<math" in claim
