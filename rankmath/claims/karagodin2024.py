@@ -96,7 +96,7 @@ karagodin2024_two_clusters = refuted(
     "two_clusters(V, Q, K, beta, X)",
     given="distinct_positive(V, Q, K, beta, X)",
     arrays=_DATA,
-    title="Causal tokens on the sphere end at one of two opposite points (conjectured)",
+    title="Two opposite limits of causal tokens on the sphere (conjectured)",
     source=f"{KARAGODIN}, section 4, conjecture for V with distinct positive eigenvalues; {_WORDING}",
     draws=(partial(draw_sink, kind="general"), partial(draw_sink, kind="symmetric")),
     exhibit=partial(exhibit_sink, "karagodin2024:two-clusters", kind="general"),
@@ -110,7 +110,7 @@ karagodin2024_symmetric = refuted(
     "two_clusters(V, Q, K, beta, X)",
     given=("distinct_positive(V, Q, K, beta, X)", "symmetric_values(V, Q, K, beta, X)"),
     arrays=_DATA,
-    title="Causal tokens on the sphere end at one of two opposite points, with a symmetric V",
+    title="Two opposite limits of causal tokens on the sphere, symmetric V",
     source=f"{KARAGODIN}, the same conjecture, read for symmetric V alone: a hypothesis that we add",
     draws=(partial(draw_sink, kind="symmetric"),),
     exhibit=partial(exhibit_sink, "karagodin2024:two-clusters-symmetric", kind="symmetric"),
@@ -177,8 +177,7 @@ own_flow_one_cluster = proved(
     where={"s": "exp(2*form_size(B))"},
     given=("first_is_largest(lam)", "m > 0", "s*(first_value(lam) - least_value(lam)) < m*first_value(lam)"),
     arrays={"lam": "d, d >= 2", "B": "d d", "x": "d, no zero row", "m": ", whole, >= 1"},
-    title="Causal tokens under a symmetric V whose largest eigenvalue is positive and simple end, from almost every "
-    "start, at one point if attention is not too sharp",
+    title="One limit of causal tokens under a symmetric V, by its first and last eigenvalue",
     source=f"{OWN}, after the conjecture of {KARAGODIN}",
     truth="proofs/karagodin2024.tex",
     draws=(draw_climbs,),
@@ -234,8 +233,7 @@ own_flow_second_value = proved(
     where={"s": "exp(2*form_size(B))"},
     given=("first_value(x) < 0", "first_value(lam) >= second_value(lam)", "first_value(lam) >= 0", "m > 0"),
     arrays={"lam": "d, d >= 2", "B": "d d", "x": "d, no zero row", "m": ", whole, >= 1"},
-    title="Causal tokens that flow under a symmetric V: the sharp condition on its second eigenvalue for all to end at "
-    "one point",
+    title="One limit of causal tokens under a symmetric V, by its first two eigenvalues",
     source=f"{OWN}, after the conjecture of {KARAGODIN}",
     truth="proofs/karagodin2024.tex",
     draws=(draw_tilts,),
@@ -313,8 +311,7 @@ karagodin2024_subspace_two = proved(
     "aligning(lam, M, B, X) >= lam*lead(M, X)*sine_square(M, X)/(1 + exp(2*form_size(B)))",
     given=("lam > 0", "parts_in_space(M, X)"),
     arrays={"lam": "", "M": "m m", "B": "d d", "X": "2 d"},
-    title="Two causal tokens under a symmetric V whose largest eigenvalue is positive and multiple end, from "
-    "almost every start, where the first points in its eigenspace",
+    title="Limits of two causal tokens under a symmetric V with a multiple eigenvalue",
     source=f"{OWN}; it gives a conjecture of {KARAGODIN}, on a top eigenvalue of multiplicity two or more, for two "
     f"tokens; {_WORDING}",
     draws=(draw_pairs,),
@@ -381,8 +378,7 @@ own_flow_subspace = proved(
     "rise(lam, c, x, m) >= (m + 1)*exp(0 - abs(c)*largest_size(lam))*pace(lam, c, x, m)**2",
     given=("m > 0",),
     arrays={"lam": "d", "c": "", "x": "d, no zero row", "m": ", whole, >= 1"},
-    title="Causal tokens under a symmetric V whose largest eigenvalue is positive and multiple end, from almost every "
-    "start, where the first points in its eigenspace, if βQᵀK is a multiple of V",
+    title="Limits of causal tokens under a symmetric V with a multiple eigenvalue, QᵀK a multiple of V",
     source=f"{OWN}; it gives a conjecture of {KARAGODIN}, on a top eigenvalue of multiplicity two or more, for such "
     f"logits; {_WORDING}",
     truth="proofs/karagodin2024.tex",
@@ -391,5 +387,7 @@ own_flow_subspace = proved(
     sharp=True,
     share=0.3,
     notes="While the tokens before it are at e_0, a token climbs f, so it converges; where it could end beside e_0 an "
-    "eigenvalue is positive. Any number of tokens, βQᵀK = cV with c of either sign. For c = 0 it is an equality.",
+    "eigenvalue is positive. So where V is symmetric, its largest eigenvalue positive and multiple, and βQᵀK = cV, c of "
+    "either sign, all tokens tend to the normalised part of the first in the eigenspace, from almost every start, for "
+    "every n. For c = 0 it is an equality.",
 )

@@ -25,7 +25,7 @@ own_diameter = ours(
     " sum_h(operator_norm(W[l,h], p)*b*tanh(form_norm(W_QK[l,h], p)*b**2/(4*sqrt(d_qk))))))",
     given="mask == padding",
     closed="own:diameter-cubic",
-    title="Sharp diameter collapse",
+    title="Diameter collapse, with tanh",
     draws=tuple(networks(tokens, shapes=SMALL) for tokens in ALL_TOKENS),
     extremal=near_antipodal,
     sharp=True,

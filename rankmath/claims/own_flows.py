@@ -81,7 +81,7 @@ geshkovski2024_until_collapse = proved(
     "until_collapse(beta, u, c) <= exp(beta*(1 - u))/u + beta**2*c*exp(1)/(beta - 1)",
     given=("beta > 1", "u > 0", "exp(-c*beta) < 1 - u"),
     arrays=_COLLAPSE,
-    title="How long u′ = u(1 − u)e^{β(u − 1)}, a bound for the least cosine in a cluster, takes to come near one",
+    title="Time of u′ = u(1 − u)e^{β(u − 1)}: a bound",
     source=f"{GESHKOVSKI_SLOW}, section 2, lemma “until collapse”; {_READ}, which proves it",
     draws=(draw_collapses,),
     share=0.02,
@@ -95,7 +95,7 @@ own_until_collapse = proved(
     where={"x": "beta*(1 - u)"},
     given=("beta > 0", "u > 0", "exp(-c*beta) < 1 - u"),
     arrays=_COLLAPSE,
-    title="How long u′ = u(1 − u)e^{β(u − 1)}, a bound for the least cosine in a cluster, takes, sharper",
+    title="Time of u′ = u(1 − u)e^{β(u − 1)}: a sharper bound",
     source=f"{OWN}, beside a lemma of {GESHKOVSKI_SLOW}",
     draws=(draw_collapses,),
     # Ever nearer to one: the logarithm is all that counts.
@@ -120,8 +120,7 @@ own_mean_field_rate = proved(
     where={"s": "exp(2*tau) - 1"},
     given=("v > 0", "v <= 1", "tau > 0", "a >= 0", "a <= 1"),
     arrays={"v": ", > 0, <= 1", "tau": ", > 0", "a": ", >= 0, <= 1"},
-    title="The mean field, β = 0: W₂ ≤ Ce^{−ρt} from every density in L² with a mean that is not 0 if "
-    "ρ < min(1, (d − 1)/4), not if ρ is larger",
+    title="Rate of the mean field at β = 0",
     source=f"{OWN}, beside a theorem of {CHEN_MEAN}: exponentially fast, W₂ ≤ C₀e^{{−t/100}} for |β| < β₀, from a "
     f"density in L² with a mean that is not 0, as a survey has it; {_READ}. That such flows move tokens by boosts "
     "is known: Watanabe and Strogatz 1994 on the circle, Lipton, Mirollo and Strogatz 2021 on spheres",
@@ -150,8 +149,7 @@ own_circle_three = proved(
     "u*exp(beta*(u**2/2 - 1)) <= exp(-beta*u/2)",
     given=("beta >= -2/3", "u > 0", "u <= 1"),
     arrays={"beta": "", "u": ", > 0, <= 1"},
-    title="Three tokens on the circle meet under attention that is not normalised: from almost every start if β > "
-    "−2/3, not from those of some open set if β < −2/3",
+    title="Three tokens on the circle, attention not normalised",
     source=f"{OWN}, beside {POLYANSKIY}, who show for every number of tokens that they meet if β ≥ −0.16 and, for "
     "some number, do not if β < −2/3; read in the abstract",
     draws=(draw_triangles,),
@@ -159,9 +157,10 @@ own_circle_three = proved(
     extremal=written("nearly equilateral", {"beta": -2 / 3 + 2.0**-20, "u": 1 - 2.0**-8}),
     sharp=True,
     share=0.3,
-    notes="The flow is that of V = I, logits β⟨x_i, x_j⟩. The claim is strict for u < 1: no triangle with two "
-    "gaps of cosine −u/2 rests before it is equilateral; for β < −2/3 the equilateral one attracts. Whether more than "
-    "three tokens meet for −2/3 < β < −0.16 we have not decided.",
+    notes="The flow is that of V = I, logits β⟨x_i, x_j⟩, attention not normalised. The claim is strict for u < 1: no "
+    "triangle with two gaps of cosine −u/2 rests before it is equilateral. So three tokens meet from almost every start "
+    "if β > −2/3. If β < −2/3 the equilateral triangle attracts those of an open set. Whether more than three tokens "
+    "meet for −2/3 < β < −0.16 we have not decided.",
 )
 
 # -- frozen tokens -----------------------------------------------------------------------------------------
@@ -194,7 +193,7 @@ own_frozen_sign = proved(
     "far_slope(w, b) <= 33/25 and near_slope(w, eps) >= 8/5",
     given=("w > 0", "(b + 1)*w <= 1", "b >= 1", "eps > 0", "5*eps <= 2"),
     arrays={"w": ", > 0", "b": ", >= 1", "eps": ", > 0"},
-    title="Frozen tokens on the circle: of two conditions on their distance the second follows from the first",
+    title="Frozen tokens on the circle: two conditions on their distance",
     source=f"{OWN}, beside {KARAGODIN}, section 5, theorem on clustering to frozen tokens; {_READ}, which notices "
     "that a minus sign is missing in the second condition",
     draws=(draw_separations,),
@@ -218,7 +217,7 @@ own_off_grid = proved(
     "C*exp(C*eta)*eta*(eta + 1)*eta < eta/2 - eta**3/48",
     given=("C >= 1", "eta > 0", "8*C*exp(C)*eta <= 1"),
     arrays={"C": ", >= 1", "eta": ", > 0"},
-    title="Between two layers a chain may be half a step away from its limit in continuous time",
+    title="A chain between two layers, and its limit in continuous time",
     source=f"{OWN}; that it refutes a sentence of {KOUBBI}, section 2.3.2, was noticed by a public formalisation, "
     "fxeqxmulfx/transformer, from which we have the wording: after the theorem on the weak error a rate "
     "Ce^{CT}η(T + 1)max(η, α), η the step, L the depth, T = ηL, α the scale of the noise, uniformly on [0, T]",

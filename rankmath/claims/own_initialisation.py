@@ -47,7 +47,7 @@ own_gaussian_length = proved(
     "gaussian_tail(k, t) <= exp(-t**2/2)",
     given=("k > 0", "t >= 0"),
     arrays={"k": ", whole, >= 1", "t": ", >= 0"},
-    title="A Gaussian vector is not much longer than the root of its dimension",
+    title="Length of a Gaussian vector",
     source=f"{OWN}; a classical bound, with the proof by exponential moments",
     draws=(draw_tails,),
     # One dimension, t = 0, where the bound is farthest from 1, and many dimensions.

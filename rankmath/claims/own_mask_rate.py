@@ -105,7 +105,7 @@ own_mask_rate = proved(
     "mask_trace(G) - 1 <= (n - 1)*mask_second(G)",
     given=("n >= 2", "zero_one(G)"),
     arrays={"G": "n n, n >= 2"},
-    title="Equal logits, W = I, an incomplete mask with self-loops: exponential at best, from almost every start",
+    title="Rate under an incomplete mask with self-loops: equal logits",
     source=_TRACE,
     draws=(draw_masks,),
     extremal=written("given", {"G": [[1, 0], [1, 1]]}),
@@ -120,7 +120,7 @@ own_mask_rate_symmetric = proved(
     "returns(K) - 1 <= (n - 1)*weights_second(K)**2",
     given=("n >= 2", "symmetric_weights(K)"),
     arrays={"K": "n n"},
-    title="Fixed symmetric logits, W = I, an incomplete undirected mask: exponential at best, from almost every start",
+    title="Rate under an incomplete undirected mask: fixed symmetric logits",
     source=_TRACE,
     truth="proofs/own_mask_rate.tex",
     draws=(draw_weights,),
@@ -130,7 +130,8 @@ own_mask_rate_symmetric = proved(
     "eigenvalues besides λ_1 = 1, all real, so it is positive where an edge is missing, as K has rank two or more "
     "there: λ₂ ≠ 0 for symmetric logits, such as those of equal tokens with ALiBi by distance, or with rotary "
     "positions and equal weights and biases of queries and keys, under every incomplete undirected mask with "
-    "self-loops. Two tokens are an equality.",
+    "self-loops. So with W = I and one such layer repeated a layer multiplies the residual in the end by |λ₂| > 0, in "
+    "the geometric mean, for almost every start. Two tokens are an equality.",
 )
 
 unstated_mask_dichotomy = refuted(
@@ -138,7 +139,7 @@ unstated_mask_dichotomy = refuted(
     "never_forgets(P)",
     given="incomplete_attention(P)",
     arrays={"P": "n n, stochastic"},
-    title="Under an incomplete mask with self-loops no attention forgets in finite depth: nobody says so",
+    title="Incomplete masks with self-loops in finite depth: a claim that nobody makes",
     source=f"{OWN}; nobody states it: own:mask-rate is about equal logits",
     draws=(draw_forgetful,),
     share=0.02,

@@ -122,7 +122,7 @@ own_transport = Statement(
     "own:transport",
     "all_p(diameter(X[L], p) <= prod_l(sum_h(operator_norm(W[l,h], p)*dobrushin(P[l,h])))*diameter(X[0], p))",
     given=("mask == any", *LOGITS),
-    title="Any logits, any mask: a layer multiplies the diameter by at most Σ_h ‖W_h‖τ(P_h), τ the total variation",
+    title="Diameter over the layers, by total variation: any logits, any mask",
     **_PROVED | {"source": f"{OWN}; one head with W = 1 is Dobrushin's contraction, which is classical"},
     draws=_draws(KINDS),
     extremal=meeting_tokens,
@@ -135,7 +135,7 @@ own_transport_skip = Statement(
     f"diameter(X[L], 2) >= prod_l(abs(skip) - {_TRANSPORT})*diameter(X[0], 2)"
     f" and diameter(X[L], 2) <= prod_l(abs(skip) + {_TRANSPORT})*diameter(X[0], 2)",
     given=("mask == any", *LOGITS, f"all_l({_TRANSPORT} < abs(skip))"),
-    title="A λ-skip that no layer can undo keeps the diameter between two products, with any logits and any mask",
+    title="λ-skips: the diameter between two products, any logits, any mask",
     **_PROVED,
     draws=_draws(KINDS, log_scale=(-1.5, -0.3), skip=1.0),
     extremal=against_the_skip(),
@@ -147,7 +147,7 @@ own_positions_diameter = Statement(
     "diameter(X[L], 2) <= prod_l(sum_h(norm(W[l,h], 2)*tanh((turned_range(P[l,h]) + position_range(P[l,h]))/4)))"
     "*diameter(X[0], 2)",
     given=("mask == padding", "positions == any", "qk_norm == any"),
-    title="The diameter with positions, rotary or additive: the tanh of own:diameter with what positions add",
+    title="Diameter collapse with positions, rotary or additive",
     **_PROVED,
     draws=_draws(PLAIN),
     extremal=meeting_tokens,
@@ -161,7 +161,7 @@ own_consensus_rate = Statement(
     "all_p(diameter(X[L], p) <= prod_l(sum_h(operator_norm(W[l,h], p)"
     "*(dobrushin(P0[l,h]) + 2*tanh(consensus_shift(P[l,h])/4))))*diameter(X[0], p))",
     given=("mask == any", *LOGITS),
-    title="Total variation at consensus and the shift of the logits bound how the diameter grows",
+    title="Growth of the diameter near consensus, by total variation",
     **_PROVED,
     draws=_draws(KINDS),
     extremal=meeting_tokens,
@@ -176,8 +176,7 @@ own_second_token = Statement(
     "first_gap(X[L]) >= prod_l(second_least(l))*first_gap(X[0])"
     " and first_gap(X[L]) <= prod_l(second_norm(l))*first_gap(X[0])",
     given=("mask == causal", "n >= 2", *LOGITS),
-    title="Under a causal mask the distance of the first two tokens lies between products over the layers, with any "
-    "logits",
+    title="First two tokens under a causal mask: products over the layers",
     **_PROVED,
     draws=_draws(CAUSAL),
     extremal=nearly_scaled,
@@ -194,7 +193,7 @@ own_consensus_second = Statement(
     " and first_gap(X[L]) <= prod_l(diagonal(P0[l,0], 1)*exp(consensus_shift(P[l,0]))*norm(W[l,0], 2))"
     "*first_gap(X[0])",
     given=("mask == causal", "n >= 2", "heads == 1", *LOGITS),
-    title="Under a causal mask the gap of the first two tokens follows the attention at consensus",
+    title="First two tokens under a causal mask, by attention at consensus",
     **_PROVED,
     draws=_draws(CAUSAL, ((2, 2, 1, 1), (3, 4, 1, 1), (4, 2, 1, 2))),
     extremal=nearly_scaled,
@@ -209,8 +208,7 @@ own_pre_norm_diameter = Statement(
     f"diameter(X[L], 2) >= prod_l(abs(skip) - {_GAINED})*diameter(X[0], 2)"
     f" and diameter(X[L], 2) <= prod_l(abs(skip) + {_GAINED})*diameter(X[0], 2)",
     given=("layernorm == rms", "norm_at == before", "mask == any", *LOGITS, f"all_l({_GAINED} < abs(skip))"),
-    title="RMSNorm before attention: a layer multiplies the diameter by |λ|, within Σ_h ‖g W_h‖τ(P_h)/ρ, ρ the least "
-    "root mean square of a token",
+    title="RMSNorm before attention: the diameter over a layer",
     **_PROVED,
     draws=_draws(KINDS, log_scale=(-2.0, -0.7), skip=2.0, norm="rms", norm_at="before"),
     extremal=against_the_skip("rms"),
@@ -222,8 +220,7 @@ own_consensus_derivative = Statement(
     "own:consensus-derivative",
     "all_l(linear_gap(l) <= sum_h(norm(W[l,h], 2)*tanh(consensus_shift(P[l,h])/4))*diameter(X[l], 2))",
     given=("mask == any", *LOGITS),
-    title="Where logits are continuous attention has at consensus the derivative R ↦ Σ_h P₀ R W, with the size of "
-    "what is left out",
+    title="Derivative of attention at consensus",
     **_PROVED | {"share": 0.1},
     draws=_draws(KINDS),
     notes="The shift of the logits goes to zero with the tokens' differences where logits are continuous, so what "
@@ -236,7 +233,7 @@ own_consensus_spectrum = Statement(
     "all_l(all_h(abs(sum_i(diagonal(P0[l,h], i)) - 1) <= (n - 1)*second_modulus(P0[l,h])"
     " and second_modulus(P0[l,h]) <= dobrushin(P0[l,h])))",
     given=("mask == any", *LOGITS),
-    title="Attention at consensus: |trace − 1| ≤ (n − 1)|λ₂|, and |λ₂| is at most the total variation",
+    title="Spectrum of attention at consensus",
     **_PROVED | {"share": 0.1, "source": f"{OWN}; both bounds are classical"},
     truth="proofs/own_mask_rate.tex",
     draws=_draws(KINDS[:-1], ((3, 4, 1, 1), (4, 2, 1, 2))),
@@ -256,7 +253,7 @@ own_causal_rate = Statement(
     "*first_gap(X[0]) and reach(X[L]) <= L**(n - 2)*prod_l(norm(W[l,0], 2)*(1/L + (1 - 1/L)*other_share(P0[l,0])"
     "*exp(consensus_shift(P[l,0]))))*reach(X[0])",
     given=("mask == causal", "n >= 2", "heads == 1", *LOGITS),
-    title="Under a causal mask attention at consensus bounds the distance from the first token on both sides",
+    title="Distance from the first token under a causal mask, by attention at consensus",
     **_PROVED | {"share": 0.1},
     draws=_draws(CAUSAL, ((2, 2, 1, 1), (3, 4, 1, 2), (4, 2, 1, 2))),
     notes="Where one layer with W = 1, no bias and logits that are Lipschitz on bounded sets is repeated, the "
@@ -270,7 +267,7 @@ own_relative_shares = Statement(
     "own:relative-shares",
     "all_l(all_h(diagonal(P0[l,h], n - 1) < diagonal(P0[l,h], 1)))",
     given=("mask == causal", "positions == relative", "n >= 3"),
-    title="At consensus a later token gives itself less, with relative positions under a causal mask",
+    title="Attention of later tokens to themselves at consensus: relative positions, causal mask",
     **_PROVED | {"share": 0.1},
     draws=_draws(CAUSAL[1:2], ((3, 2, 2, 1), (4, 2, 1, 2))),
     notes="What token i gives itself is 1/Σ exp(g(s) − g(0)) over s = 0, …, i, g(s) the logit of equal tokens at "
@@ -283,7 +280,7 @@ own_shrinking_values = Statement(
     "diameter(X[L], 2) <= s**(L**2)*(c*longest(X[0])**2)**L*diameter(X[0], 2)",
     given=("mask == padding", "positions == rotary", "bias == none", "query_bias == none"),
     where={"s": "max_l(sum_h(norm(W[l,h], 2)))", "c": "max_l(max_h(lengthening(P[l,h])))"},
-    title="Rotary positions, no mask, values that shrink: log of the diameter falls at least like depth squared",
+    title="Rotary positions without a mask: collapse with shrinking values",
     **_PROVED | {"share": 0.1},
     draws=_draws(PLAIN[:1]),
     notes="With rotations a key bias does not cancel: b_K = 0 is needed too, as c asks. For 0 < s < 1 the bound is "
@@ -306,7 +303,7 @@ own_pre_norm_depth = Statement(
         "nu < least_root(0)",
     ),
     where={"nu": "max_l(sum_h(gained_norm(W[l,h])*dobrushin(P[l,h])))"},
-    title="RMSNorm before attention, tokens that grow: the diameter changes by a power of the depth at most",
+    title="RMSNorm before attention: the diameter between two powers of the depth",
     **_PROVED | {"share": 0.1},
     draws=_draws(
         (*PLAIN[:2], *KINDS[3:]), ((2, 2, 1, 2), (3, 2, 1, 3)), tokens=long_tokens, values=(0.5, 0.1), **_NORMED
@@ -329,8 +326,7 @@ own_pre_norm_power = Statement(
         *LOGITS,
         "scaling_values()",
     ),
-    title="Causal attention behind RMSNorm, values a multiple ≥ 0 of the identity: the exact power of the depth with "
-    "which the first two directions meet",
+    title="RMSNorm before causal attention: power of the depth, values a multiple of the identity",
     **_PROVED | {"share": 0.1},
     draws=_draws(CAUSAL[:2], ((3, 2, 1, 1), (4, 2, 1, 2)), tokens=longer_and_longer, values=(1.0, 0.0), **_NORMED),
     notes="With the second token's own root mean square in the place of the least and the largest it is an "
@@ -404,8 +400,7 @@ own_pre_norm_symmetric = proved(
     " and narrowing(lam, x, p)*forward(lam, x, p) >= 1 + p*least_rest(lam)/root_square(x)",
     given=("ahead(x)", "least_value(lam) >= 0", "p >= 0", "p <= 1"),
     arrays={"lam": "d, d >= 2", "x": "d, no zero row", "p": ", >= 0, <= 1"},
-    title="RMSNorm before causal attention, positive semidefinite values, the first token along their largest "
-    "eigenvalue: the power of the depth with which the first two directions meet",
+    title="RMSNorm before causal attention: power of the depth, positive semidefinite values",
     source=OWN,
     truth="proofs/own_positions.tex",
     draws=(draw_turns,),

@@ -64,8 +64,7 @@ own_merge_time = proved(
     "v**2))) and pair_time(beta, u, v) <= (v - u)*(1 + exp(-beta*(1 - u)))/(2*(1 - max(u**2, v**2)))",
     given=("beta > 0", "u > -1", "v > u", "v < 1"),
     arrays={"beta": ", > 0", "u": ", > -1", "v": ", < 1"},
-    title="Two clusters of one mass come from any cosine above −1 to any larger one below 1 within O(1/β) of the "
-    "rescaled time",
+    title="Time in which two clusters of one mass merge",
     source=f"{OWN}, beside a theorem of {RIGOLLET}, section 5, on the merging of the closest pair of clusters",
     truth="proofs/rigollet2025.tex",
     draws=(draw_pairs,),

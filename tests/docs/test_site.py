@@ -109,13 +109,26 @@ def test_the_pages_of_the_coq_files_show_formulas_as_they_are_written(tmp_path: 
                 assert re.sub(r"[\s\[\]]", "", part) in shown, (path.name, title, part)
 
 
-@pytest.mark.needs("coqc")
 def test_what_coqdoc_complains_of_is_an_error(tmp_path: Path) -> None:
     from generated import coqdoc
 
-    (tmp_path / "Open.v").write_text("Lemma x : True.\nProof. exact I. Qed.\n(** [never closed\n\n *)\n")
-    with pytest.raises(subprocess.CalledProcessError):
-        coqdoc("false", tmp_path, tmp_path / "pages")
+    program = tmp_path / "program"
+    program.write_text("#!/bin/sh\necho 'a bracket is not closed' >&2\n")
+    program.chmod(0o755)
+    with pytest.raises(ValueError, match="coqdoc: a bracket is not closed"):
+        coqdoc(str(program), tmp_path, tmp_path / "pages")
+
+
+def test_keys_are_links_and_blocks_show_their_statements(site: Site) -> None:
+    source = (ROOT / "docs/findings.md").read_text(encoding="utf-8")
+    page = (site.pages / "findings.html").read_text(encoding="utf-8")
+    keys = [key for line in re.findall(r"^```\{statement\} (.*)$", source, flags=re.MULTILINE) for key in line.split()]
+    assert len(keys) > 60
+    for key in keys:
+        assert re.search(rf'href="gallery/{slug(key)}.html"><code[^>]*>(<span[^>]*>)?{re.escape(key)}<', page), key
+        assert html.escape(statements()[key].title.split()[0], quote=False) in page
+    assert page.count('class="statement') >= len(keys)
+    assert page.count("<details>") == page.count("</details>") > 40
 
 
 def test_every_public_name_is_documented(site: Site) -> None:
@@ -160,12 +173,12 @@ def test_what_is_broken_fails_the_build(tmp_path: Path) -> None:
         assert words in broken.stderr
 
 
-@pytest.mark.parametrize("name", ["findings", "equilibria", "masks", "metrics", "models"])
+@pytest.mark.parametrize("name", ["findings", "equilibria", "flows", "masks", "metrics", "models", "positions"])
 def test_formulas_of_a_page_are_set_in_type(site: Site, name: str) -> None:
-    page = (site.pages / f"{name}.html").read_text(encoding="utf-8").partition("<main")[2] or (
-        site.pages / f"{name}.html"
-    ).read_text(encoding="utf-8")
-    body = re.sub(r"<(head|nav|title|pre|code|h\d|script)\b.*?</\1>", " ", page, flags=re.DOTALL)
+    page = (site.pages / f"{name}.html").read_text(encoding="utf-8")
+    # Without the list of all pages; the theme of the tests is the basic one.
+    page = page.partition('role="main"')[2].partition('<div class="sphinxsidebar"')[0]
+    body = re.sub(r"<(head|nav|title|pre|code|h\d|script|details)\b.*?</\1>", " ", page, flags=re.DOTALL)
     assert body.count("<math") > 10
     prose = html.unescape(re.sub(r"<[^>]*>", "", re.sub(r"<math.*?</math>", " ", body, flags=re.DOTALL)))
     assert not re.search(r"[‖√ᵀ₁₂]|\b[A-Z]_[A-Za-z]|\^", prose), re.findall(r".{20}(?:[‖√ᵀ₁₂]|\^).{20}", prose)
