@@ -6,7 +6,6 @@ import html
 import inspect
 import re
 import shutil
-import subprocess
 from pathlib import Path
 from urllib.parse import unquote
 
