@@ -287,12 +287,12 @@ Qed.
 Section Gradient.
 Variables (n d : nat) (dqk : R) (M V mask : mat).
 Notation lg X := (logit d dqk M (fun _ => 0) X).
-(** values, queries, keys; attention written by differences of logits; the layer before the norm, lengths, units *)
+(** values, queries, keys; attention, by logits less that of the token itself; the layer before the norm, lengths, units *)
 Definition vals (X : mat) : mat := product d X V.
 Definition qry (X : mat) : mat := fun i c => product d X M i c / sqrt dqk.
 Definition key (X : mat) : mat := fun j a => product d X (transpose M) j a / sqrt dqk.
-Definition share (X : mat) : mat := fun i j => mask i j / sum n (fun k =>
-  if Nat.eqb k j then mask i k else mask i k * exp (dot d (qry X i) (fun c => X k c - X j c))).
+Definition weight (X : mat) : mat := fun i j => mask i j * exp (dot d (qry X i) (fun c => X j c - X i c)).
+Definition share (X : mat) : mat := fun i j => weight X i j / sum n (weight X i).
 Definition out (X : mat) : mat := fun i b => image n (share X i) (vals X) b.
 Definition len (X : mat) (i : nat) : R := l2 d (out X i).
 Definition unit_ (X : mat) : mat := fun i b => out X i b / len X i.
@@ -325,17 +325,17 @@ Proof.
   unfold logit, qry, product. rewrite (sum_ext d (fun a => 0 * X j a) (fun _ => 0 * 0)) by (intros; ring).
   rewrite (sum_scal d 0). unfold Rdiv. rewrite Rmult_0_l, Rplus_0_r, <- sum_scal_r. apply sum_ext. intros. ring.
 Qed.
+Lemma weight_e X i j : weight X i j = e X i j * exp (- lg X i i).
+Proof.
+  unfold weight, e. rewrite Rmult_assoc, <- exp_plus. f_equal. f_equal. rewrite !logit_qry.
+  replace (- sum d (fun c => qry X i c * X i c)) with ((-1) * sum d (fun c => qry X i c * X i c)) by ring.
+  rewrite <- sum_scal, <- sum_plus. apply sum_ext. intros. ring.
+Qed.
 Lemma share_ok X i j : (i < n)%nat -> share X i j = e X i j / D X i.
 Proof.
-  intro I. pose proof (D_pos X i I) as P. unfold share.
-  assert (S : sum n (fun k => if Nat.eqb k j then mask i k else mask i k * exp (dot d (qry X i) (fun c => X k c - X j
-    c))) = D X i * exp (- lg X i j)).
-  { unfold D. rewrite <- sum_scal_r. apply sum_ext. intros k _. unfold e. rewrite Rmult_assoc, <- exp_plus.
-    assert (Y : dot d (qry X i) (fun c => X k c - X j c) = lg X i k + - lg X i j).
-    { rewrite !logit_qry. replace (- sum d (fun c => qry X i c * X j c)) with ((-1) * sum d (fun c => qry X i c * X j
-        c)) by ring. rewrite <- sum_scal, <- sum_plus. apply sum_ext. intros. ring. }
-    rewrite Y. destruct (Nat.eqb_spec k j) as [->|]; [|reflexivity]. rewrite Rplus_opp_r, exp_0. ring. }
-  rewrite S, exp_Ropp. unfold e. pose proof (exp_pos (lg X i j)). field. lra.
+  intro I. pose proof (D_pos X i I) as P. unfold share. rewrite weight_e.
+  rewrite (sum_ext n _ (fun k => e X i k * exp (- lg X i i))) by (intros; apply weight_e).
+  rewrite sum_scal_r. change (sum n (e X i)) with (D X i). pose proof (exp_pos (- lg X i i)). field. lra.
 Qed.
 Lemma out_quot X i b : (i < n)%nat -> out X i b = sum n (fun j => e X i j * vals X j b) / D X i.
 Proof.
@@ -483,6 +483,18 @@ Proof.
   { intros m k. induction m; cbn [sum]; [rewrite Nat.add_0_r; lra|]. rewrite Nat.add_succ_r. cbn [sum]. lra. }
   induction n; [reflexivity|]. cbn [sum]. rewrite IHn, E. f_equal. lia.
 Qed.
+Lemma split_index n d k : (k < n * d)%nat -> (k / d < n)%nat /\ (k mod d < d)%nat /\ (k / d * d + k mod d = k)%nat.
+Proof.
+  intro K. assert (D : d <> O) by lia. repeat split.
+  - apply Nat.div_lt_upper_bound; [exact D|lia].
+  - apply Nat.mod_upper_bound, D.
+  - pose proof (Nat.div_mod k d D). lia.
+Qed.
+Lemma index_parts d k a : (a < d)%nat -> ((k * d + a) / d = k)%nat /\ ((k * d + a) mod d = a)%nat.
+Proof.
+  intro A. split; [rewrite Nat.div_add_l, Nat.div_small; lia|].
+  rewrite Nat.add_comm, Nat.mod_add by lia. apply Nat.mod_small, A.
+Qed.
 Section Layer.
 Variable prec : SFZ.precision.
 Variables (n d : nat) (dqk : R) (M V mask : mat) (q : iv) (MI VI mI : list (list iv)).
@@ -490,17 +502,34 @@ Hypothesis Q : enc q dqk.
 Hypothesis HM : encm MI M.
 Hypothesis HV : encm VI V.
 Hypothesis Hm : encm mI mask.
+Hypothesis mask_pos : forall i j, (i < n)%nat -> (j < n)%nat -> 0 <= mask i j.
 Let N := (n * d)%nat.
 Notation tok := (list iv * list iv * iv * list iv)%type.
 Notation "a +: b" := (I.add prec a b) (at level 50, left associativity).
 Notation "a -: b" := (I.sub prec a b) (at level 50, left associativity).
 Notation "a *: b" := (I.mul prec a b) (at level 40, left associativity).
 Notation "a /: b" := (I.div prec a b) (at level 40, left associativity).
+(** m e^x, nothing where m is 0 *)
+Definition iweight (m x : iv) : iv := match I.sign_large m with Xeq => ofZ prec 0 | _ => m *: I.exp prec x end.
+Lemma iweight_ok m x a b : enc m a -> enc x b -> enc (iweight m x) (a * exp b).
+Proof.
+  intros A B. assert (E : enc (m *: I.exp prec x) (a * exp b)) by (apply mul_ok; [|apply exp_ok]; assumption).
+  unfold iweight. pose proof (I.sign_large_correct m) as S. destruct (I.sign_large m); try exact E.
+  specialize (S _ A). injection S as ->. rewrite Rmult_0_l. apply ofZ_ok.
+Qed.
+Lemma sum_split f j : (j < n)%nat -> sum n f = f j + sum n (fun k => if Nat.eqb k j then 0 else f k).
+Proof.
+  intro J. rewrite <- (sum_pick n j f J) at 1. rewrite <- sum_plus. apply sum_ext. intros k _.
+  rewrite (Nat.eqb_sym j k). destruct (Nat.eqb k j); ring.
+Qed.
+Definition iweights (XI QI : list (list iv)) (i : nat) : list iv := let qi := nth i QI nil in let mi := nth i mI nil in
+  tab n (fun j => iweight (at1 mi j) (if Nat.eqb j i then ofZ prec 0 else
+    idot prec d qi (tab d (fun c => at2 XI j c -: at2 XI i c)))).
 (** of token i: its shares, the layer before the norm, its length, and the token that comes *)
 Definition itoken (XI W QI : list (list iv)) (i : nat) : tok :=
-  let qi := nth i QI nil in let mi := nth i mI nil in
-  let P := tab n (fun j => at1 mi j /: isum prec n (fun k => if Nat.eqb k j then at1 mi k else
-    at1 mi k *: I.exp prec (idot prec d qi (tab d (fun c => at2 XI k c -: at2 XI j c))))) in
+  let e := iweights XI QI i in
+  let P := tab n (fun j => let r := isum prec n (fun k => if Nat.eqb k j then ofZ prec 0 else at1 e k) in
+    if ipos (at1 e j) then ofZ prec 1 /: (ofZ prec 1 +: r /: at1 e j) else at1 e j /: (at1 e j +: r)) in
   let y := iimage prec n d P W in let l := il2 prec d y in (P, y, l, tab d (fun b => at1 y b /: l)).
 (** and the rows of its derivative *)
 Definition irows (W QI KI : list (list iv)) (i : nat) (t : tok) : list (list iv) :=
@@ -526,14 +555,28 @@ Lemma ivals_ok XI X : encm XI X -> encm (ivals XI) (vals d V X).
 Proof. intro H. apply iproduct_ok; assumption. Qed.
 Lemma iquery_ok XI X A B : encm XI X -> encm A B -> encm (iquery XI A) (fun i c => product d X B i c / sqrt dqk).
 Proof. intros H K. apply tab2_ok. intros i c. apply div_ok; [apply iproduct_ok; assumption|apply sqrt_ok, Q]. Qed.
-Lemma itoken_ok XI X W QI i : encm XI X -> encm W (vals d V X) -> encm QI (qry d dqk M X) ->
+Lemma itoken_ok XI X W QI i : (i < n)%nat -> encm XI X -> encm W (vals d V X) -> encm QI (qry d dqk M X) ->
   let '(P, y, l, u) := itoken XI W QI i in encv P (share n d dqk M mask X i) /\ encv y (out n d dqk M V mask X i) /\
     enc l (len n d dqk M V mask X i) /\ encv u (unit_ n d dqk M V mask X i).
 Proof.
-  intros HX HW HQ. unfold itoken. set (P := tab n _). assert (EP : encv P (share n d dqk M mask X i)).
-  { apply tab_ok. intro j. apply div_ok; [apply row_ok, Hm|]. apply isum_ok. intro k. pose proof (row_ok _ _ i Hm k).
-    destruct (Nat.eqb k j); [assumption|]. apply mul_ok; [assumption|]. apply exp_ok, idot_ok; [apply row_ok, HQ|].
-    apply tab_ok. intro c. apply sub_ok; apply HX. }
+  intros I HX HW HQ. unfold itoken. set (e := iweights XI QI i). assert (Ee : encv e (weight d dqk M mask X i)).
+  { apply tab_ok. intro j. apply iweight_ok; [apply row_ok, Hm|]. destruct (Nat.eqb_spec j i) as [->|].
+    - replace (dot d _ _) with (IZR 0); [apply ofZ_ok|]. unfold dot. rewrite (sum_ext d _ (fun _ => 0 * 0)) by (intros;
+        ring). rewrite (sum_scal d 0). ring.
+    - apply idot_ok; [apply row_ok, HQ|]. apply tab_ok. intro c. apply sub_ok; apply HX. }
+  set (P := tab n _). assert (EP : encv P (share n d dqk M mask X i)).
+  { intro j. unfold P, tab, at1 at 1. rewrite nth_tab. destruct (Nat.ltb_spec j n) as [J|J]; [|apply enc_nai].
+    cbv zeta. unfold share. rewrite (sum_split _ j J). set (r := sum n (fun k => if Nat.eqb k j then 0 else _)).
+    set (ri := isum prec n _). assert (Er : enc ri r).
+    { apply isum_ok. intro k. destruct (Nat.eqb k j); [apply ofZ_ok|apply Ee]. }
+    destruct (ipos (at1 e j)) eqn:S; [|apply div_ok; [|apply add_ok]; try exact Er; exact (Ee j)].
+    pose proof (pos_by _ _ (Ee j) S) as Pe. set (w := weight d dqk M mask X i j) in *.
+    assert (E1 : enc (ofZ prec 1 /: (ofZ prec 1 +: ri /: at1 e j)) (1 / (1 + r / w))).
+    { apply div_ok; [apply ofZ_ok|]. apply add_ok; [apply ofZ_ok|]. apply div_ok; [exact Er|exact (Ee j)]. }
+    assert (R0 : 0 <= r).
+    { apply sum_pos. intros k K. destruct (Nat.eqb k j); [lra|]. apply Rmult_le_pos; [apply mask_pos; assumption|left;
+        apply exp_pos]. }
+    replace (w / (w + r)) with (1 / (1 + r / w)); [exact E1|]. field. lra. }
   set (y := iimage prec n d P W). assert (Ey : encv y (out n d dqk M V mask X i)) by (apply iimage_ok; assumption).
   assert (El : enc (il2 prec d y) (len n d dqk M V mask X i)) by (apply il2_ok, Ey).
   refine (conj EP (conj Ey (conj El _))). apply tab_ok. intro b. apply div_ok; [apply Ey|exact El].
@@ -562,28 +605,16 @@ Lemma itokens_ok XI X i : encm XI X -> (i < n)%nat -> let '(P, y, l, u) := nth i
     enc l (len n d dqk M V mask X i) /\ encv u (unit_ n d dqk M V mask X i).
 Proof.
   intros H I. unfold itokens. rewrite nth_tab. destruct (Nat.ltb_spec i n); [|lia].
-  apply itoken_ok; [exact H|apply ivals_ok, H|]. apply iquery_ok; assumption.
+  apply itoken_ok; [exact I|exact H|apply ivals_ok, H|]. apply iquery_ok; assumption.
 Qed.
 Lemma boxed_ok B x : encv B x -> encm (boxed B) (unfold_ d x).
 Proof. intro H. apply tab2_ok. intros i a. apply H. Qed.
-Lemma split_index k : (k < N)%nat -> (k / d < n)%nat /\ (k mod d < d)%nat /\ (k / d * d + k mod d = k)%nat.
-Proof.
-  intro K. assert (D : d <> O) by (unfold N in K; lia). repeat split.
-  - apply Nat.div_lt_upper_bound; [exact D|]. unfold N in K. lia.
-  - apply Nat.mod_upper_bound, D.
-  - pose proof (Nat.div_mod k d D). lia.
-Qed.
-Lemma index_parts k a : (a < d)%nat -> ((k * d + a) / d = k)%nat /\ ((k * d + a) mod d = a)%nat.
-Proof.
-  intro A. split; [rewrite Nat.div_add_l, Nat.div_small; lia|].
-  rewrite Nat.add_comm, Nat.mod_add by lia. apply Nat.mod_small, A.
-Qed.
 Definition gradient (x : vec) : mat := fun m l => grad n d dqk M V mask (unfold_ d x) (m / d) (m mod d) (l / d) (l mod
   d).
 Lemma ijac_ok B x m : encv B x -> snd (ijac (boxed B)) = true -> (m < N)%nat ->
   encv (row_of (fst (ijac (boxed B))) m) (gradient x m) /\ 0 < len n d dqk M V mask (unfold_ d x) (m / d).
 Proof.
-  intros X P L. destruct (split_index m L) as [I [A _]]. pose proof (boxed_ok B x X) as HX.
+  intros X P L. destruct (split_index n d m L) as [I [A _]]. pose proof (boxed_ok B x X) as HX.
   pose proof (itokens_ok _ _ _ HX I) as T. unfold ijac in *. cbn [fst snd] in *. split.
   - unfold row_of. rewrite nth_tab. destruct (Nat.ltb_spec (m / d) n); [|lia]. unfold gradient.
     refine (row_ok _ _ (m mod d) (irows_ok _ _ _ _ _ _ _ _ _ T)); [apply ivals_ok, HX|apply iquery_ok; assumption|].
@@ -593,20 +624,19 @@ Proof.
     apply (pos_by _ _ (proj1 (proj2 (proj2 T)))). apply P. rewrite <- E. apply nth_In. unfold itokens.
     rewrite map_length, seq_length. exact I.
 Qed.
-Hypothesis mask_pos : forall i j, (i < n)%nat -> (j < n)%nat -> 0 <= mask i j.
 Hypothesis mask_some : forall i, (i < n)%nat -> exists j, (j < n)%nat /\ 0 < mask i j.
 Notation G := (step n d dqk M V mask).
 Lemma dl_step x h t m : (m < N)%nat -> 0 < len n d dqk M V mask (unfold_ d (fun l => x l + t * h l)) (m / d) ->
   dl (fun s => G (fun l => x l + s * h l) m) t (sum N (fun l => gradient (fun l => x l + t * h l) m l * h l)).
 Proof.
-  intros L P. destruct (split_index m L) as [I [A _]].
+  intros L P. destruct (split_index n d m L) as [I [A _]].
   refine (dl_by _ _ _ _ _ (dl_rest n d dqk M V mask mask_pos mask_some (fun s => unfold_ d (fun l => x l + s * h l))
     (unfold_ d h) t _ (m / d) (m mod d) I A P) (fun _ => eq_refl) _).
   - intros i a. unfold unfold_. refine (dl_by _ _ _ _ _ (dl_add (fun _ => x (i * d + a)%nat) (fun s => s * h (i * d +
       a)%nat) t 0 _ (derivable_pt_lim_const _ t) (dl_scal _ _ _ _ (derivable_pt_lim_id t))) (fun _ => eq_refl) _).
         ring.
   - rewrite <- (sum_block n d (fun l => gradient _ m l * h l)). apply sum_ext. intros k K. apply sum_ext. intros a A'.
-    unfold gradient. destruct (index_parts k a A') as [-> ->]. reflexivity.
+    unfold gradient. destruct (index_parts d k a A') as [-> ->]. reflexivity.
 Qed.
 (** The mean value theorem: slopes between points of a box lie in the derivative over the box. *)
 Lemma slopes B x y m : encv B x -> encv B y -> snd (ijac (boxed B)) = true -> (m < N)%nat ->
@@ -885,7 +915,7 @@ Proof.
     apply sub_ok; [|apply ofQ_ok]. destruct (split_index n d k K) as [I [A _]]. unfold step, fold_.
     rewrite (rest_unit n d _ _ _ _ mask_pos_b mask_some_b) by exact I.
     pose proof (itokens_ok prec n d (Q2R dqk) (rows M) (rows V) (rows mask) _ _ _ _ (ofQ_ok prec dqk) (rows_ok prec M)
-      (rows_ok prec V) (rows_ok prec mask) _ _ (k / d) (boxed_ok n d _ _ (entries_ok prec c)) I) as T0.
+      (rows_ok prec V) (rows_ok prec mask) mask_pos_b _ _ (k / d) (boxed_ok n d _ _ (entries_ok prec c)) I) as T0.
     change (@nil iv) with (snd (@nil iv, @nil iv, I.nai, @nil iv)). rewrite map_nth.
     destruct (nth (k / d) _ _) as [[[p y] l] u]. apply T0. }
   assert (Es : encv drift (fun k => if (k <? N)%nat then apply_to N (rows S) (fun l => G (entries
@@ -954,7 +984,7 @@ Proof.
     assert (Z : far z w <= 0) by (apply (far_same N (rows S) wide_by far far_gauge); intros; symmetry; apply WZ;
       assumption). lra.
   - intros i a I A. assert (L : (i * d + a < N)%nat) by (unfold N; nia). specialize (Z2 (i * d + a)%nat L).
-    unfold step, fold_ in Z2. destruct (index_parts n d i a A) as [E1 E2]. rewrite E1, E2 in Z2. exact Z2.
+    unfold step, fold_ in Z2. destruct (index_parts d i a A) as [E1 E2]. rewrite E1, E2 in Z2. exact Z2.
   - exact Z3.
   - intros x X t. eapply Rle_trans; [apply Z4, X|]. apply Rmult_le_compat_l; [apply pow_le; lra|].
     pose proof (far_triangle _ _ _ _ far_gauge x (entries c) z). rewrite (far_sym _ _ _ _ far_gauge (entries c)) in *.
@@ -986,7 +1016,7 @@ Proof.
     - apply isum_ok. intro l. apply mul_ok; [apply entries_ok|]. apply abs_ok.
       assert (E : enc (at1 (row_of d (fst (jacobian e)) p) l) (J p l)) by exact (proj1 (ijac_ok prec n d (Q2R dqk)
         (rows
-        M) (rows V) (rows mask) _ _ _ _ (ofQ_ok prec dqk) (rows_ok prec M) (rows_ok prec V) (rows_ok prec mask)
+        M) (rows V) (rows mask) _ _ _ _ (ofQ_ok prec dqk) (rows_ok prec M) (rows_ok prec V) (rows_ok prec mask) mask_pos_b
           (box e)
         z p Z JP P) l).
       unfold D. destruct (Nat.eqb p l); [apply sub_ok; [exact E|apply ofQ_ok]|exact E].

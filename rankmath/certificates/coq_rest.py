@@ -172,8 +172,8 @@ def _member(
     if "spectrum" in data:
         last.append(_spectrum(out, data, hints, mark, f"{n} {d}", given))
         goals.append(
-            f"apply (spectrum_ok {given} false); [vm_compute; reflexivity|exact Zi|exact Zf|"
-            f"exact computed_spectrum{mark}]."
+            f"exact (spectrum_ok {given} false (eq_refl true <: sizesb {n} mask size{mark} near{mark} rate{mark} = true)"
+            f" _ _ _ z Zi Zf computed_spectrum{mark})."
         )
         left_out.append("that as many eigenvalues lie near values that are apart from the others as are listed")
     if not round_:
