@@ -19,7 +19,9 @@ SHORT = 30  # bits of the inverse of a minor, which Coq multiplies by it
 
 def rest(content: Mapping[str, Any]) -> tuple[Writer, Found, list[str]]:
     """Equilibria of one layer: what is given, their places, that each is alone and attracts, and the rank."""
-    data, hints = content["data"], content["hints"]
+    data, hints, key = content["data"], content["hints"], content["statement"]
+    if key not in STATEMENTS or "skip" in data:  # a block is more than one layer of one head
+        raise Untranslatable(f"statement {key!r} is not written in Coq")
     if data["norm"] != "sphere":
         raise Untranslatable(f"norm: {data['norm']!r} given; 'sphere' is written")
     if "equilibria" in data:
@@ -42,7 +44,7 @@ def rest(content: Mapping[str, Any]) -> tuple[Writer, Found, list[str]]:
         f"Definition moved := step {n} {d} (Q2R dqk) (rows M) (rows V) (rows mask).",
     ]
     left_out: list[str] = []
-    found = _given(out, content["statement"], layer, [its for its, _ in members])
+    found = _given(out, key, layer, [its for its, _ in members])
     for k, (its, of) in enumerate(members):
         found.append(_member(out, layer, its, of, f"_{k}" if len(members) > 1 else "", left_out))
     return out, found, left_out
@@ -50,11 +52,10 @@ def rest(content: Mapping[str, Any]) -> tuple[Writer, Found, list[str]]:
 
 def _given(out: Writer, key: str, layer: list[Any], members: list[Mapping[str, Any]]) -> Found:
     """What the statement asks of W_QK, W_V and the mask, entry by entry; the rest is about sizes."""
-    held: dict[str, Any] = {
-        word: [[Term(f"(rows {name} {i}%nat {j}%nat)", constant(x).ball, x) for j, x in enumerate(row)] for i, row in
-               enumerate(A)]
-        for word, name, A in zip(("W_QK", "W_V", "mask"), ("M", "V", "mask"), layer, strict=False)
-    }  # fmt: skip
+    held: dict[str, Any] = {}
+    for word, name, A in zip(("W_QK", "W_V", "mask"), ("M", "V", "mask"), layer, strict=False):
+        terms = [[(f"(rows {name} {i}%nat {j}%nat)", x) for j, x in enumerate(row)] for i, row in enumerate(A)]
+        held[word] = [[Term(coq, constant(x).ball, x) for coq, x in row] for row in terms]
     held |= {"n": len(layer[2]), "d": len(layer[1]), "d_qk": layer[3], "norm_kind": "sphere"}
     held["ranks"] = [its["rank"] for its in members]
     found: Found = []
@@ -119,8 +120,9 @@ def _member(
     N, at = n * d, f"(fun k => nth k {_naturals(rows)} O) (fun q => nth q {_naturals(columns)} O)"
     still = f"rest_map {n} {d} (Q2R dqk) (rows M) (rows V) (rows mask) (unfold_ {d} z) i a = unfold_ {d} z i a"
     parts = [
-        "exists z : nat -> R,",
+        "exists z : nat -> R, (* tokens, row by row: near the stored ones, *)",
         f"(forall k, (k < {N})%nat -> Rabs (z k - entries tokens{mark} k) <= Q2R (wide{mark} * near{mark})) /\\",
+        "(* a layer leaves them where they are; *)",
         f"(forall i a, (i < {n})%nat -> (a < {d})%nat -> {still}) /\\",
     ]
     if round_:
@@ -128,9 +130,11 @@ def _member(
         R = f"{N} (rows back{mark})"
         E = f"ellipsoid {R} (Q2R size{mark}) (entries tokens{mark}) {{0}}"
         parts += [
+            "(* in the ellipsoid tokens + back w, |w|_2 <= size, nothing else rests; a layer maps it into itself, *)",
             f"(forall y, {E.format('y')} -> (forall k, (k < {N})%nat -> moved y k = y k) ->",
             f"  forall k, (k < {N})%nat -> y k = z k) /\\",
             f"(forall x, {E.format('x')} -> {E.format('(moved x)')}) /\\",
+            "(* contracts |back^-1 (x - y)|_2 in it by rate, and all its starts converge; *)",
             f"(forall x y r, {E.format('x')} -> {E.format('y')} ->",
             f"  ellipsoid {R} r y x -> ellipsoid {R} (Q2R rate{mark} * r) (moved y) (moved x)) /\\",
             f"(forall x, {E.format('x')} -> forall t,",
@@ -144,6 +148,7 @@ def _member(
         theorem = f"attracts_box {given} ball{mark} wide{mark}"
         close = f"(forall k, (k < {N})%nat -> Rabs ({{0}} k - entries tokens{mark} k) <= Q2R ball{mark})"
         parts += [
+            "(* nothing else rests where all entries are within ball of these, and all starts there converge; *)",
             f"(forall y, {close.format('y')} -> (forall k, (k < {N})%nat -> moved y k = y k) ->",
             f"  forall k, (k < {N})%nat -> y k = z k) /\\",
             f"(forall x, {close.format('x')} -> forall t k, (k < {N})%nat ->",
@@ -154,6 +159,7 @@ def _member(
         f"Definition layer_rests{mark} := {theorem}.",
         f"Lemma computed{mark} : ({test})%bool = true.\nProof. vm_cast_no_check (eq_refl true). Qed.",
     ]
+    parts.append("(* some rows are independent, as many as the rank *)")
     last = [f"independent {len(rows)} (unfold_ {d} z) {at}"]
     minor_stays = (
         f"apply (minorb_ok p {d} tokens{mark} (wide{mark} * near{mark}) {_naturals(rows)}"
@@ -162,7 +168,7 @@ def _member(
     )
     goals = [minor_stays]
     if below:  # all other columns are zero: the rank is no more either
-        last.append(f"flat {n} {d} {_naturals(columns)} z")
+        last.append(f"(* and all other columns vanish *)\n  flat {n} {d} {_naturals(columns)} z")
         goals.append(
             f"apply (zeros_stay_b {n} {d} (Q2R dqk) (rows M) V (rows mask) tokens{mark} {_naturals(columns)} z"
             f" (Q2R rate{mark}) (Q2R (2 * wide{mark} * size{mark}))); [vm_compute; reflexivity|unfold rate{mark}, Q2R;"
@@ -172,10 +178,11 @@ def _member(
     if "spectrum" in data:
         last.append(_spectrum(out, data, hints, mark, f"{n} {d}", given))
         goals.append(
-            f"exact (spectrum_ok {given} false (eq_refl true <: sizesb {n} mask size{mark} near{mark} rate{mark} = true)"
-            f" _ _ _ z Zi Zf computed_spectrum{mark})."
+            f"exact (spectrum_ok {given} false"
+            f" (eq_refl true <: sizesb {n} mask size{mark} near{mark} rate{mark} = true) _ _ _ z Zi Zf"
+            f" computed_spectrum{mark})."
         )
-        left_out.append("that as many eigenvalues lie near values that are apart from the others as are listed")
+        left_out.append("how many eigenvalues lie near each value; that each of them lies near a value is stated")
     if not round_:
         names += ["Zi", "Zf"]
     pattern = " [".join(names[:-1]) + f" {names[-1]}" + "]" * (len(names) - 2)
@@ -200,7 +207,8 @@ def _spectrum(out: Writer, data: Mapping[str, Any], hints: Mapping[str, Any], ma
         f"Lemma computed_spectrum{mark} : {test} within{mark} = true.\nProof. vm_cast_no_check (eq_refl true). Qed."
     )
     return (
-        f"(exists J : nat -> nat -> R, derivative_at {sizes} moved z J /\\\n"
+        f"(* eigenvalues a + b i of the derivative J there are within this of the values *)\n"
+        f"  (exists J : nat -> nat -> R, derivative_at {sizes} moved z J /\\\n"
         f"    forall a b, eigenvalue {sizes} J a b -> exists q, (q < {sizes.replace(' ', ' * ')})%nat /\\\n"
         f"    (a - entries values{mark} q) ^ 2 + b ^ 2 <= Q2R within{mark} ^ 2)"
     )
