@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -14,6 +16,8 @@ from rankmath.linalg.rationals import from_flint, to_flint
 
 Found = list[tuple[str, str]]
 Rational = list[list[Fraction]]
+SPARE = 40  # bits beyond those of the smallest distance
+LONG = 600  # bits of numbers in which Coq would compute eigenvalues for hours
 SHORT = 30  # bits of the inverse of a minor, which Coq multiplies by it
 
 
@@ -31,7 +35,9 @@ def rest(content: Mapping[str, Any]) -> tuple[Writer, Found, list[str]]:
     else:
         members = [(data, hints)]
     n, d = len(members[0][0]["tokens"]), len(members[0][0]["tokens"][0])
-    bits = max(max(int(of.get("bits", 200)), int(of.get("spectral_bits", 0))) for _, of in members)
+    left_out: list[str] = []
+    sets = [_Set.of(its, of, left_out) for its, of in members]
+    bits = max(one.bits for one in sets)
     out, layer = Writer(bits, n, d), [exact(data[name], name) for name in ("W_QK", "W_V", "mask", "d_qk")]
     for name, value in zip(("M", "V", "mask"), layer, strict=False):
         out.lines += [
@@ -43,10 +49,9 @@ def rest(content: Mapping[str, Any]) -> tuple[Writer, Found, list[str]]:
         f"Definition dqk := {rational(layer[3])}%Q.",
         f"Definition moved := step {n} {d} (Q2R dqk) (rows M) (rows V) (rows mask).",
     ]
-    left_out: list[str] = []
     found = _given(out, key, layer, [its for its, _ in members])
-    for k, (its, of) in enumerate(members):
-        found.append(_member(out, layer, its, of, f"_{k}" if len(members) > 1 else "", left_out))
+    for k, (one, (its, of)) in enumerate(zip(sets, members, strict=True)):
+        found.append(_member(out, layer[1], one, its, of, f"_{k}" if len(members) > 1 else ""))
     return out, found, left_out
 
 
@@ -74,28 +79,67 @@ def _same(text: str) -> bool:
     return bool(sign) and left == right
 
 
+@dataclass(frozen=True)
+class _Set:
+    """What is contracted: all tokens + T w, w with entries (`round`: of a length) of at most `size`.
+
+    ``near`` bounds w of the equilibrium. ``spectrum``: whether its eigenvalues are stated.
+    """
+
+    T: Rational
+    S: Rational
+    size: Fraction
+    near: Fraction
+    rate: Fraction
+    round: bool
+    spectrum: bool
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any], hints: Mapping[str, Any], left_out: list[str]) -> _Set:
+        if "weights" in hints:  # a box, in the certificate's own scales
+            weights = [w for row in exact(hints["weights"], "weights") for w in row]
+            T = [[w * (i == j) for j in range(len(weights))] for i, w in enumerate(weights)]
+            S = [[(i == j) / w for j in range(len(weights))] for i, w in enumerate(weights)]
+            size, near = exact(hints["size"], "size"), exact(hints["size"], "size") / 2**20
+            spectrum = "spectrum" in data
+            if spectrum and int(hints["spectral_bits"]) > LONG:
+                spectrum = False
+                left_out.append(f"the eigenvalues, for which numbers of {hints['spectral_bits']} bits are needed")
+            elif spectrum:
+                near = exact(hints["core"], "core")
+                left_out.append(
+                    "how many eigenvalues lie near each value; that each of them lies near a value is stated"
+                )
+            return cls(T, S, size, near, exact(data["rate"], "rate"), round=False, spectrum=spectrum)
+        if "attracting" not in data:
+            raise Untranslatable("an equilibrium that is not shown to attract is not written")
+        of = {name: exact(value, name) for name, value in data["attracting"].items()}  # its ellipsoid
+        T, S = of["R"], from_flint(to_flint(of["R"]).inv())
+        near = exact(data["radius"], "radius") / _wide(T)
+        return cls(T, S, of["radius"], near, of["rate"], round=True, spectrum=False)
+
+    @property
+    def wide(self) -> Fraction:
+        """How far an entry moves at most, by w."""
+        return _wide(self.T)
+
+    @property
+    def bits(self) -> int:
+        """Bits of Coq's intervals: those that tell apart what is as near as the equilibrium, and some more."""
+        return math.ceil(math.log2(self.wide) - math.log2(self.near)) + SPARE
+
+
+def _wide(T: Rational) -> Fraction:
+    return max(sum((abs(x) for x in row), Fraction(0)) for row in T)
+
+
 def _member(
-    out: Writer, layer: list[Any], data: Mapping[str, Any], hints: Mapping[str, Any], mark: str, left_out: list[str]
+    out: Writer, V: Rational, one: _Set, data: Mapping[str, Any], hints: Mapping[str, Any], mark: str
 ) -> tuple[str, str]:
-    """One equilibrium. ``mark`` ends its names; what is not stated of it goes to ``left_out``."""
-    V = layer[1]
+    """One equilibrium. ``mark`` ends its names."""
     tokens = exact(data["tokens"], "tokens")
     n, d = len(tokens), len(tokens[0])
-    c = [x for row in tokens for x in row]
-    round_ = "weights" not in hints
-    if not round_:  # a box, in the certificate's own scales
-        weights = [w for row in exact(hints["weights"], "weights") for w in row]
-        T = [[w * (i == j) for j in range(n * d)] for i, w in enumerate(weights)]
-        S = [[(i == j) / w for j in range(n * d)] for i, w in enumerate(weights)]
-        size, rate = exact(hints["size"], "size"), exact(data["rate"], "rate")
-        near = exact(hints["core"], "core") if "spectrum" in data else size / 2**20
-    elif "attracting" in data:  # its ellipsoid
-        of = {name: exact(value, name) for name, value in data["attracting"].items()}
-        T, size, rate = of["R"], of["radius"], of["rate"]
-        S = from_flint(to_flint(T).inv())
-        near = exact(data["radius"], "radius") / max(sum(map(abs, row)) for row in T)
-    else:
-        raise Untranslatable("an equilibrium that is not shown to attract is not written")
+    c, round_ = [x for row in tokens for x in row], one.round
     rows, columns = ([int(p[k]) for p in hints["pivots"]] for k in (0, 1))
     others = [b for b in range(d) if b not in columns]
     if data["rank"] != len(rows):
@@ -107,13 +151,12 @@ def _member(
             f"rank {len(rows)} of {n} tokens in dimension {d}: below full rank it is shown in Coq where"
             " all columns but as many vanish at the tokens, and W_V keeps that"
         )
-    wide = max(sum(map(abs, row)) for row in T)
     minor = from_flint(to_flint([[tokens[i][a] for a in columns] for i in rows]).inv())
     K = [[Fraction(round(x * 2**SHORT), 2**SHORT) for x in row] for row in minor]
-    for name, value in (("turn", S), ("back", T), ("tokens", c), ("K", K)):
+    for name, value in (("turn", one.S), ("back", one.T), ("tokens", c), ("K", K)):
         out.lines.append(f"Definition {name}{mark} := {literal(value)}%Q.")
-    for name, number in (("size", size), ("near", near), ("rate", rate), ("wide", wide)):
-        out.lines.append(f"Definition {name}{mark} := {rational(number)}%Q.")
+    for name in ("size", "near", "rate", "wide"):
+        out.lines.append(f"Definition {name}{mark} := {rational(getattr(one, name))}%Q.")
     its = " ".join(f"{name}{mark}" for name in ("turn", "back", "tokens", "size", "near", "rate"))
     given = f"p {n} {d} dqk M V mask {its}"
     test = f"certifiedb {given} {str(round_).lower()} && widthb {n} {d} back{mark} wide{mark}"
@@ -175,14 +218,13 @@ def _member(
             f" cbn [Qnum Qden]; lra|].\n  apply Z4. intros k _. rewrite Rminus_diag_eq by reflexivity. rewrite Rabs_R0."
             f" unfold ball{mark}, Q2R. cbn [Qnum Qden]. lra."
         )
-    if "spectrum" in data:
+    if one.spectrum:
         last.append(_spectrum(out, data, hints, mark, f"{n} {d}", given))
         goals.append(
             f"exact (spectrum_ok {given} false"
             f" (eq_refl true <: sizesb {n} mask size{mark} near{mark} rate{mark} = true) _ _ _ z Zi Zf"
             f" computed_spectrum{mark})."
         )
-        left_out.append("how many eigenvalues lie near each value; that each of them lies near a value is stated")
     if not round_:
         names += ["Zi", "Zf"]
     pattern = " [".join(names[:-1]) + f" {names[-1]}" + "]" * (len(names) - 2)
