@@ -28,7 +28,6 @@ STAY = {
     "positions == rotary": _TYPES,
     "own:softmax-rank: count(q) == count(x)": _TYPES,
     "own:shrinking-values: query_bias == none": _TYPES,
-    "own:no-stable-orthogonal: orthogonal_rest(X, W_V, allowed)": "the conclusion says it again of every W_V and mask",
     "own:flow-step-odd: n >= 3": "one token has α = 1; it is said for the reader",
     "own:spectrum: n >= 2": "one token has no second eigenvalue",
     "own:lambda-skip-sphere: abs(skip) > 0": "without it every token is 0 where it is divided by its length",

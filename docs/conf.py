@@ -22,6 +22,7 @@ extensions = [
     "plain_docstrings",
     "python_names",
     "generated",
+    "keys",
 ]
 exclude_patterns = ["_ext", "examples", "notebooks/*.ipynb"]
 

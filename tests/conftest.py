@@ -18,7 +18,7 @@ from programs import OPTIONAL, bare_path, lacking
 # Derandomised: a red run is red for everybody, and again tomorrow.
 # They are the same examples every time: more of them are for --run-slow.
 COMMON = {"deadline": None, "derandomize": True, "suppress_health_check": [HealthCheck.too_slow]}
-settings.register_profile("rankmath", max_examples=40, **COMMON)
+settings.register_profile("rankmath", max_examples=25, **COMMON)
 settings.register_profile("slow", max_examples=400, **COMMON)
 # A slow machine must not change what a command says.
 os.environ.setdefault("RANKMATH_PROGRESS", "bars")

@@ -3,13 +3,15 @@
 The checker imports nothing of the library but definitions, so it has the text of every claim about networks in a file
 of its own. This writes that file anew after statements were added or changed; what is written is to be read before it
 is committed, for it is what the checker will believe a key to mean. A test holds the file against the formulas.
+
+With keys it prints what the checker holds them to mean; the site has a page of all whose data are their own.
 """
 
 from __future__ import annotations
 
-from importlib import reload
+import sys
 from pathlib import Path
-from textwrap import fill
+from textwrap import fill, indent
 
 from rankmath.checker import network_claims
 from rankmath.files import write
@@ -30,57 +32,61 @@ def table() -> str:
     return "\n".join(parts) + "\n"
 
 
-def reference() -> str:
-    """What every key means to the checker, in Markdown: generated from its tables."""
-    from rankmath.checker import checker, statements
-    from rankmath.checker.rules import RULES
-    from rankmath.definitions.entries import ENTRIES
-    from rankmath.definitions.layer import layer_text
-    from rankmath.definitions.quantities import HELPERS
+def meaning(key: str, before: dict[str, str] | None = None) -> str:
+    """What a key with data of its own means to the checker, in Markdown.
 
-    lines = ["### Claims about networks", "", "| key | claim | given |", "|---|---|---|"]
-    for key, (_, claim, given) in network_claims.NETWORK_CLAIMS.items():
-        hypotheses = ", ".join(f"`{text}`" for text in given)
-        lines.append(f"| `{key}` | `{claim}` | {hypotheses} |")
-    lines += ["", "### Statements with data of their own", ""]
-    defined: dict[str, str] = {}
-    for key, entry in statements.STATEMENTS.items():
-        kinds, fields = ", ".join(entry.kinds), ", ".join(f"`{name}`" for name in entry.data)
-        lines += [f"**`{key}`** ({kinds}): {entry.says}.", "", f"Data: {fields}. Claim: `{entry.claim}`."]
-        lines += [f"Given: {'; '.join(f'`{text}`' for text in entry.given)}."] if entry.given else []
-        empty = "; ".join(f"`{text}`" for text in entry.telling)
-        lines += [f"Refused as empty unless: {empty}."] if empty else []
-        lines += [
-            f"With `{name}` also: `{claim}`, given {'; '.join(f'`{text}`' for text in conditions)}."
+    A part that a key of `before` has word for word is named by that key; `before` maps parts to keys, and grows.
+    """
+    from rankmath.checker.statements import STATEMENTS
+
+    entry, known = STATEMENTS[key], {} if before is None else before
+
+    def told(part: str, text: str) -> str:
+        if not text:
+            return ""
+        other = known.setdefault(f"{part} {text}", key)
+        return f"{part}: {text}" if other == key else f"{part}: as in `{other}`"
+
+    def quoted(texts: tuple[str, ...]) -> str:
+        return "; ".join(f"`{text}`" for text in texts)
+
+    parts = [
+        told("Data", ", ".join(f"`{name}`" for name in entry.data)),
+        told("Claim", f"`{entry.claim}`"),
+        told("Given", quoted(entry.given)),
+        told("Refused as empty unless", quoted(entry.telling)),
+        *(
+            told(f"With `{name}` also", f"`{claim}`, given {quoted(conditions)}")
             for name, (claim, conditions) in entry.extra.items()
-        ]
-        lines += [f"Needed of the hints: {'; '.join(f'`{text}`' for text in entry.method)}."] if entry.method else []
-        lines += [f"Relied on, not computed: {text}." for text in entry.relies]
-        if entry.define in defined:
-            lines += [f"Where: as in `{defined[entry.define]}`."]
-        elif entry.define:
-            defined[entry.define] = key
-            lines += ["Where:", "", "```text", entry.define.strip(), "```"]
-        lines += [""]
-    lines += ["### Definitions", "", "Of the rules, of norms and graphs, and of a network:", ""]
-    quantities = "".join(entry.line for name, entry in ENTRIES.items() if name != "norm")
-    parts = (RULES, statements.COMMON, layer_text(), HELPERS, quantities)
-    lines += ["```text", *(part.strip() for part in parts), "```", ""]
-    formats = " and ".join(f"`{name}`" for name in checker.FORMATS)
-    lines += [f"The formats are {formats}; a changed definition needs a new one.", ""]
-    return "\n".join(lines)
+        ),
+        told("Needed of the hints", quoted(entry.method)),
+        *(told("Relied on, not computed", text) for text in entry.relies),
+        told("Where", f"\n\n  ```text\n{indent(entry.define.strip(), '  ')}\n  ```" if entry.define else ""),
+    ]
+    listed = "\n".join(f"- {part}" for part in parts if part)
+    return f"**`{key}`** ({', '.join(entry.kinds)}): {entry.says}.\n\n{listed}"
 
 
-_MARK = "<!-- generated: python docs/_ext/checker_table.py -->\n"
+def reference() -> str:
+    """The page of all keys with data of their own; a claim about networks is on the page of its statement."""
+    from rankmath.checker.statements import STATEMENTS
 
-
-def documented(page: str) -> str:
-    """The page of the docs with its generated part made anew."""
-    return page.split(_MARK)[0] + _MARK + "\n" + reference()
+    before: dict[str, str] = {}
+    head = (
+        "What each means to the checker, word for word; names that are not explained here are those of "
+        "`rankmath/checker/rules.py` and `rankmath/definitions/`. Claims about networks stand in "
+        "`rankmath/checker/network_claims.txt`, and as formulas on the pages of this gallery."
+    )
+    parts = ["# Keys with data of their own", head, *(meaning(key, before) for key in STATEMENTS)]
+    return "\n\n".join(parts) + "\n"
 
 
 if __name__ == "__main__":
-    print(write(Path(network_claims.__file__).with_suffix(".txt"), table()))
-    reload(network_claims)
-    docs = Path(__file__).parents[1] / "certificates.md"
-    print(write(docs, documented(docs.read_text(encoding="utf-8"))))
+    from rankmath.checker.statements import STATEMENTS
+
+    for key in sys.argv[1:]:
+        if key not in STATEMENTS:
+            sys.exit(f"KEY: {key!r} given; one of {', '.join(STATEMENTS)} is needed")
+        print(meaning(key), end="\n\n")
+    if not sys.argv[1:]:
+        print(write(Path(network_claims.__file__).with_suffix(".txt"), table()))

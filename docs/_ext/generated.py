@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from checker_table import reference as checker_page
 from coq_statements import page as coq_page
 from coq_statements import rules_page
 from notebooks import write_pages as write_notebooks
@@ -191,7 +192,8 @@ def write_gallery(folder: Path) -> None:
     linked = link if shutil.which("coqdoc") else ""
     (folder / "coq.md").write_text(coq_page(statements()) + linked, encoding="utf-8")
     (folder / "rules.md").write_text(rules_page(), encoding="utf-8")
-    names = "\n".join(("coq", "rules", *(slug(key) for key in statements())))
+    (folder / "checker.md").write_text(checker_page(), encoding="utf-8")
+    names = "\n".join(("coq", "rules", "checker", *(slug(key) for key in statements())))
     parts.append(f"```{{toctree}}\n:hidden:\n:maxdepth: 1\n\n{names}\n```")
     (folder / "index.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 

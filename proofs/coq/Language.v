@@ -1089,11 +1089,12 @@ Definition orthogonal_rest {n d} (X : matrix n d) (W_V : matrix d d) (allowed : 
     under X ↦ LN(A(X)XW_V), LN the division of every token by its norm and A(X) the softmax of X W_QK Xᵀ over
     the pairs of the mask, whatever W_QK: det of the Gram matrix of X + t(B − X), B the first n unit vectors, is
     a polynomial in t that is not zero at t = 1, so not zero for small t but at finitely many; here: as near to X
-    as one likes are starts that collapse, for every W_QK and all orthogonal W_V and masks as above *)
-Definition collapsing_neighbours {n d} (X : matrix n d) : Prop :=
+    as one likes is a start of unit tokens, of full row rank, that collapses for every W_QK and all orthogonal W_V and
+    masks as above *)
+Definition collapsing_neighbours {n d} (X : matrix n d) : Prop := forall eta, 0 < eta -> exists Y : matrix n d,
+  within n d eta (fun i a => Y i a - X i a) /\ unit_rows Y /\ independent Y /\
   forall (W_QK W_V : matrix d d) (allowed : matrix n n), is_mask allowed -> orthogonal_rest X W_V allowed ->
-  forall eta, 0 < eta -> exists Y : mat, within n d eta (fun i a => Y i a - X i a) /\
-    is_lim_seq (fun t => Definitions.mu n d (Nat.iter t (sphere_map n d W_QK W_V allowed) Y)) 0.
+  is_lim_seq (fun t => Definitions.mu n d (Nat.iter t (sphere_map n d W_QK W_V allowed) Y)) 0.
 (** stable_pair: W_V = cI_{d−2} ⊕ [[a, w], [0, 1]] with the causal mask and W_QK = 0 has the equilibrium of two tokens
     X_0 = e_{d−1}, X_1 = pe_{d−2} + qe_{d−1} of rank two (counted from 0), where w²(1 − q²) = (1 + (1 − a)q)², q < a − 1
     and p = −(1 + (1 − a)q)/w; the eigenvalues of its Jacobian on the tangent spaces are a, (1 + q)/a and, for d > 2, c,

@@ -62,8 +62,8 @@ Qed.
 If s > 0, all sigma_i > 0, not all equal, and 1 + (1 - 2 sigma_i^2) s >= 0
     (for the largest, so for all), the effective rank rises  [contranorm_rises].
     With g_i = 1 + s - s sigma_i^2 and G their mean under sigma/sum sigma, the gain of the entropy times G is the
-    mean of (g - G) log((A - G)/(A - g))/2 - (g log(g/G) - g + G), A = 1 + s, which is positive for g <> G in [A/2,
-      A)  [entropy_gap]. *)
+    mean of (g - G) log((A - G)/(A - g))/2 - (g log(g/G) - g + G), A = 1 + s, which is positive for g <> G at least A/2
+    and below A  [entropy_gap]. *)
 
 (** The singular values after the step. *)
 Definition after_step (s : R) (sg : vec) : vec := fun i => Rabs (sg i * (1 + s - s * sg i ^ 2)).

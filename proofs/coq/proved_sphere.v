@@ -598,11 +598,10 @@ Qed.
 
 Theorem proved_own_no_stable_orthogonal : statement_own_no_stable_orthogonal.
 Proof.
-  intros n d X _ _ Hn _ _ _ M W G Mk [Or [nd [Sl [[c [r [Hc Ce]]] [U _]]]]] eta He.
+  intros n d X _ _ Hn _ _ [_ [nd [_ [_ [U _]]]]] eta He.
+  destruct (own_no_stable_orthogonal.raised n d X eta Hn nd U He) as [Y [v [g [UY [Near [Ind [V1 [g0 Hg]]]]]]]].
+  exists Y. repeat split; [exact Near|exact UY|exact Ind|]. intros M W G Mk [Or [_ [Sl [[c [r [Hc Ce]]] _]]]].
   assert (C : centre n G c (S r)).
   { split; [exact Hc|]. intros i Hi. destruct (Ce i Hi) as [k [Hk Wk]]. exists k. split; [lia|exact Wk]. }
-  destruct (own_no_stable_orthogonal.near_collapse n d M W G c (S r) Hn nd ltac:(lia) ltac:(apply Mk) Sl C Or X eta U
-    He)
-    as [Y [_ [Near Lim]]].
-  now exists Y.
+  now apply (own_no_stable_orthogonal.cap_collapse n d M W G c (S r) Hn nd ltac:(lia) (proj1 Mk) Sl C Or Y v g).
 Qed.

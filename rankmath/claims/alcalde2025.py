@@ -56,7 +56,7 @@ alcalde2025_4_2 = refuted(
     "arrives_exponentially(a, q)",
     given=("a > 0", "a < 1", "q > 0", "q <= 1"),
     arrays={"a": ", > 0, < 1", "q": ", > 0, <= 1"},
-    title="Hardmax attention brings tokens to vertices at least exponentially fast, whatever the steps",
+    title="Hardmax attention: exponential rate towards vertices",
     source=f"{ALCALDE}, Theorem 4.2, its last words, for all step sizes γ^t in (0, 1), read in a public "
     "reproduction that quotes them; that they fail for γ^t = 2^(−t−1) was noticed by a public formalisation, "
     "fxeqxmulfx/transformer",
@@ -73,7 +73,7 @@ own_hardmax_steps = proved(
     "left_over(g) + total(g) >= 1 and left_over(g) <= exp(-total(g))",
     given="proper_steps(g)",
     arrays={"g": "t"},
-    title="What hardmax steps leave of the distance to the vertex, by their sum",
+    title="Hardmax steps: remaining distance to the vertex",
     source=f"{OWN}; a classical inequality, in place of Theorem 4.2 of {ALCALDE}",
     truth="proofs/alcalde2025.tex",
     draws=(draw_left,),

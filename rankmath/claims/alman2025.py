@@ -23,7 +23,7 @@ alman2025_one_layer = proved(
     "alman2025:one-layer",
     "moved(X[L]) <= (prod_l(1 + sum_h(norm(W[l,h], 1))) - 1)*norm(X[0], max)",
     given=("skip == 1", "bias == none", "mask == any", *LOGITS),
-    title="With skips and small values the whole network is near the identity",
+    title="Skips and small values: distance of a network from the identity",
     source=f"{ALMAN}: weights with entries of absolute value at most η make some one-layer network as near as "
     "O(η)‖X‖_max, skips included; read in a summary. That the identity is one, and the constant, are ours",
     draws=tuple(networks(X, shapes=SMALL, biases=False, skip=1.0) for X in (moderate_tokens, clustered_tokens)),

@@ -119,7 +119,7 @@ barbero2024_4_2 = proved(
     "repeat_gap(X[L]) <= recursion(b, 0, b*(abs(skip) + sum_h(norm(W[l,h], 2)*norm(W_QK[l,h], 2))"
     "*diameter(X[l], 2)**2/(4*sqrt(d_qk))) + sum_h(norm(W[l,h], 2)*repeat_share(P[l,h]))*repeat_reach(X[l]))",
     given="mask == causal",
-    title="A repeated last token: the two last tokens come together as the input grows, explicitly",
+    title="A repeated last token: the last two tokens of a growing input",
     source=f"{BARBERO}, Theorem 4.2, as we read it: without positions, of causal attention with skips and biases; "
     "the paper has a limit, the explicit bound is ours",
     notes="Where the weights are fixed and all tokens of the input lie in one ball, however many, what the "
@@ -138,7 +138,7 @@ own_repeat = proved(
     " and repeat_gap(X[1]) <= (3 - 2*sqrt(2))*norm(W[0,0], 2)*diameter(X[0], 2)",
     given=_ONE,
     where={"p": "last_share(n - 1)"},
-    title="After one layer a repeated last token is within 3 − 2√2 of the diameter, times ‖W‖₂, of the last one",
+    title="A repeated last token after one layer",
     source=f"{OWN}, after Theorem 4.2 of {BARBERO}",
     draws=tuple(partial(draw_causal, tokens) for tokens in (moderate_tokens, clustered_tokens)),
     extremal=two_places,
@@ -150,7 +150,7 @@ folk = refuted(
     "folk:influence",
     "all_i((1 - is_last(i))*influence(i) <= norm(W[0,0], 2)*last_share(i))",
     given=(*_ONE, "skip == 1"),
-    title="The last token sees of another one no more than it attends to it (attention not frozen)",
+    title="Influence of a token on the last one, by the rollout alone (attention not frozen)",
     source="the constant of frozen attention, read of attention that moves, with no one source; see also Theorem "
     "5.1 "
     f"of {BARBERO}, which has some constant C, and whose authors say that attention need not be frozen: rightly",
@@ -168,8 +168,7 @@ own_influence = proved(
     " + is_last(i)*(abs(skip) + norm(W[0,0], 2)*a*diameter(X[0], 2)**2/4))",
     given=("mask == causal", "heads == 1", "query_bias == none"),
     where={"a": "norm(W_QK[0,0], 2)/sqrt(d_qk)"},
-    title="The last token sees of another one what it attends to it, up to a factor that grows with the tokens, though "
-    "attention moves",
+    title="Influence of a token on the last one, attention not frozen",
     source=f"{OWN}, after Theorem 5.1 of {BARBERO}",
     draws=(
         partial(draw_causal, moderate_tokens),

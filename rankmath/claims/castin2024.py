@@ -34,7 +34,7 @@ castin2024_3_3 = proved(
     "jacobian_norm() <= sqrt(3)*norm(W[0,0], 2)*sqrt(a**2*R**4*(4*n + 1) + n)",
     given=ONE_LAYER,
     where=_LETTERS,
-    title="Attention on a ball is Lipschitz, with a bound that grows like √n",
+    title="Lipschitz bound of attention on a ball, of order √n",
     source=f"{CASTIN}, Theorem 3.3, wording from memory: on tokens of norm at most R, whose largest derivative it "
     "bounds",
     draws=_DRAWS,
@@ -46,11 +46,10 @@ own_lipschitz = ours(
     "jacobian_norm() <= norm(W[0,0], 2)*(sqrt(c*(1 + (a*R*diameter(X[0], 2)/2)**2)) + a*diameter(X[0], 2)**2/4)",
     given=FIRST_LAYER,
     where={**_LETTERS, "c": "norm(P[0,0], 1)"},
-    title="How much attention stretches a change of its tokens, by their diameter and by the attention",
+    title="Lipschitz bound of attention, by the diameter of its tokens",
     draws=_DRAWS,
     extremal=close_tokens,
     sharp=True,
     share=0.4,
-    notes="On the ball of radius R it gives ‖W‖₂(√(c(1 + a²R⁴)) + aR²) with c ≤ ne^{2aR²}/(e^{2aR²} + n − 1), "
-    "never more than castin2024:3.3. Equality is approached as tokens come together.",
+    notes="Never more than castin2024:3.3. Equality is approached as tokens come together at a point.",
 )

@@ -59,7 +59,7 @@ chen2026_2_1 = proved(
     "equiangular_layer(gamma, rho, m)",
     given=("rho > 0", "m >= 2", "(m - 1)*gamma > -1", "gamma <= 1"),
     arrays={"gamma": "", "rho": "", "m": ", whole, >= 2, <= 64"},
-    title="One layer on tokens whose cosines are all alike, exactly",
+    title="One layer on equiangular tokens, exactly",
     source=f"{CHEN}, Theorem 2.1, read in a survey: limits for β = g log n; the formula for every n is ours",
     draws=(draw_layers,),
     share=0.1,
@@ -72,7 +72,7 @@ chen2026_2_4 = proved(
     "equiangular_gradient(gamma, rho, beta, m, d)",
     given=("rho > 0", "m >= 2", "d >= m", "(m - 1)*gamma > -1", "gamma <= 1"),
     arrays={"gamma": "", "rho": "", "beta": "", "m": ", whole, >= 2, <= 64", "d": ", whole, >= 2"},
-    title="The derivative of one layer at tokens whose cosines are all alike, its mean square exactly",
+    title="Derivative of one layer at equiangular tokens: its mean square",
     source=f"{CHEN}, Theorem 2.4, read in two summaries: limits of ‖J‖²/(nd), J the derivative, n tokens of "
     "squared length q in d dimensions, without skip, for β = g log n; the formula for every n is ours",
     draws=(draw_gradients,),

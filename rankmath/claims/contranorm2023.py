@@ -51,7 +51,7 @@ contranorm2023_2 = refuted(
     _STEP,
     given=(*_GIVEN, "1 + (1 - top(sigma)**2)*s > 0"),
     arrays={"sigma": "m, > 0", "s": ""},
-    title="A step of ContraNorm raises the effective rank, as we read it",
+    title="Effective rank under a step of ContraNorm, as we read it",
     source=f"{GUO}, Proposition 2, from third-party text; that the singular values are not all equal is our addition",
     draws=(draw_spectra(1, 5),),
     # The largest singular value is sent almost to 0.
@@ -66,10 +66,9 @@ own_contranorm = proved(
     _STEP,
     given=(*_GIVEN, "1 + (1 - 2*top(sigma)**2)*s >= 0"),
     arrays={"sigma": "m, > 0", "s": ""},
-    title="A step s > 0 of ContraNorm with 2sσ_max² ≤ 1 + s raises the effective rank, unless all σ that "
-    "are not 0 agree",
+    title="Effective rank under a step of ContraNorm, of bounded scale",
     source=f"{OWN}, after Proposition 2 of {GUO}",
     draws=(draw_spectra(2, 2), draw_spectra(2, 7)),
-    notes=f"{_NOTE} The condition cannot be weakened: beyond it two singular values close to each other are a "
-    "counterexample.",
+    notes=f"{_NOTE} In s and the largest singular value the condition is the best: beyond it another one close to it "
+    "is a counterexample.",
 )

@@ -133,7 +133,7 @@ dong2021_2_1_skip = proved(
     "dong2021:2.1-skip",
     "sum_of_paths(X, P, W, bias, skip)",
     arrays=_ARRAYS,
-    title="Path decomposition with skip connections, and the path counts",
+    title="Path decomposition with skip connections, and path counts",
     source=f"{DONG}, section 3.1; any factor λ of the skip connection is ours",
     instance=path_instance,
     draws=(partial(draw_paths, skips=True),),

@@ -44,7 +44,7 @@ dong2021_norm = proved(
     "composite(A) + composite(B) < composite_sum(A, B)",
     arrays={"A": "n m", "B": "n m"},
     quantifier="some",
-    title="The composite value is not a norm",
+    title="The composite value and the triangle inequality",
     source=f"{DONG} say so themselves; the pair is ours",
     draws=(draw_crosses,),
     exhibit=exhibit_not_a_norm,

@@ -82,7 +82,7 @@ folk_affine_rank = refuted(
     "keeps_affine_rank(X, s)",
     given="normed_by(X, s)",
     arrays={"X": "n d, n >= 2", "s": "n, > 0"},
-    title="LayerNorm preserves the affine rank of the set of tokens, as it may be read",
+    title="Affine rank of tokens under LayerNorm, as one may read it",
     source="said of late, with a definition of affine rank that we have not seen; read with the dimension of the "
     "affine hull and the LayerNorm of single tokens, without gain and bias",
     draws=(draw_lines,),

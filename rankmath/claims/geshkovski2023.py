@@ -180,7 +180,7 @@ geshkovski2023_step = proved(
     where={"alpha": "least_cosine(C)"},
     given=("cosines(C)", "alpha >= 1/2", "beta >= 0"),
     arrays={"C": "n n", "beta": ""},
-    title="Tokens whose cosines are at least one half close up exponentially",
+    title="Closing of tokens with cosines from one half on",
     source=f"{GESHKOVSKI}, the step of the clustering theorem for a hemisphere, {_READ}",
     draws=(draw_flow,),
     share=0.5,
@@ -192,7 +192,7 @@ geshkovski2023_orthogonal = proved(
     "equiangular_flow(gamma, rho, m)",
     given="rho > 0",
     arrays={"gamma": "", "rho": "", "m": ", whole, >= 2, <= 64"},
-    title="From an orthogonal start all cosines follow one equation",
+    title="Cosine from an orthogonal start: its equation",
     source=f"{GESHKOVSKI}, the equation for orthogonal initial tokens, {_READ}",
     draws=(draw_orthogonal,),
     share=0.1,
@@ -204,15 +204,14 @@ own_flow_step = ours(
     where={"alpha": "least_cosine(C)", "rho": "exp(-beta*(1 - alpha))"},
     given=("cosines(C)", "alpha >= 0", "beta >= 0"),
     arrays={"C": "n n", "beta": ""},
-    title="How slow the flow on the sphere may be: all cosines alike, or two clusters of one size, attain the bound",
+    title="Slowest closing of tokens that flow on the sphere",
     draws=(draw_flow,),
     extremal=slowest,
     certificate="C beta",
     sharp=True,
     share=0.5,
-    notes="The bound is the smaller of 2ρ(1 − α²)/(1 + ρ), the rate of two clusters of n/2 tokens, and "
-    "2ρ(1 − α)(1 + (n − 1)α)/(1 + (n − 1)ρ), that of tokens whose cosines are all α: so in n dimensions or "
-    "more it is the best one for even n, and for odd n where α ≤ ρ. For odd n and α > ρ own:flow-step-odd is.",
+    notes="The first is the rate of two clusters of n/2 tokens, the second that of tokens whose cosines are all α. So "
+    "in n dimensions or more it is the best bound for even n, and for odd n where α ≤ ρ; else own:flow-step-odd is.",
 )
 
 own_flow_step_odd = ours(
@@ -222,14 +221,13 @@ own_flow_step_odd = ours(
     where={"alpha": "least_cosine(C)", "rho": "exp(-beta*(1 - alpha))"},
     given=("cosines(C)", "n >= 3", "n == 2*floor(n/2) + 1", "alpha >= rho", "alpha < 1", "beta >= 0"),
     arrays={"C": "n n", "beta": ""},
-    title="How slow the flow on the sphere may be for an odd number of tokens: two clusters that differ by one, or "
-    "two of one size and a token as far from both, attain the bound",
+    title="Slowest closing of an odd number of tokens that flow on the sphere",
     draws=(draw_odd,),
     extremal=slowest_odd,
     sharp=True,
     share=0.1,
-    notes="Clusters of (n ± 1)/2 tokens attain the first of the two, clusters of (n − 1)/2 and one token whose "
-    "cosines are all α the second, which needs three dimensions. For α < ρ, and for even n, see own:flow-step.",
+    notes="Clusters of (n ± 1)/2 tokens attain the first, three of (n − 1)/2, (n − 1)/2 and 1 tokens with the cosines "
+    "α the second, which needs three dimensions.",
 )
 
 own_flow_step_usa = proved(
@@ -238,14 +236,14 @@ own_flow_step_usa = proved(
     where={"alpha": "least_cosine(C)"},
     given=("cosines(C)", "alpha >= 0", "beta >= 0"),
     arrays={"C": "n n", "beta": ""},
-    title="Without normalisation no tokens with cosines ≥ 0 close up more slowly than if all were the least",
+    title="Slowest closing of tokens that flow without normalisation",
     source=f"{OWN}, for the flow with unnormalised attention of {GESHKOVSKI}",
     draws=(draw_flow,),
     extremal=alike,
     certificate="C beta",
     sharp=True,
     share=0.5,
-    notes="So of all starts with cosines ≥ 0 none comes together more slowly than as many orthogonal tokens.",
+    notes="So from cosines ≥ 0 the least cosine is at no time below that of as many orthogonal tokens.",
 )
 
 _LATE = {"t": "meeting_time(gamma, beta, m)", "c": "m + exp(beta/2)"}
@@ -257,7 +255,7 @@ geshkovski2023_late_printed = refuted(
     where=_LATE,
     given=_EARLY,
     arrays={"gamma": ", >= 0, < 1", "beta": ", >= 0", "m": ", whole, >= 2"},
-    title="From an orthogonal start the cosine comes to 1 exponentially, at every time",
+    title="Cosine from an orthogonal start: exponential rate, at every time",
     source=f"{GESHKOVSKI}, appendix D, the bound on 1 − γ_β(t), printed for t ≥ 0 as a public formalisation, "
     "fxeqxmulfx/transformer, quotes it; that it fails at t = 0 is that formalisation's remark",
     draws=(draw_late,),
@@ -273,7 +271,7 @@ geshkovski2023_late = proved(
     where=_LATE,
     given=(*_EARLY, "t >= m*exp(beta)/2"),
     arrays={"gamma": ", >= 0, < 1", "beta": ", >= 0", "m": ", whole, >= 2"},
-    title="From an orthogonal start the cosine comes to 1 exponentially, from a time on",
+    title="Cosine from an orthogonal start: exponential rate, from a time on",
     source=f"{GESHKOVSKI}, appendix D, the same bound on the times its constant points at, as a public "
     "formalisation, fxeqxmulfx/transformer, repairs it; the proof here is ours",
     draws=(draw_arrived,),
@@ -286,10 +284,9 @@ own_late = proved(
     where={"t": "meeting_time(gamma, beta, m)", "s": "(exp(beta) + m - 1)/3"},
     given=(*_EARLY, "t >= s"),
     arrays={"gamma": ", >= 0, < 1", "beta": ", >= 0", "m": ", whole, >= 2"},
-    title="From an orthogonal start the cosine comes to 1 exponentially: a larger rate, from an earlier time on",
+    title="Cosine from an orthogonal start: a larger rate, from an earlier time on",
     source=f"{OWN}, after {GESHKOVSKI}",
     draws=(draw_arrived,),
     share=0.03,
-    notes="Never more than geshkovski2023:late: the rate (m + 1)/(m − 1 + e^{β/2}) is larger, the time s "
-    "smaller. In the end the rate is 2, whatever m and β.",
+    notes="Never more than geshkovski2023:late.",
 )

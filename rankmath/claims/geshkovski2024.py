@@ -173,7 +173,7 @@ geshkovski2024_cluster = proved(
     where={"g": "pair_gap(X)"},
     given=_WIDEST,
     arrays=_CLUSTER,
-    title="In a cluster of the first m tokens the least cosine grows, but for what the others pull",
+    title="A cluster of the first m tokens: growth of its least cosine",
     source=f"{GESHKOVSKI_SLOW}, section 2, the differential inequality for the least cosine of a cap; {_READ}",
     draws=(draw_clusters, draw_wide),
     share=0.1,
@@ -189,15 +189,15 @@ own_cluster = proved(
     where={"g": "pair_gap(X)", "rho": "exp(-beta*g)", "kappa": _LEFT},
     given=_WIDEST,
     arrays=_CLUSTER,
-    title="In a cluster of the first m tokens the least cosine goes to 1 exponentially while others are far",
+    title="A cluster of the first m tokens: rate of its least cosine",
     source=f"{OWN}, beside {GESHKOVSKI_SLOW}",
     truth="proofs/geshkovski2024.tex",
     draws=(draw_clusters, draw_wide),
     extremal=pair_alone,
     sharp=True,
     share=0.1,
-    notes="It implies geshkovski2024:cluster. Both sides vanish with g = 1 − ⟨x_0, x_1⟩, so distances within a "
-    "cluster do not stop at the order e^{−λβ/2} of its note: they go on falling while n(1 + β)κ < ρ.",
+    notes="It implies geshkovski2024:cluster, and that the largest distance within a cluster falls as long as n(1 + "
+    "β)κ < ρ.",
 )
 
 geshkovski2024_escape = proved(
@@ -205,7 +205,7 @@ geshkovski2024_escape = proved(
     "cap_fall(X, w, beta) <= n*exp(-beta*outer_gap(X, m))",
     given=_LOWEST,
     arrays=_CAP,
-    title="The lowest of the first m tokens, in a cap about w, falls slowly",
+    title="Escape from a cap: slowness of the lowest of the first m tokens",
     source=f"{GESHKOVSKI_SLOW}, section 2, the step that keeps tokens in their caps; {_READ}",
     draws=(draw_caps, draw_crowded),
     share=0.1,
@@ -220,15 +220,12 @@ own_escape = proved(
     where={"kappa": _LEFT},
     given=_LOWEST,
     arrays=_CAP,
-    title="The lowest of the first m tokens, in a cap about w, turns away from w at a speed of at most κ/(1 + κ)",
+    title="Escape from a cap: speed of the lowest of the first m tokens",
     source=f"{OWN}, beside {GESHKOVSKI_SLOW}",
     truth="proofs/geshkovski2024.tex",
     draws=(draw_caps, draw_crowded),
     extremal=pulled_down,
     sharp=True,
     share=0.1,
-    notes="So where 0 < ε ≤ 1/2, tokens that start in two caps or more ⟨x, w⟩ ≥ 1 − ε, m or more in each, are in ⟨x, "
-    "w⟩ ≥ 1 − 2ε until T₂ = (arccos(1 − 2ε) − arccos(1 − ε))e^{(1−α)β}/(n − m), α the largest cosine of two points of "
-    "different ones of these larger caps; one cap that holds all of them they never leave. The difference of the "
-    "angles is at least ε, and of order √ε.",
+    notes="It implies geshkovski2024:escape. A cap ⟨x, w⟩ ≥ c, c ≥ 0, that holds all tokens they never leave.",
 )

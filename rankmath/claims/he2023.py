@@ -53,7 +53,7 @@ _between_kernels = partial(
 he2023_u_spa = _between_kernels(
     "he2023:u-spa",
     "carries_uniform(a, b, size)",
-    title="Non-negative attention carries a uniform kernel to any of larger correlation, as we read it",
+    title="Non-negative attention between uniform kernels, as we read it",
     source=f"{HE}, on U-SPA, from memory",
     notes="Correlations that grow from layer to layer; where they fall some entry is negative, for two tokens or more.",
 )
@@ -61,7 +61,7 @@ he2023_u_spa = _between_kernels(
 he2023_e_spa = _between_kernels(
     "he2023:e-spa",
     "carries_exponential(a, b, size)",
-    title="Non-negative attention carries an exponential kernel to any of slower decay, as we read it",
+    title="Non-negative attention between exponential kernels, as we read it",
     source=f"{HE}, on E-SPA, from memory",
     notes="The kernel is e^(−γ|i − j|) with γ falling from layer to layer; a and b are e^(−γ).",
 )

@@ -43,7 +43,7 @@ folk = refuted(
     "folk:lambda-skip",
     "mu(X[1])*(norm(W[0,0], frobenius)*norm(P[0,0], frobenius) + abs(skip)) >= abs(skip)*mu(X[0])",
     given=(*_GIVEN, "layers == 1", "abs(skip) > 0"),
-    title="Skips on the sphere keep |λ|/(SC + |λ|) of the spread, however close the tokens",
+    title="λ-skips on the sphere: a share |λ|/(SC + |λ|) of the spread",
     source=f"often read so; see also {JOSEPH}, whose condition λ² > a(SC + |λ|)² for μ² to keep the factor a, as "
     "we read it, comes with a spread that is large at the start, and is not touched by this",
     draws=(partial(draw_skips, layers=1),),
@@ -59,12 +59,12 @@ own_lambda_skip_sphere = proved(
     "all_l(diameter(X[l+1], 2) >= diameter(X[l], 2)*(abs(skip) - norm(W[l,0], 2)*tanh(norm(W_QK[l,0], 2)"
     "*diameter(X[l], 2)**2/(4*sqrt(d_qk))))/(abs(skip) + norm(W[l,0], 2)))",
     given=(*_GIVEN, "abs(skip) > 0", "all_l(2*norm(W[l,0], 2) <= abs(skip))"),
-    title="Skips on the sphere, |λ| ≥ 2‖W‖₂: no layer shrinks the diameter by more than a fixed factor",
+    title="λ-skips on the sphere: a lower bound of the diameter",
     source=f"{OWN}, after {JOSEPH}",
     draws=(draw_skips,),
     extremal=close_pair,
     sharp=True,
     share=0.4,
-    notes="Whatever the attention, the factor is at least (|λ| − s)/(|λ| + s) ≥ 1/3, s = ‖W‖₂. Sharp for "
-    "every |λ| ≥ 2s and every strength of the attention: two tokens that come close.",
+    notes="Whatever the attention, the factor is at least (|λ| − s)/(|λ| + s) ≥ 1/3, s = ‖W‖₂. Sharp for every |λ| ≥ "
+    "2s and every strength of the attention, as two tokens come close.",
 )

@@ -43,7 +43,7 @@ joudaki2023_isometry = proved(
     "isometry(X)*length_spread(X) <= unit_isometry(X)",
     given="isometry(X) > 0",
     arrays={"X": "n d, independent rows"},
-    title="Tokens divided by their lengths are more isometric, as we read it",
+    title="Isometry of tokens divided by their lengths, as we read it",
     source=f"{JOUDAKI}, on normalisation and isometry, from memory",
     draws=(draw_tokens,),
     # Lengths that nearly agree: nearly an equality.

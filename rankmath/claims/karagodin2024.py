@@ -96,7 +96,7 @@ karagodin2024_two_clusters = refuted(
     "two_clusters(V, Q, K, beta, X)",
     given="distinct_positive(V, Q, K, beta, X)",
     arrays=_DATA,
-    title="Causal tokens on the sphere end at one of two opposite points (conjectured)",
+    title="Two opposite limits of causal tokens on the sphere (conjectured)",
     source=f"{KARAGODIN}, section 4, conjecture for V with distinct positive eigenvalues; {_WORDING}",
     draws=(partial(draw_sink, kind="general"), partial(draw_sink, kind="symmetric")),
     exhibit=partial(exhibit_sink, "karagodin2024:two-clusters", kind="general"),
@@ -110,7 +110,7 @@ karagodin2024_symmetric = refuted(
     "two_clusters(V, Q, K, beta, X)",
     given=("distinct_positive(V, Q, K, beta, X)", "symmetric_values(V, Q, K, beta, X)"),
     arrays=_DATA,
-    title="Causal tokens on the sphere end at one of two opposite points, with a symmetric V",
+    title="Two opposite limits of causal tokens on the sphere, symmetric V",
     source=f"{KARAGODIN}, the same conjecture, read for symmetric V alone: a hypothesis that we add",
     draws=(partial(draw_sink, kind="symmetric"),),
     exhibit=partial(exhibit_sink, "karagodin2024:two-clusters-symmetric", kind="symmetric"),
@@ -177,19 +177,16 @@ own_flow_one_cluster = proved(
     where={"s": "exp(2*form_size(B))"},
     given=("first_is_largest(lam)", "m > 0", "s*(first_value(lam) - least_value(lam)) < m*first_value(lam)"),
     arrays={"lam": "d, d >= 2", "B": "d d", "x": "d, no zero row", "m": ", whole, >= 1"},
-    title="Causal tokens under a symmetric V whose largest eigenvalue is positive and simple end, from almost every "
-    "start, at one point if attention is not too sharp",
+    title="One limit of causal tokens under a symmetric V, by its first and last eigenvalue",
     source=f"{OWN}, after the conjecture of {KARAGODIN}",
     truth="proofs/karagodin2024.tex",
     draws=(draw_climbs,),
     extremal=nearly_opposite,
     sharp=True,
     share=0.3,
-    notes="So where V is symmetric, λ_0 > λ_1 ≥ … ≥ λ_{d−1}, λ_0 > 0 and e^{2‖βQᵀK‖} < λ_0/(λ_0 − λ_{d−1}), all "
-    "tokens tend to the same one of ±ξ, ξ the unit eigenvector of λ_0, from almost every start, for every d ≥ 2 and "
-    "n; B = βQᵀK. The condition is the best in terms of ‖βQᵀK‖, λ_0 and λ_{d−1}: beyond it, with QᵀK = I and the "
-    "other λ close to λ_{d−1}, −ξ attracts the second token while the first is at ξ. In terms of λ_1: "
-    "own:flow-second-value.",
+    notes="So where V is symmetric, λ_0 > λ_1 ≥ … ≥ λ_{d−1}, λ_0 > 0 and e^{2‖B‖} < λ_0/(λ_0 − λ_{d−1}), B = βQᵀK, "
+    "all tokens tend to the same one of ±ξ, ξ the unit eigenvector of λ_0, from almost every start. In terms of ‖B‖, "
+    "λ_0 and λ_{d−1} the condition is the best, up to equality; in terms of λ_1: own:flow-second-value.",
 )
 
 # -- the sharp condition -----------------------------------------------------------------------------------
@@ -234,19 +231,17 @@ own_flow_second_value = proved(
     where={"s": "exp(2*form_size(B))"},
     given=("first_value(x) < 0", "first_value(lam) >= second_value(lam)", "first_value(lam) >= 0", "m > 0"),
     arrays={"lam": "d, d >= 2", "B": "d d", "x": "d, no zero row", "m": ", whole, >= 1"},
-    title="Causal tokens that flow under a symmetric V: the sharp condition on its second eigenvalue for all to end at "
-    "one point",
+    title="One limit of causal tokens under a symmetric V, by its first two eigenvalues",
     source=f"{OWN}, after the conjecture of {KARAGODIN}",
     truth="proofs/karagodin2024.tex",
     draws=(draw_tilts,),
     extremal=nearly_the_far_pole,
     sharp=True,
     share=0.3,
-    notes="So where V is symmetric, λ_0 > λ_1 > … > λ_{d−1}, λ_0 > 0 and e^{2‖βQᵀK‖} < λ_0/(λ_0 − λ_1), all tokens "
-    "tend to the same one of ±ξ, ξ the unit eigenvector of λ_0, from almost every start, for every d ≥ 2 and n; "
-    "B = βQᵀK. The proof leaves out the data with 2ξᵀ(βQᵀK)ξ = log(mλ_0/(λ_0 − λ_i)) for some i ≥ 2 and m from 1 to "
-    "n − 1. The condition is the best in terms of ‖βQᵀK‖, λ_0 and λ_1: beyond it, with βQᵀK = b·1, −ξ attracts the "
-    "second token while the first is at ξ.",
+    notes="So where V is symmetric, λ_0 > λ_1 > … > λ_{d−1}, λ_0 > 0, e^{2‖B‖} < λ_0/(λ_0 − λ_1), B = βQᵀK, and "
+    "e^{2⟨ξ, Bξ⟩}(λ_0 − λ_i) ≠ mλ_0 for i ≥ 2 and 1 ≤ m < n, all tokens tend to the same one of ±ξ, ξ the unit "
+    "eigenvector of λ_0, from almost every start. In terms of ‖B‖, λ_0 and λ_1 the condition is the best, up to "
+    "equality.",
 )
 
 # -- the second conjecture ---------------------------------------------------------------------------------
@@ -313,8 +308,7 @@ karagodin2024_subspace_two = proved(
     "aligning(lam, M, B, X) >= lam*lead(M, X)*sine_square(M, X)/(1 + exp(2*form_size(B)))",
     given=("lam > 0", "parts_in_space(M, X)"),
     arrays={"lam": "", "M": "m m", "B": "d d", "X": "2 d"},
-    title="Two causal tokens under a symmetric V whose largest eigenvalue is positive and multiple end, from "
-    "almost every start, where the first points in its eigenspace",
+    title="Limits of two causal tokens under a symmetric V with a multiple eigenvalue",
     source=f"{OWN}; it gives a conjecture of {KARAGODIN}, on a top eigenvalue of multiplicity two or more, for two "
     f"tokens; {_WORDING}",
     draws=(draw_pairs,),
@@ -381,8 +375,7 @@ own_flow_subspace = proved(
     "rise(lam, c, x, m) >= (m + 1)*exp(0 - abs(c)*largest_size(lam))*pace(lam, c, x, m)**2",
     given=("m > 0",),
     arrays={"lam": "d", "c": "", "x": "d, no zero row", "m": ", whole, >= 1"},
-    title="Causal tokens under a symmetric V whose largest eigenvalue is positive and multiple end, from almost every "
-    "start, where the first points in its eigenspace, if βQᵀK is a multiple of V",
+    title="Limits of causal tokens under a symmetric V with a multiple eigenvalue, QᵀK a multiple of V",
     source=f"{OWN}; it gives a conjecture of {KARAGODIN}, on a top eigenvalue of multiplicity two or more, for such "
     f"logits; {_WORDING}",
     truth="proofs/karagodin2024.tex",
@@ -390,6 +383,7 @@ own_flow_subspace = proved(
     extremal=nearly_uniform,
     sharp=True,
     share=0.3,
-    notes="While the tokens before it are at e_0, a token climbs f, so it converges; where it could end beside e_0 an "
-    "eigenvalue is positive. Any number of tokens, βQᵀK = cV with c of either sign. For c = 0 it is an equality.",
+    notes="So where V is symmetric, its largest eigenvalue positive and multiple, and βQᵀK = cV, c of either sign, "
+    "all tokens tend to the normalised part of the first in the eigenspace, from almost every start, for every n. For "
+    "c = 0 it is an equality.",
 )

@@ -101,7 +101,7 @@ karagodin2025_4_3 = refuted(
     "variance_falls(beta, X)",
     given=("beta > 0", "in_printed_cone(beta, X)"),
     arrays={"beta": ", > 0", "X": "n d, n >= 2"},
-    title="Where all cosines are above 1 − 1/(100n²β²) the variance of a cluster falls",
+    title="Variance of a cluster with cosines above 1 − 1/(100n²β²)",
     source=f"{KARAGODIN_NORMS}, Theorem 4.3 (ii), −d Var/dt of the order of Var, its case of LayerNorm after "
     "the map with Q = K = I, as a public formalisation, fxeqxmulfx/transformer, quotes the hypothesis; that "
     "opposite tokens and β = 1/100 satisfy it, and rest, is that formalisation's remark",
@@ -118,13 +118,13 @@ own_cluster_speed = proved(
     where={"delta": "cone(X)", "w": "form_size(B)*sqrt(2*delta)"},
     given=("least_value(s) > 0", "most_value(s)*(exp(w) - 1) < least_value(s)*(1 - 3*delta/2)"),
     arrays={"B": "d d", "X": "n d, n >= 2, no zero row", "s": "n"},
-    title="How fast a cluster on the sphere closes, for tokens of different speeds",
+    title="Speed at which a cluster on the sphere closes, for tokens of different speeds",
     source=f"{OWN}, after {KARAGODIN_NORMS}, Theorem 4.3 (ii)",
     truth="proofs/karagodin2025.tex",
     draws=(draw_clusters,),
     extremal=written("a close cluster", *_CLOSE),
     sharp=True,
     share=0.3,
-    notes="V = I, normalised attention, no mask; s_j = 1 is LayerNorm after the map, s_j the length of token j "
-    "before it. Where all s_j are s both bounds are 2 Var/s times a factor that tends to 1 as the cluster closes.",
+    notes="V = I, no mask; s_j is 1 with LayerNorm after the map, the length of token j with LayerNorm before it. "
+    "Where all s_j are equal the quotient of the two bounds tends to 1 as the cluster closes.",
 )

@@ -65,7 +65,7 @@ noci2022_zero_grad = proved(
     "no_gradient(Z, V, G)",
     given="equal_tokens(Z)",
     arrays={"Z": "n d", "M": "d d", "V": "d m", "G": "d d"},
-    title="Equal tokens: no gradient reaches queries and keys",
+    title="Gradient of queries and keys at equal tokens",
     source=f"{NOCI}, on vanishing gradients under rank collapse, as we read it: X = 1xᵀ makes the derivative of "
     "self-attention in W_Q and in W_K vanish (M = W_Q W_Kᵀ/√d_qk moves along G = dW_Q W_Kᵀ/√d_qk or "
     "W_Q dW_Kᵀ/√d_qk)",
@@ -77,8 +77,7 @@ own_zero_grad = proved(
     "own:zero-grad",
     "all_i(weight_gradient(Z, M, V, G, i) <= value_spread(Z, V)*logit_shift(Z, M, G, i)/4)",
     arrays={"Z": "n d", "M": "d d", "V": "d m", "G": "d d"},
-    title="Queries and keys move a token by at most a quarter of the spread of values times that of the change of its "
-    "logits",
+    title="Effect of queries and keys on a token",
     source=f"{OWN}, by Grüss's inequality",
     draws=(draw_gradients,),
     extremal=written("two sides", *_TWO_SIDES),

@@ -81,7 +81,7 @@ geshkovski2024_until_collapse = proved(
     "until_collapse(beta, u, c) <= exp(beta*(1 - u))/u + beta**2*c*exp(1)/(beta - 1)",
     given=("beta > 1", "u > 0", "exp(-c*beta) < 1 - u"),
     arrays=_COLLAPSE,
-    title="How long u′ = u(1 − u)e^{β(u − 1)}, a bound for the least cosine in a cluster, takes to come near one",
+    title="Time of u′ = u(1 − u)e^{β(u − 1)}: a bound",
     source=f"{GESHKOVSKI_SLOW}, section 2, lemma “until collapse”; {_READ}, which proves it",
     draws=(draw_collapses,),
     share=0.02,
@@ -95,7 +95,7 @@ own_until_collapse = proved(
     where={"x": "beta*(1 - u)"},
     given=("beta > 0", "u > 0", "exp(-c*beta) < 1 - u"),
     arrays=_COLLAPSE,
-    title="How long u′ = u(1 − u)e^{β(u − 1)}, a bound for the least cosine in a cluster, takes, sharper",
+    title="Time of u′ = u(1 − u)e^{β(u − 1)}: a sharper bound",
     source=f"{OWN}, beside a lemma of {GESHKOVSKI_SLOW}",
     draws=(draw_collapses,),
     # Ever nearer to one: the logarithm is all that counts.
@@ -120,8 +120,7 @@ own_mean_field_rate = proved(
     where={"s": "exp(2*tau) - 1"},
     given=("v > 0", "v <= 1", "tau > 0", "a >= 0", "a <= 1"),
     arrays={"v": ", > 0, <= 1", "tau": ", > 0", "a": ", >= 0, <= 1"},
-    title="The mean field, β = 0: W₂ ≤ Ce^{−ρt} from every density in L² with a mean that is not 0 if "
-    "ρ < min(1, (d − 1)/4), not if ρ is larger",
+    title="Rate of the mean field at β = 0",
     source=f"{OWN}, beside a theorem of {CHEN_MEAN}: exponentially fast, W₂ ≤ C₀e^{{−t/100}} for |β| < β₀, from a "
     f"density in L² with a mean that is not 0, as a survey has it; {_READ}. That such flows move tokens by boosts "
     "is known: Watanabe and Strogatz 1994 on the circle, Lipton, Mirollo and Strogatz 2021 on spheres",
@@ -130,11 +129,11 @@ own_mean_field_rate = proved(
     extremal=written("late", *({"v": 2.0**-12, "tau": tau, "a": 1} for tau in (8, 10))),
     sharp=True,
     share=0.3,
-    notes="Tokens on the unit sphere in d ≥ 2 dimensions, W₂ the distance of their distribution at the time t from one "
-    "point. For β = 0 all tokens rest where the mean is 0; else a boost of some rapidity τ along an axis w, and then "
-    "a rotation, which takes w to e, move them: a token x with ⟨w, x⟩ = 2v − 1 goes to one with 1 − ⟨e, x⟩ = "
-    "2(1 − v)/(1 + sv). Hölder's inequality with this bound gives W₂ ≤ Ce^{−ρt} for every ρ < min(1, (d − 1)/4), and "
-    "densities that are large near one point forbid every larger exponent.",
+    notes="In d ≥ 2 dimensions all tokens rest where the mean is 0; else a boost of some rapidity τ along an axis w, "
+    "and then a rotation, which takes w to e, move them: a token x with ⟨w, x⟩ = 2v − 1 goes to one with 1 − ⟨e, x⟩ = "
+    "2(1 − v)/(1 + sv). Hölder's inequality with this bound gives W₂ ≤ Ce^{−ρt} for every ρ < min(1, (d − 1)/4), from "
+    "every density in L² with a mean that is not 0; for no larger exponent is this true of all of them. W₂ is the "
+    "distance of the tokens' distribution at the time t from one point.",
 )
 
 # -- the circle --------------------------------------------------------------------------------------------
@@ -150,18 +149,17 @@ own_circle_three = proved(
     "u*exp(beta*(u**2/2 - 1)) <= exp(-beta*u/2)",
     given=("beta >= -2/3", "u > 0", "u <= 1"),
     arrays={"beta": "", "u": ", > 0, <= 1"},
-    title="Three tokens on the circle meet under attention that is not normalised: from almost every start if β > "
-    "−2/3, not from those of some open set if β < −2/3",
-    source=f"{OWN}, beside {POLYANSKIY}, who show for every number of tokens that they meet if β ≥ −0.16 and, for "
-    "some number, do not if β < −2/3; read in the abstract",
+    title="Three tokens on the circle, attention not normalised",
+    source=f"{OWN}, beside {POLYANSKIY}, who show for every number of tokens that they meet from almost every start "
+    "if β ≥ −0.16 and, for some number, do not if β < −2/3; read in the abstract",
     draws=(draw_triangles,),
     # Nearly equilateral, at the least β: both terms nearly cancel.
     extremal=written("nearly equilateral", {"beta": -2 / 3 + 2.0**-20, "u": 1 - 2.0**-8}),
     sharp=True,
     share=0.3,
-    notes="The flow is that of V = I, logits β⟨x_i, x_j⟩. The claim is strict for u < 1: no triangle with two "
-    "gaps of cosine −u/2 rests before it is equilateral; for β < −2/3 the equilateral one attracts. Whether more than "
-    "three tokens meet for −2/3 < β < −0.16 we have not decided.",
+    notes="The flow is that of V = I and logits β⟨x_i, x_j⟩. The claim is strict for u < 1: three tokens with two "
+    "gaps of cosine −u/2 do not rest. So they meet from almost every start if β > −2/3; if β < −2/3 the equilateral "
+    "triangle attracts an open set of starts.",
 )
 
 # -- frozen tokens -----------------------------------------------------------------------------------------
@@ -194,15 +192,15 @@ own_frozen_sign = proved(
     "far_slope(w, b) <= 33/25 and near_slope(w, eps) >= 8/5",
     given=("w > 0", "(b + 1)*w <= 1", "b >= 1", "eps > 0", "5*eps <= 2"),
     arrays={"w": ", > 0", "b": ", >= 1", "eps": ", > 0"},
-    title="Frozen tokens on the circle: of two conditions on their distance the second follows from the first",
+    title="Frozen tokens on the circle: two conditions on their distance",
     source=f"{OWN}, beside {KARAGODIN}, section 5, theorem on clustering to frozen tokens; {_READ}, which notices "
     "that a minus sign is missing in the second condition",
     draws=(draw_separations,),
     share=0.1,
     notes="With s = β^{−1/2} = πw, frozen tokens more than cs apart, c = b + 1 + 2ε, and N the sum of all weights, "
-    "the theorem asks for Nh((c − 1 − 2ε)s) < h(εs) and prints Ng((c − 2ε)s) < g(εs), g = h′, where the proof needs "
-    "−N. As 33/25 < 8/5, the first condition implies the second with the minus sign, for c ≥ 2 + 2ε, ε ≤ 2/5 and (c − "
-    "2ε)s ≤ π, which is so where there are two frozen tokens: there the sign does not matter.",
+    "the theorem asks for Nh((c − 1 − 2ε)s) < h(εs) and, as quoted, Ng((c − 2ε)s) < g(εs), g = h′, where the proof "
+    "needs −N. As 33/25 < 8/5, the first condition implies the second with −N if c ≥ 2 + 2ε, ε ≤ 2/5 and (c − 2ε)s ≤ "
+    "π. The last is so where there are two frozen tokens.",
 )
 
 # -- between two steps -------------------------------------------------------------------------------------
@@ -218,16 +216,15 @@ own_off_grid = proved(
     "C*exp(C*eta)*eta*(eta + 1)*eta < eta/2 - eta**3/48",
     given=("C >= 1", "eta > 0", "8*C*exp(C)*eta <= 1"),
     arrays={"C": ", >= 1", "eta": ", > 0"},
-    title="Between two layers a chain may be half a step away from its limit in continuous time",
+    title="A chain between two layers, and its limit in continuous time",
     source=f"{OWN}; that it refutes a sentence of {KOUBBI}, section 2.3.2, was noticed by a public formalisation, "
     "fxeqxmulfx/transformer, from which we have the wording: after the theorem on the weak error a rate "
     "Ce^{CT}η(T + 1)max(η, α), η the step, L the depth, T = ηL, α the scale of the noise, uniformly on [0, T]",
     draws=(draw_steps,),
     share=0.3,
-    notes="One token on the circle, a head that turns it with speed 1, no noise, α = 0, T = η: halfway the limit "
-    "has turned by η/2, the chain, constant between its layers, not at all. So a coordinate differs by "
-    "sin(η/2) ≥ η/2 − η³/48, more than the rate with any C where η is small. At the times of the layers such a "
-    "head keeps the rate: there the angles differ by η − arctan η ≤ η³/3 a layer.",
+    notes="One token on the circle, a head that turns it with speed 1, no noise, T = η: halfway the limit has turned "
+    "by η/2, the chain, constant between its layers, not at all, so a coordinate differs by sin(η/2) ≥ η/2 − η³/48. "
+    "At the times of the layers this head keeps the rate.",
 )
 
 # -- words for claims about any flow -----------------------------------------------------------------------

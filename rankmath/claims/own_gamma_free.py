@@ -43,7 +43,7 @@ own_gamma_free = ours(
         "rows": "sum_h(norm(W_QK[0,h], 1)*norm(W[0,h], inf))",
     },
     given="layers == 1",
-    title="A composite bound free of γ",
+    title="Composite bound without γ",
     draws=_DRAWS,
     extremal=tight,
     supremum="sqrt(16/27)",
@@ -57,15 +57,14 @@ own_gamma_free_one_head = ours(
     "*norm(W_QK[0,0], 1)*norm(W[0,0], composite)*residual(X[0], composite)**3",
     where={"delta": "delta(P[0,0], composite)"},
     given=("heads == 1", "layers == 1"),
-    title="A composite bound free of γ, one head",
+    title="Composite bound without γ, one head",
     draws=_SINGLE,
     extremal=tight,
     supremum="sqrt(16/27)",
     share=0.1,
     cost=3,
-    notes="Tokens e_0, e_1, −e_2, −e_3 and many tokens 0, W_QK = w e_0(e_1 + e_2 + e_3)ᵀ, W = I, and a query bias "
-    "that sends q to 1/3 on each of e_1, −e_2, −e_3: as w → 0 and the number of tokens 0 grows the ratio of the two "
-    "sides tends to √(16/27).",
+    notes="On tokens e_0, e_1, −e_2, −e_3 and N tokens 0, W_QK = w e_0(e_1 + e_2 + e_3)ᵀ, W = I, and a query bias "
+    "that sends q to 1/3 on each of e_1, −e_2, −e_3, the ratio of the two sides tends to √(16/27) as w → 0 and N → ∞.",
 )
 
 own_gamma_free_sharp = ours(
@@ -74,7 +73,7 @@ own_gamma_free_sharp = ours(
     "*norm(W_QK[0,0], 1)*norm(W[0,0], composite)*residual(X[0], composite)**3",
     where={"kappa": "expc(delta(P[0,0], composite))"},
     given=("heads == 1", "layers == 1"),
-    title="The constant √(32/27), sharp as the attention flattens, one head",
+    title="Composite bound without γ, one head, with the constant √(32/27)",
     draws=_SINGLE,
     extremal=tight,
     sharp=True,

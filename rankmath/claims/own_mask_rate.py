@@ -105,14 +105,14 @@ own_mask_rate = proved(
     "mask_trace(G) - 1 <= (n - 1)*mask_second(G)",
     given=("n >= 2", "zero_one(G)"),
     arrays={"G": "n n, n >= 2"},
-    title="Equal logits, W = I, an incomplete mask with self-loops: exponential at best, from almost every start",
+    title="Rate under an incomplete mask with self-loops: equal logits",
     source=_TRACE,
     draws=(draw_masks,),
     extremal=written("given", {"G": [[1, 0], [1, 1]]}),
     share=0.3,
-    notes="With self-loops the trace is above 1 unless every token sees every token. So with equal logits "
-    "and W = I a layer multiplies the residual in the end by the second modulus |λ₂| ≥ (Σ 1/deg_i − 1)/(n − 1) "
-    "> 0, in the geometric mean, for almost every start. Two causal tokens are an equality.",
+    notes="So where logits are equal, W = I, and the mask has self-loops but not all pairs, a layer multiplies the "
+    "residual in the end by |λ₂| ≥ (Σ 1/deg_i − 1)/(n − 1) > 0, in the geometric mean, for almost every start. Two "
+    "causal tokens are an equality.",
 )
 
 own_mask_rate_symmetric = proved(
@@ -120,17 +120,16 @@ own_mask_rate_symmetric = proved(
     "returns(K) - 1 <= (n - 1)*weights_second(K)**2",
     given=("n >= 2", "symmetric_weights(K)"),
     arrays={"K": "n n"},
-    title="Fixed symmetric logits, W = I, an incomplete undirected mask: exponential at best, from almost every start",
+    title="Rate under an incomplete undirected mask: fixed symmetric logits",
     source=_TRACE,
     truth="proofs/own_mask_rate.tex",
     draws=(draw_weights,),
     extremal=written("two tokens", {"K": [[3, 1], [1, 1]]}),
     share=0.3,
-    notes="Entries of K are e^logit on an edge and 0 elsewhere. The left side is the sum of λ_k², k ≥ 2, of the "
-    "eigenvalues besides λ_1 = 1, all real, so it is positive where an edge is missing, as K has rank two or more "
-    "there: λ₂ ≠ 0 for symmetric logits, such as those of equal tokens with ALiBi by distance, or with rotary "
-    "positions and equal weights and biases of queries and keys, under every incomplete undirected mask with "
-    "self-loops. Two tokens are an equality.",
+    notes="Entries of K are e^logit on an edge and 0 elsewhere. The left side is the sum of λ_k² over the eigenvalues "
+    "besides λ_1 = 1, all real, and positive where an edge is missing: with fixed logits and W = I a layer then "
+    "multiplies the residual in the end by |λ₂| > 0, in the geometric mean, for almost every start. Two tokens are an "
+    "equality.",
 )
 
 unstated_mask_dichotomy = refuted(
@@ -138,7 +137,7 @@ unstated_mask_dichotomy = refuted(
     "never_forgets(P)",
     given="incomplete_attention(P)",
     arrays={"P": "n n, stochastic"},
-    title="Under an incomplete mask with self-loops no attention forgets in finite depth: nobody says so",
+    title="Incomplete masks with self-loops in finite depth: a claim that nobody makes",
     source=f"{OWN}; nobody states it: own:mask-rate is about equal logits",
     draws=(draw_forgetful,),
     share=0.02,

@@ -122,7 +122,7 @@ own_transport = Statement(
     "own:transport",
     "all_p(diameter(X[L], p) <= prod_l(sum_h(operator_norm(W[l,h], p)*dobrushin(P[l,h])))*diameter(X[0], p))",
     given=("mask == any", *LOGITS),
-    title="Any logits, any mask: a layer multiplies the diameter by at most Σ_h ‖W_h‖τ(P_h), τ the total variation",
+    title="Diameter over the layers, by total variation: any logits, any mask",
     **_PROVED | {"source": f"{OWN}; one head with W = 1 is Dobrushin's contraction, which is classical"},
     draws=_draws(KINDS),
     extremal=meeting_tokens,
@@ -135,7 +135,7 @@ own_transport_skip = Statement(
     f"diameter(X[L], 2) >= prod_l(abs(skip) - {_TRANSPORT})*diameter(X[0], 2)"
     f" and diameter(X[L], 2) <= prod_l(abs(skip) + {_TRANSPORT})*diameter(X[0], 2)",
     given=("mask == any", *LOGITS, f"all_l({_TRANSPORT} < abs(skip))"),
-    title="A λ-skip that no layer can undo keeps the diameter between two products, with any logits and any mask",
+    title="λ-skips: the diameter between two products, any logits, any mask",
     **_PROVED,
     draws=_draws(KINDS, log_scale=(-1.5, -0.3), skip=1.0),
     extremal=against_the_skip(),
@@ -147,13 +147,13 @@ own_positions_diameter = Statement(
     "diameter(X[L], 2) <= prod_l(sum_h(norm(W[l,h], 2)*tanh((turned_range(P[l,h]) + position_range(P[l,h]))/4)))"
     "*diameter(X[0], 2)",
     given=("mask == padding", "positions == any", "qk_norm == any"),
-    title="The diameter with positions, rotary or additive: the tanh of own:diameter with what positions add",
+    title="Diameter collapse with positions, rotary or additive",
     **_PROVED,
     draws=_draws(PLAIN),
     extremal=meeting_tokens,
     sharp=True,
-    notes="Without positions and norms queries and keys come together with the tokens, and the bound is of order "
-    "three. With positions it need not fall below a factor a layer.",
+    notes="Without positions and norms the bound is of order three; with positions it need not fall below a factor a "
+    "layer.",
 )
 
 own_consensus_rate = Statement(
@@ -161,14 +161,13 @@ own_consensus_rate = Statement(
     "all_p(diameter(X[L], p) <= prod_l(sum_h(operator_norm(W[l,h], p)"
     "*(dobrushin(P0[l,h]) + 2*tanh(consensus_shift(P[l,h])/4))))*diameter(X[0], p))",
     given=("mask == any", *LOGITS),
-    title="Total variation at consensus and the shift of the logits bound how the diameter grows",
+    title="Growth of the diameter near consensus, by total variation",
     **_PROVED,
     draws=_draws(KINDS),
     extremal=meeting_tokens,
     sharp=True,
-    notes="Where logits are continuous their shift goes to zero with the diameter, and the attention of equal "
-    "tokens, P₀, stays. Its rows agree, and its total variation is 0, where there are no positions and all tokens "
-    "see the same keys.",
+    notes="Where logits are continuous their shift goes to zero as tokens come together at a point. The total "
+    "variation of P₀ is 0 where there are no positions and all tokens see the same keys.",
 )
 
 own_second_token = Statement(
@@ -176,15 +175,13 @@ own_second_token = Statement(
     "first_gap(X[L]) >= prod_l(second_least(l))*first_gap(X[0])"
     " and first_gap(X[L]) <= prod_l(second_norm(l))*first_gap(X[0])",
     given=("mask == causal", "n >= 2", *LOGITS),
-    title="Under a causal mask the distance of the first two tokens lies between products over the layers, with any "
-    "logits",
+    title="First two tokens under a causal mask: products over the layers",
     **_PROVED,
     draws=_draws(CAUSAL),
     extremal=nearly_scaled,
     sharp=True,
-    notes="Both are equalities where every sum of P_11 W over heads is a multiple of an orthogonal matrix. With "
-    "one head and W = 1 the distance of the first two tokens is multiplied by P_11 a layer, whatever the logits. "
-    "Tokens are counted from 0.",
+    notes="Both are equalities where every sum of P_11 W over heads is a multiple of an orthogonal matrix. With one "
+    "head and W = 1 the distance is multiplied by P_11 a layer, whatever the logits.",
 )
 
 own_consensus_second = Statement(
@@ -194,14 +191,13 @@ own_consensus_second = Statement(
     " and first_gap(X[L]) <= prod_l(diagonal(P0[l,0], 1)*exp(consensus_shift(P[l,0]))*norm(W[l,0], 2))"
     "*first_gap(X[0])",
     given=("mask == causal", "n >= 2", "heads == 1", *LOGITS),
-    title="Under a causal mask the gap of the first two tokens follows the attention at consensus",
+    title="First two tokens under a causal mask, by attention at consensus",
     **_PROVED,
     draws=_draws(CAUSAL, ((2, 2, 1, 1), (3, 4, 1, 1), (4, 2, 1, 2))),
     extremal=nearly_scaled,
     notes="With W = 1 and no bias the first token never moves, and where one layer with continuous logits is repeated "
-    "on first two tokens that differ the rate is the share that the second gives itself at consensus: 1/2 without "
-    "positions, 1/(1 + exp(g(1) − g(0))) with relative ones, g(s) the logit of the first token with itself at distance "
-    "s.",
+    "on first two tokens that differ the rate is the share that the second gives itself at consensus, 1/2 without "
+    "positions.",
 )
 
 own_pre_norm_diameter = Statement(
@@ -209,26 +205,22 @@ own_pre_norm_diameter = Statement(
     f"diameter(X[L], 2) >= prod_l(abs(skip) - {_GAINED})*diameter(X[0], 2)"
     f" and diameter(X[L], 2) <= prod_l(abs(skip) + {_GAINED})*diameter(X[0], 2)",
     given=("layernorm == rms", "norm_at == before", "mask == any", *LOGITS, f"all_l({_GAINED} < abs(skip))"),
-    title="RMSNorm before attention: a layer multiplies the diameter by |λ|, within Σ_h ‖g W_h‖τ(P_h)/ρ, ρ the least "
-    "root mean square of a token",
+    title="RMSNorm before attention: the diameter over a layer",
     **_PROVED,
     draws=_draws(KINDS, log_scale=(-2.0, -0.7), skip=2.0, norm="rms", norm_at="before"),
     extremal=against_the_skip("rms"),
     sharp=True,
-    notes="g W is diag(g)W, g the gain, τ the largest total variation of two rows; ρ counts the ε of the RMSNorm.",
 )
 
 own_consensus_derivative = Statement(
     "own:consensus-derivative",
     "all_l(linear_gap(l) <= sum_h(norm(W[l,h], 2)*tanh(consensus_shift(P[l,h])/4))*diameter(X[l], 2))",
     given=("mask == any", *LOGITS),
-    title="Where logits are continuous attention has at consensus the derivative R ↦ Σ_h P₀ R W, with the size of "
-    "what is left out",
+    title="Derivative of attention at consensus",
     **_PROVED | {"share": 0.1},
     draws=_draws(KINDS),
-    notes="The shift of the logits goes to zero with the tokens' differences where logits are continuous, so what "
-    "is left out is smaller than the differences: the sum is the derivative. One head with an invertible W: it is "
-    "0 on differences only where the rows of P₀ agree, the attention if all tokens were the first.",
+    notes="Where logits are continuous the shift goes to zero as tokens come together at a point, so Σ_h P₀(X − C)W "
+    "is the derivative there.",
 )
 
 own_consensus_spectrum = Statement(
@@ -236,18 +228,13 @@ own_consensus_spectrum = Statement(
     "all_l(all_h(abs(sum_i(diagonal(P0[l,h], i)) - 1) <= (n - 1)*second_modulus(P0[l,h])"
     " and second_modulus(P0[l,h]) <= dobrushin(P0[l,h])))",
     given=("mask == any", *LOGITS),
-    title="Attention at consensus: |trace − 1| ≤ (n − 1)|λ₂|, and |λ₂| is at most the total variation",
+    title="Spectrum of attention at consensus",
     **_PROVED | {"share": 0.1, "source": f"{OWN}; both bounds are classical"},
     truth="proofs/own_mask_rate.tex",
     draws=_draws(KINDS[:-1], ((3, 4, 1, 1), (4, 2, 1, 2))),
-    notes="|λ₂(P₀)| at the limit is the factor of a layer in the end, in the geometric mean, where one layer of "
-    "one head with W = 1, no bias and logits that are analytic in the tokens is repeated, for almost every start "
-    "near a consensus where 0 < |λ₂(P₀)| < 1 (proofs/own_mask_rate.tex). Both bounds hold for every "
-    "row-stochastic matrix and are classical; for two tokens all three numbers agree. Balls know "
-    "which shares are equal, and that rows sum to one. Up to 16 tokens they decide the equalities that follow from "
-    "this alone (two tokens, or relative positions under a causal window of two), and all those without positions "
-    "where strong components of the mask have at most eight tokens; others, as where only products of shares show "
-    "them, may stay undecided.",
+    notes="Where one layer of one head with W = 1, no bias and logits that are analytic in the tokens is repeated, a "
+    "layer multiplies the residual by |λ₂(P₀)| at the limit, in the geometric mean over all layers, for almost every "
+    "start near a consensus where 0 < |λ₂(P₀)| < 1 (proofs/own_mask_rate.tex).",
 )
 
 own_causal_rate = Statement(
@@ -256,26 +243,25 @@ own_causal_rate = Statement(
     "*first_gap(X[0]) and reach(X[L]) <= L**(n - 2)*prod_l(norm(W[l,0], 2)*(1/L + (1 - 1/L)*other_share(P0[l,0])"
     "*exp(consensus_shift(P[l,0]))))*reach(X[0])",
     given=("mask == causal", "n >= 2", "heads == 1", *LOGITS),
-    title="Under a causal mask attention at consensus bounds the distance from the first token on both sides",
+    title="Distance from the first token under a causal mask, by attention at consensus",
     **_PROVED | {"share": 0.1},
     draws=_draws(CAUSAL, ((2, 2, 1, 1), (3, 4, 1, 2), (4, 2, 1, 2))),
     notes="Where one layer with W = 1, no bias and logits that are Lipschitz on bounded sets is repeated, the "
-    "shifts are summable: up to constants and a power of L the distance from the first token lies between the "
-    "L-th powers of two shares at consensus, that of the second token (if it differs from the first) and the "
-    "largest beside the first token's. They agree for relative positions and for none (own:relative-shares), and "
-    "then the power of L is not needed.",
+    "distance from the first token lies, up to constants and a power of L, between the L-th powers of two shares at "
+    "consensus: that of the second token, if it differs from the first, and the largest beside the first token's. "
+    "They agree for relative positions and for none (own:relative-shares).",
 )
 
 own_relative_shares = Statement(
     "own:relative-shares",
     "all_l(all_h(diagonal(P0[l,h], n - 1) < diagonal(P0[l,h], 1)))",
     given=("mask == causal", "positions == relative", "n >= 3"),
-    title="At consensus a later token gives itself less, with relative positions under a causal mask",
+    title="Attention of later tokens to themselves at consensus: relative positions, causal mask",
     **_PROVED | {"share": 0.1},
     draws=_draws(CAUSAL[1:2], ((3, 2, 2, 1), (4, 2, 1, 2))),
-    notes="What token i gives itself is 1/Σ exp(g(s) − g(0)) over s = 0, …, i, g(s) the logit of equal tokens at "
-    "distance s. The same holds for rotary positions whose angles are proportional to the place, and for none. So "
-    "the second token has the largest share after the first, p = 1/(1 + exp(g(1) − g(0))).",
+    notes="Token i gives itself 1/Σ exp(g(s) − g(0)) over s = 0, …, i, g(s) the logit of equal tokens at distance s; "
+    "so the second token has the largest share after the first. The same holds for rotary positions whose angles are "
+    "proportional to the place, and for none.",
 )
 
 own_shrinking_values = Statement(
@@ -283,11 +269,10 @@ own_shrinking_values = Statement(
     "diameter(X[L], 2) <= s**(L**2)*(c*longest(X[0])**2)**L*diameter(X[0], 2)",
     given=("mask == padding", "positions == rotary", "bias == none", "query_bias == none"),
     where={"s": "max_l(sum_h(norm(W[l,h], 2)))", "c": "max_l(max_h(lengthening(P[l,h])))"},
-    title="Rotary positions, no mask, values that shrink: log of the diameter falls at least like depth squared",
+    title="Rotary positions without a mask: collapse with shrinking values",
     **_PROVED | {"share": 0.1},
     draws=_draws(PLAIN[:1]),
-    notes="With rotations a key bias does not cancel: b_K = 0 is needed too, as c asks. For 0 < s < 1 the bound is "
-    "neither exponential nor doubly exponential in L.",
+    notes="With rotations a key bias does not cancel: b_K = 0 is needed too, as c asks.",
 )
 
 own_pre_norm_depth = Statement(
@@ -306,13 +291,12 @@ own_pre_norm_depth = Statement(
         "nu < least_root(0)",
     ),
     where={"nu": "max_l(sum_h(gained_norm(W[l,h])*dobrushin(P[l,h])))"},
-    title="RMSNorm before attention, tokens that grow: the diameter changes by a power of the depth at most",
+    title="RMSNorm before attention: the diameter between two powers of the depth",
     **_PROVED | {"share": 0.1},
     draws=_draws(
         (*PLAIN[:2], *KINDS[3:]), ((2, 2, 1, 2), (3, 2, 1, 3)), tokens=long_tokens, values=(0.5, 0.1), **_NORMED
     ),
-    notes="The powers of L have the exponents −ν/c and ν/c, c the growth of the least root mean square a layer. "
-    "Tokens of length proportional to L then have a relative diameter between the powers −1 − ν/c and −1 + ν/c.",
+    notes="So the diameter lies, up to factors that do not depend on L, between the powers −ν/c and ν/c of L.",
 )
 
 own_pre_norm_power = Statement(
@@ -329,15 +313,14 @@ own_pre_norm_power = Statement(
         *LOGITS,
         "scaling_values()",
     ),
-    title="Causal attention behind RMSNorm, values a multiple ≥ 0 of the identity: the exact power of the depth with "
-    "which the first two directions meet",
+    title="RMSNorm before causal attention: power of the depth, values a multiple of the identity",
     **_PROVED | {"share": 0.1},
     draws=_draws(CAUSAL[:2], ((3, 2, 1, 1), (4, 2, 1, 2)), tokens=longer_and_longer, values=(1.0, 0.0), **_NORMED),
-    notes="With the second token's own root mean square in the place of the least and the largest it is an "
-    "equality. One layer repeated, ε = 0, diag(g)W = w·1 with w > 0, logits that are Lipschitz in the normed "
-    "tokens, first two tokens that are independent with a positive inner product: the angle falls like the power "
-    "p − 1 of L, p the share that the second token gives itself at consensus: L^(−1/2) without positions. A first "
-    "token 0 stays 0; there the formula holds for the length of the second token, and is not evaluated.",
+    notes="With the second token's own root mean square in the place of the least and the largest it is an equality. "
+    "One layer repeated, ε = 0, diag(g)W = w·1 with w > 0, logits that are Lipschitz in the normed tokens, first two "
+    "tokens that are independent with a positive inner product: their angle falls like the power p − 1 of L, p the "
+    "share that the second gives itself at consensus, 1/2 without positions. Not evaluated where the first token is "
+    "0.",
 )
 
 _LENGTH = "a = sqrt(sum(x[i]**2 for i in range(len(x)))/len(x))"
@@ -404,19 +387,18 @@ own_pre_norm_symmetric = proved(
     " and narrowing(lam, x, p)*forward(lam, x, p) >= 1 + p*least_rest(lam)/root_square(x)",
     given=("ahead(x)", "least_value(lam) >= 0", "p >= 0", "p <= 1"),
     arrays={"lam": "d, d >= 2", "x": "d, no zero row", "p": ", >= 0, <= 1"},
-    title="RMSNorm before causal attention, positive semidefinite values, the first token along their largest "
-    "eigenvalue: the power of the depth with which the first two directions meet",
+    title="RMSNorm before causal attention: power of the depth, positive semidefinite values",
     source=OWN,
     truth="proofs/own_positions.tex",
     draws=(draw_turns,),
     extremal=nearly_one_value,
     sharp=True,
     share=0.3,
-    notes="One layer repeated, skip 1, one head, no bias, ε = 0, logits that are Lipschitz in the normed tokens, V = "
-    "diag(g)W symmetric, positive semidefinite, with the largest eigenvalue μ > 0; the first token a positive multiple "
-    "of a unit eigenvector u of μ, the second independent of it with a positive inner product, p its share at "
-    "consensus. Then the angle is, up to a factor that converges to a positive number, the power pσ/μ − 1 of L, σ the "
-    "largest eigenvalue on which the second token has a part beside u. For σ = μ it is that of own:pre-norm-power.",
+    notes="One layer with RMSNorm and a causal mask repeated, skip 1, one head, no bias, no offset, ε = 0, logits "
+    "that are Lipschitz in the normed tokens, V = diag(g)W symmetric, positive semidefinite, with the largest "
+    "eigenvalue μ > 0; the first token a positive multiple of a unit eigenvector u of μ, the second independent of it "
+    "with a positive inner product, p its share at consensus. Then the angle, divided by the power pσ/μ − 1 of L, "
+    "converges to a positive number, σ the largest eigenvalue on which the second token has a part beside u.",
 )
 
 unstated_diameter_rotary = refuted(

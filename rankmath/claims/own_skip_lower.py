@@ -25,8 +25,7 @@ own_skip_lower = proved(
         "kappa": "max_l(sum_h(norm(W[l,h], 2)*norm(W_QK[l,h], 2)))/(4*sqrt(d_qk))",
     },
     given=("skip == 1", "mask == padding", "theta < 1"),
-    title="With skips and bounded weights the diameter decays no faster than 1/√L, as long as no layer can undo "
-    "them (θ < 1)",
+    title="Skips and bounded weights: a lower bound of the diameter, θ < 1",
     source="this library; Dong, Cordonnier and Loukas 2021 leave such lower bounds open",
     draws=tuple(
         networks(t, shapes=((2, 1, 1, 4), (4, 2, 2, 6), (5, 3, 1, 12)), log_weights=(-1.5, -0.3), skip=1.0)
@@ -44,7 +43,7 @@ own_lambda_skip_lower = ours(
         "mask == padding",
         "all_l(sum_h(norm(W[l,h], 2)*tanh(norm(W_QK[l,h], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk)))) < abs(skip))",
     ),
-    title="A λ-skip that no layer can undo keeps a share of the diameter at every layer",
+    title="λ-skips: a lower bound of the diameter",
     draws=tuple(
         networks(small_tokens, shapes=((2, 1, 1, 3), (4, 2, 2, 4)), log_weights=(-1.5, -0.3), skip=skip)
         for skip in (0.5, 2.0, -1.0)
@@ -58,7 +57,7 @@ own_lambda_skip_upper = ours(
     "diameter(X[L], 2) <= diameter(X[0], 2)*prod_l(abs(skip) + sum_h(norm(W[l,h], 2)"
     "*tanh(norm(W_QK[l,h], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk)))))",
     given="mask == padding",
-    title="A λ-skip: a layer multiplies the diameter by at most |λ| and, for every head, ‖W‖₂ tanh(‖W_QK‖₂Δ²/(4√d_qk))",
+    title="λ-skips: an upper bound of the diameter",
     draws=tuple(
         networks(small_tokens, shapes=((2, 1, 1, 3), (4, 2, 2, 4)), log_weights=(-1.5, -0.3), skip=skip)
         for skip in (0.5, 1.0, 2.0, -1.0)

@@ -42,7 +42,7 @@ seed_closure = proved(
     "stochastic_product(P)",
     given="row_stochastic(P)",
     arrays={"P": "t n n, stochastic, n >= 2"},
-    title="Row-stochastic matrices are closed under products",
+    title="Products of row-stochastic matrices",
     source="folklore; used throughout Dong, Cordonnier and Loukas 2021",
     draws=(draw_closure,),
     certificate=certify,

@@ -61,7 +61,7 @@ shi2022_layernorm = proved(
     where={"r_1": "least_length(Y, 0)"},
     given="r_1 > 0",
     arrays={"Y": "n d, n >= 2, no zero row"},
-    title="LayerNorm spreads tokens by no more than one over the least length",
+    title="Spread of tokens after LayerNorm, by the least length",
     source=f"{SHI}, the factor of LayerNorm, as we read it: the distance to tokens that are all equal grows by at "
     "most 1/σ, σ the least length of a token (its deviation, where LayerNorm also subtracts each token's mean)",
     draws=(draw_rows,),
@@ -76,7 +76,7 @@ own_layernorm = ours(
     where={"r_1": "least_length(Y, 0)", "r_2": "least_length(Y, 1)"},
     given=("n >= 2", "r_1 > 0"),
     arrays={"Y": "n d, n >= 2, no zero row"},
-    title="LayerNorm forgets how lengths differ: what it leaves of the spread of tokens, at most",
+    title="Spread of tokens after LayerNorm",
     draws=(draw_rows,),
     extremal=one_length,
     sharp=True,

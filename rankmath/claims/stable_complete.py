@@ -114,7 +114,7 @@ wu2024_conjecture = refuted(
     "none_attracts(X, W_V, W_QK, allowed)",
     given="undirected(X, W_V, W_QK, allowed)",
     arrays=_DATA,
-    title="Under undirected masks no equilibrium of rank above one attracts",
+    title="Stability of equilibria of rank above one under undirected masks (conjectured)",
     source=f"{WU}, stated there as a conjecture: that there are none; registered is the weaker claim that "
     f"none attracts",
     draws=(partial(draw_stable_complete, tokens=2),),
@@ -176,7 +176,7 @@ unstated_ln_sphere = refuted(
     "collapses(X)",
     given="at_rest(X, W_V, allowed)",
     arrays={"X": "n d", "W_V": "d d", "allowed": "mask n = causal"},
-    title="LayerNorm that divides each token by its norm plays no role: a claim that nobody makes",
+    title="Doubly exponential collapse whatever a sphere LayerNorm: a claim that nobody makes",
     source=f"{OWN}; nobody states it: section 3.3 of {DONG} means column LayerNorm, for which it is right "
     f"(dong2021:3.3), and {WU} show that it is false of this one",
     truth="proofs/wu2024_anisotropy.tex",

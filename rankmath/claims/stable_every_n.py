@@ -273,7 +273,7 @@ wu2024_3_measure = proved(
     "spares_an_open_set(tokens)",
     given="token_count(tokens) >= 2",
     arrays={"tokens": ", whole, >= 2, <= 64"},
-    title="Under the causal mask a set of positive measure does not collapse",
+    title="Starts that do not collapse under the causal mask",
     source=f"{WU}, Theorem 3, item 2, read as: for every number of tokens there are such weights",
     draws=(draw_counts,),
     exhibit=partial(_shown, "wu2024:3-measure", causal_design, 3),
@@ -319,7 +319,7 @@ wu2024_3_whole = proved(
     "causal_ranks_attract(sizes)",
     given="tokens_and_dimensions(sizes)",
     arrays={"sizes": "2, whole, >= 2, <= 32"},
-    title="Under the causal mask one weight pair has equilibria of every rank, and starts that do not collapse",
+    title="Equilibria of every rank, and starts that do not collapse, under the causal mask",
     source=f"{WU}, Theorem 3, items 1 and 2 together, read as: there is one pair of weights for both; that these "
     "equilibria attract is ours",
     draws=(draw_sizes,),
@@ -399,9 +399,9 @@ own_no_stable_orthogonal = ours(
     "collapsing_neighbours(X)",
     given="orthogonal_rest(X, W_V, allowed)",
     arrays={"X": "n d", "W_V": "d d", "allowed": "mask n = complete"},
-    title="With orthogonal values and no more tokens than dimensions no tokens attract that are not all equal",
+    title="Equilibria under orthogonal values, tokens up to the dimension",
     draws=(draw_orthogonal,),
     share=0.01,
-    notes="So no equilibrium of rank above one attracts a neighbourhood there; see own:hemisphere, own:full-rank. "
-    "μ is the Frobenius norm of the tokens about their mean.",
+    notes="So no equilibrium of unequal tokens attracts a neighbourhood there. μ is the Frobenius norm of the tokens "
+    "about their mean.",
 )

@@ -29,7 +29,7 @@ velickovic2024_2_2 = proved(
     "velickovic2024:2.2",
     "largest_share(c) <= exp(osc(c))/count(c) and exp(-osc(c))/count(c) <= least_share(c)",
     arrays={"c": "m, m >= 2"},
-    title="Attention disperses: at most e^δ/n, as we read it",
+    title="Dispersion of attention, with e^δ/n, as we read it",
     source=f"{VELICKOVIC}, Theorem 2.2, from memory: coefficients of order 1/n for logits of a range δ",
     draws=(draw_rows,),
 )
@@ -39,11 +39,10 @@ own_dispersion = proved(
     "largest_share(c) <= exp(osc(c))/(exp(osc(c)) + count(c) - 1)"
     " and 1/(1 + (count(c) - 1)*exp(osc(c))) <= least_share(c)",
     arrays={"c": "m, m >= 2"},
-    title="Attention disperses: the largest and the least weight for a range of logits",
+    title="Dispersion of attention, for a range of logits",
     source=f"{OWN}, after Theorem 2.2 of {VELICKOVIC}",
     draws=(draw_rows,),
     extremal=written("given", *_APART),
     sharp=True,
-    notes="The first is attained where all logits but the largest are equal, the second where all but the least "
-    "are. At a temperature T the range osc(c) is divided by T.",
+    notes="The first is attained where all logits but the largest are equal, the second where all but the least are.",
 )

@@ -98,7 +98,7 @@ wang2022_1 = refuted(
     "low_pass(A, z)",
     given=("positive_stochastic(A)", "never_zero(A, z)"),
     arrays={"A": "n n, > 0, stochastic", "z": "n"},
-    title="Attention is a low-pass filter for every signal, as we read it",
+    title="Attention as a low-pass filter of every signal, as we read it",
     source=f"{WANG}, Theorem 1, as later papers quote it: for all z; the original was not before us",
     draws=(partial(draw_signals, blind=True), partial(draw_signals, blind=False)),
     # Az = z/6, and the ratio is 5 at every step.
@@ -113,10 +113,10 @@ wang2022_1_repaired = proved(
     given=("positive_stochastic(A)", "beta*(n - 1)/n < abs(stationary_mean(A, z))"),
     where={"beta": "dobrushin_of(A)**t*range_of(z)"},
     arrays={"A": "n n, > 0, stochastic", "z": "n", "t": ", whole, >= 0"},
-    title="Attention is a low-pass filter for signals of stationary mean not 0, with a rate",
+    title="Attention as a low-pass filter of signals of stationary mean not 0, with a rate",
     source=f"{OWN}, after Theorem 1 of {WANG}",
     draws=(draw_near_absorbing, partial(draw_signals, blind=False)),
     sharp=True,
-    notes="‖HC[A^t z]‖/‖DC[A^t z]‖ ≤ β/(2(|πᵀz| − (1 − 1/n)β)), β = δ(A)^t osc(z) → 0, δ(A) Dobrushin's coefficient: "
-    "so the ratio tends to 0.",
+    notes="‖HC[A^t z]‖/‖DC[A^t z]‖ ≤ β/(2(|πᵀz| − (1 − 1/n)β)), where the bracket is positive: β = δ(A)^t osc(z) → 0, "
+    "δ(A) Dobrushin's coefficient, so the ratio tends to 0.",
 )

@@ -91,8 +91,7 @@ wu2024_1 = proved(
     f"mu(X[L]) <= {_START}*(1 - epsilon**r)**floor(L/r) and mu(X[L]) <= {_START}*(1 - least**r)**floor(L/r)",
     where={"epsilon": "1/(1 + (in_degree - 1)*exp(max_l(logit_range(P[l,0]))))", "least": "min_l(epsilon(P[l,0]))"},
     given=_GIVEN,
-    title="Masked attention collapses exponentially where logits are bounded, up to the product of its values, in "
-    "explicit form",
+    title="Exponential collapse of masked attention, in explicit form",
     source=f"{WU}, Theorem 1; the constants are ours",
     draws=tuple(partial(draw_masked, kind) for kind in MASKS),
     extremal=nearly_uniform_pair,
@@ -108,7 +107,7 @@ wu2024_1_doeblin = proved(
     "wu2024:1-doeblin",
     f"mu(X[L]) <= {_START}*prod_k(contraction(k))",
     given=("heads == 1", "mask == any"),
-    title="Masked attention, up to the product of its values: the computed contraction",
+    title="Exponential collapse of masked attention, with the computed contraction",
     source=f"{OWN}, after Theorem 1 of Wu, Ajorlou, Wang, Jegelka and Jadbabaie 2024; Doeblin's contraction is "
     "classical",
     draws=tuple(partial(draw_unsaturated, kind) for kind in MASKS),

@@ -109,7 +109,7 @@ _SPHERE = (
 # Unit tokens have bounded logits where the weights are bounded.
 _BOUNDED = (
     "Tokens collapse where least stays above a positive number in all layers, as it does where W_QK/√d_qk and "
-    "W_K b_Qᵀ/√d_qk are bounded; where logits sharpen with depth they need not."
+    "W_K b_Qᵀ/√d_qk are bounded."
 )
 _CONNECTED = (*_SPHERE, "quasi_strongly_connected()")
 
@@ -118,13 +118,13 @@ own_full_rank = proved(
     "mu(X[L]) <= sqrt((n - 1)/2)*diameter(X[0], 2)/height*(1 - height*least**r)**floor(L/r)",
     where={"height": "gram_height(X[0])", "least": "min_l(epsilon(P[l,0]))"},
     given=(*_CONNECTED, "n <= d", "gram_height(X[0]) > 0"),
-    title="Orthogonal values under sphere LayerNorm: how fast tokens of full rank close up, with a rate of ours",
+    title="Tokens of full rank, orthogonal values, sphere LayerNorm: a rate",
     source=f"{OWN}, after Theorem 2 of Wu, Ajorlou, Wang, Jegelka and Jadbabaie 2024",
     draws=(partial(draw_sphere, gaussian_tokens, full=True), partial(draw_sphere, cap_tokens, full=True)),
     extremal=close_pair,
     sharp=True,
     share=0.25,
-    notes=f"Strong connectivity is not needed. {_BOUNDED}",
+    notes=_BOUNDED,
 )
 
 wu2024_2 = proved(
@@ -138,7 +138,7 @@ wu2024_2 = proved(
         "steps": "max(0, log(diameter(X[0], 2)/height/sqrt(2*(1 - goal)))/(-log(1 - height*least**r)))",
     },
     given=(*_SPHERE, "strongly_connected()", "n <= d", "gram_height(X[0]) > 0", "n*min_l(epsilon(P[l,0])) < 1"),
-    title="Orthogonal values under sphere LayerNorm collapse from full rank, at the printed rate",
+    title="Collapse from full rank, orthogonal values, sphere LayerNorm: the printed rate",
     source=f"{WU}, Theorem 2: there are C > 0 and ε > 0 with Nε < 1 such that μ(X(t)) ≤ C(1 − Nε^{{2r}})^{{t/2r}}; "
     "C explicit by us",
     draws=(partial(draw_sphere, gaussian_tokens, full=True, kinds=("complete", "window", "star")),),
@@ -163,7 +163,7 @@ wu2024_cor1 = proved(
     "mu(X[L]) <= sqrt((n - 1)*(1 - phi))*(1 - least**(2*r))**(floor(L/r)/2)",
     where={"phi": "1 - diameter(X[0], 2)**2/2", "least": "min_l(epsilon(P[l,0]))"},
     given=(*_CONNECTED, "diameter(X[0], 2)**2 <= 2"),
-    title="Orthogonal values under sphere LayerNorm collapse from acute angles",
+    title="Collapse from acute angles, orthogonal values, sphere LayerNorm",
     source=f"{WU}, Corollary 1; the constant is ours",
     draws=(partial(draw_sphere, orthant_tokens, full=False),),
     extremal=meeting_at_the_hub,
@@ -177,7 +177,7 @@ wu2024_cor1_step = proved(
     "diameter(X[r], 2)**2 <= (1 - least**(2*r))*diameter(X[0], 2)**2",
     where={"least": "min_l(epsilon(P[l,0]))"},
     given=(*_CONNECTED, "diameter(X[0], 2)**2 <= 2", "L >= r"),
-    title="In r layers the least cosine gains a share of what is missing to one",
+    title="Gain of the least cosine in r layers",
     source=f"{WU}, the step behind Corollary 1: 1 − φ(t + r) ≤ (1 − ε^{{2r}})(1 − φ(t))",
     draws=(partial(draw_sphere, orthant_tokens, full=False),),
     extremal=meeting_at_the_hub,
@@ -191,7 +191,7 @@ wu2024_cor1_centers = proved(
     "mu(X[L]) <= sqrt((n - 1)*(1 - phi))*(1 - center_count()*least**(2*farthest()))**(floor(L/farthest())/2)",
     where={"phi": "1 - diameter(X[0], 2)**2/2", "least": "min_l(epsilon(P[l,0]))"},
     given=(*_CONNECTED, "diameter(X[0], 2)**2 <= 2"),
-    title="Orthogonal values under sphere LayerNorm collapse from acute angles, at a rate that counts the centers",
+    title="Collapse from acute angles, orthogonal values, sphere LayerNorm, by the number of centers",
     source=f"{WU}, Corollary 1 refined by the number of center nodes, as we read it (the wording was not before "
     f"us): "
     "every center counts; with R steps in which all tokens see each of them, and the constant, by us",
@@ -206,7 +206,7 @@ wu2024_pre_ln = proved(
     "mu_before(L - 1) <= sqrt((n - 1)*(1 - phi))*(1 - least**(2*r))**(floor((L - 1)/r)/2)",
     where={"phi": "1 - diameter(X[0], 2)**2/2", "least": "min_l(epsilon(P[l,0]))"},
     given=(*_CONNECTED, "diameter(X[0], 2)**2 <= 2"),
-    title="With LayerNorm in front of attention tokens collapse as with LayerNorm behind it, one layer later",
+    title="Collapse with LayerNorm in front of attention",
     source=f"{WU}, the remark that pre-LN behaves alike, as we read it (the wording was not before us): without "
     f"skip "
     "connections its tokens after L layers are one layer of attention on those of post-LN after L − 1; the bound "
@@ -224,7 +224,7 @@ own_hemisphere = ours(
     " and mu(X[L]) <= sqrt((n - 1)/2)*(1 - height()*least**r)**floor(L/r)*section(X[0])",
     where={"least": "min_l(epsilon(P[l,0]))"},
     given=(*_CONNECTED, "height() > 0"),
-    title="Orthogonal values under sphere LayerNorm: how fast tokens in an open hemisphere about their mean close up",
+    title="Tokens in an open hemisphere, orthogonal values, sphere LayerNorm: a rate",
     truth="proofs/own_hemisphere.tex",
     draws=(partial(draw_sphere, cap_tokens, full=False), partial(draw_sphere, orthant_tokens, full=False)),
     extremal=close_pair,

@@ -99,9 +99,10 @@ _DRAWS = {
 _REACH = {"eps": "least_within(P, w)", "reach": "-floor(-(n - 1)/(w - 1))"}
 _READ = "from third-party text, which counts tokens from 1"
 _BOUNDED = (
-    "ε is the least attention over all layers: attention goes there with depth where it stays above a positive "
-    "number, as it does where logits are bounded; where they sharpen with depth it need not."
+    "Where ε stays above a positive number, as with bounded logits, the weight behind the first token tends to 0 "
+    "with depth."
 )
+_BEHIND = _BOUNDED.replace("first token", "prefix")
 
 wu2025_4_1 = proved(
     "wu2025:4.1",
@@ -109,7 +110,7 @@ wu2025_4_1 = proved(
     given=("n >= 2", "windowed(P, n)"),
     where={"eps": "least_within(P, n)"},
     arrays={"P": "t n n, stochastic"},
-    title="Under the causal mask attention goes to the first token, as we read it",
+    title="Attention to the first token under the causal mask, as we read it",
     source=f"{WU_BIAS}, Theorem 4.1, {_READ}: C(1 - (j - 1)ε)^t; that C = 1 will do is ours",
     draws=_DRAWS["causal"][::-1],
     share=0.25,
@@ -122,7 +123,7 @@ wu2025_4_2 = proved(
     given=("n >= 2", "w >= 2", "windowed(P, w)"),
     where=_REACH,
     arrays={"P": "t n n, stochastic", "w": ", whole, >= 2"},
-    title="Under a sliding window attention goes to the first token, as we read it",
+    title="Attention to the first token under a sliding window, as we read it",
     source=f"{WU_BIAS}, Theorem 4.2, {_READ}: C(1 - (j - 1)ε^r)^(t/2r); that C = (1 - (j - 1)ε^r)^(-1/2) will do "
     "is ours",
     draws=_DRAWS["window"][::-1],
@@ -138,13 +139,12 @@ own_position_bias = proved(
     given=("n >= 2", "w >= 2", "windowed(P, w)"),
     where=_REACH,
     arrays={"P": "t n n, stochastic", "w": ", whole, >= 2"},
-    title="How fast attention goes to the first token, under a window of any width above one",
+    title="Attention to the first token under a window, with a rate",
     source=f"{OWN}, after Theorems 4.1 and 4.2 of {WU_BIAS}",
     draws=_DRAWS["window"],
     sharp=True,
     share=0.6,
-    notes="The weight on all tokens from number i + 1 on, not on one alone; w = n is the causal mask, where it is "
-    f"attained. {_BOUNDED}",
+    notes=f"Attained under the causal mask, w = n. {_BOUNDED}",
 )
 
 wu2025_4_3 = proved(
@@ -153,12 +153,12 @@ wu2025_4_3 = proved(
     given=("prefix >= 1", "prefix <= n", "prefixed(P, prefix)"),
     where={"eps": "least_prefixed(P, prefix)"},
     arrays={"P": "t n n, stochastic", "prefix": ", whole, >= 1"},
-    title="Under a prefix mask attention goes to the prefix, as we read it",
+    title="Attention to the prefix under a prefix mask, as we read it",
     source=f"{WU_BIAS}, Theorem 4.3, {_READ}: C(1 - (j - K)ε)^t beyond the prefix, a positive limit inferior on it",
     draws=_DRAWS["prefix"][::-1],
     share=0.25,
     notes="It says for every depth that the weight on the prefix is positive; that it is at least ε at all of them, as "
-    f"a positive limit inferior needs, is own:position-bias-prefix. {_BOUNDED}",
+    f"a positive limit inferior needs, is own:position-bias-prefix. {_BEHIND}",
 )
 
 own_position_bias_prefix = proved(
@@ -167,13 +167,12 @@ own_position_bias_prefix = proved(
     given=("prefix >= 1", "prefix <= n", "prefixed(P, prefix)"),
     where={"eps": "least_prefixed(P, prefix)"},
     arrays={"P": "t n n, stochastic", "prefix": ", whole, >= 1"},
-    title="How fast attention goes to the prefix, and how much every token of it keeps",
+    title="Attention to the prefix, with a rate",
     source=f"{OWN}, after Theorem 4.3 of {WU_BIAS}",
     draws=_DRAWS["prefix"],
     sharp=True,
     share=0.6,
-    notes="The factor counts all tokens before number prefix + i, not only those after the prefix; and every token of "
-    f"the prefix keeps ε at every depth. {_BOUNDED}",
+    notes=_BEHIND,
 )
 
 # -- decay with distance (ALiBi) ---------------------------------------------------------------------------
@@ -224,7 +223,7 @@ wu2025_4_4 = proved(
     "decay_constant(E, a) <= spread(E)/(1 + a)",
     given="n >= 2",
     arrays={"E": "n n, > 0, n >= 2", "a": ", > 0, < 1"},
-    title="Attention with a decay mask decays with distance, as we read it",
+    title="Attention by distance under a decay mask, as we read it",
     source=f"{WU_BIAS}, Lemma 4.4 on ALiBi, {_READ}; for all tokens but the first, which sees itself alone",
     draws=(draw_decay,),
     share=0.5,
@@ -236,12 +235,12 @@ own_decay = proved(
     "decay_tightness(E, a) <= 1",
     given="n >= 2",
     arrays={"E": "n n, > 0, n >= 2", "a": ", > 0, < 1"},
-    title="Attention with a decay mask: the largest weight for a range of logits",
+    title="Attention with a decay mask, for a range of logits",
     source=f"{OWN}, after Lemma 4.4 of {WU_BIAS}",
     draws=(draw_decay,),
     share=0.5,
     sharp=True,
-    notes="Attained for every i and j; for the first token, which sees itself alone, it is always an equality.",
+    notes="Attained for every i and j.",
 )
 
 
@@ -273,7 +272,7 @@ folk_alibi_theta = refuted(
     "kept(a, c)",
     given=("a > 0", "a < 1", "c > 0", "(1 + a)*c <= 1"),
     arrays={"a": "", "c": ""},
-    title="Rollouts under a decay mask are of the order of a binomial times an exponential, uniformly in depth",
+    title="Order of rollouts under a decay mask, uniform in depth",
     source="often read, with no one source; where constants may depend on depth nothing is said here",
     draws=(draw_constants,),
     share=0.2,

@@ -29,7 +29,7 @@ yudin2025_softmax = proved(
     "softmax_slope(c, T) <= top_share(c, T, 1)*(1 - top_share(c, T, 1) + top_share(c, T, 2))/T",
     given="T > 0",
     arrays=LOGITS,
-    title="The derivative of softmax by the two largest shares, as we read it",
+    title="Derivative of softmax, by its two largest shares, as we read it",
     source=f"{YUDIN}, from public code that quotes the bound; the temperature, the proof and the case of equality "
     "are ours",
     draws=(draw_logits,),
@@ -52,7 +52,7 @@ yudin2025_attention = proved(
     "jacobian_norm() <= norm(W[0,0], 2)*(norm(P[0,0], 2) + 2*a*kappa*norm(X[0], 2)**2)",
     given=ONE_LAYER,
     where=_SIZE,
-    title="The derivative of attention by the two largest shares of its rows",
+    title="Derivative of attention, by the two largest shares of its rows",
     source=f"{YUDIN}, from public code that quotes the bound; the proof is ours",
     draws=_DRAWS,
     extremal=close_tokens,
@@ -65,13 +65,12 @@ own_attention_shares = proved(
     "jacobian_norm() <= norm(W[0,0], 2)*(norm(P[0,0], 2) + a*kappa*c*(c + norm(X[0], 2)))",
     given=FIRST_LAYER,
     where={**_SIZE, "c": "centred_norm(X[0])"},
-    title="The derivative of attention by the two largest shares of its rows and the spread of the tokens",
+    title="Derivative of attention, by the two largest shares of its rows and the spread of tokens",
     source=f"{OWN}, after {YUDIN}",
     draws=_DRAWS,
     extremal=close_tokens,
     sharp=True,
     share=0.05,
-    notes="Never more than yudin2025:attention, because centring does not raise the spectral norm. As tokens "
-    "come together it tends to ‖W‖₂, the norm of the derivative there. For n ≥ 2, W ≠ 0 and W_QK ≠ 0 "
-    "the bound of yudin2025:attention does not, unless they tend to 0.",
+    notes="Never more than yudin2025:attention. As tokens come together at a point it tends to ‖W‖₂, the norm of the "
+    "derivative there.",
 )

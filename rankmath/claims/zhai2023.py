@@ -52,7 +52,7 @@ zhai2023_3_1 = proved(
     "entropy_floor(n, logit_size(X, W)) <= row_entropy(X, W)",
     given="n >= 2",
     arrays={"X": "n d, n >= 2", "W": "d d"},
-    title="The entropy of attention is at least a function of the norms, as we read it",
+    title="Entropy of attention, by norms, as we read it",
     source=f"{ZHAI}, Theorem 3.1, from third-party text",
     draws=(draw_entropies,),
     extremal=one_token_apart,
@@ -77,7 +77,7 @@ folk_entropy_order = refuted(
     "c*T*sigma*exp(-sigma) <= entropy_floor(T, sigma)",
     given=("T >= 2", "sigma > 0", "c > 0", "c*T*sigma*exp(-sigma) <= log(T)"),
     arrays={"T": ", >= 2", "sigma": ", > 0", "c": ", > 0"},
-    title="The least entropy is of the order of Tσe^(−σ), as it may be read",
+    title="Order of the least entropy, Tσe^(−σ), as one may read it",
     source=f"often read; third parties quote it, for large σ and T, from Theorem 3.1 of {ZHAI}",
     draws=(draw_orders,),
     # Below a ten-thousand-millionth of Tσe^(−σ).
@@ -94,8 +94,7 @@ own_entropy_order = proved(
     given=("T >= 2", "sigma > 0"),
     where={"beta": "exp(-sigma*sqrt(T/(T - 1)))"},
     arrays={"T": ", >= 2", "sigma": ", > 0"},
-    title="The order of the least entropy for a fixed number of tokens",
+    title="Order of the least entropy for a fixed number of tokens",
     source=f"{OWN}, after Theorem 3.1 of {ZHAI}",
     draws=(draw_orders,),
-    notes="In the floor s is σ.",
 )

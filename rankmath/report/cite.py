@@ -329,7 +329,7 @@ def _stated_in(entry: Statement) -> dict[str, Any]:
 
 
 def _machine_checked(key: str) -> str:
-    """The Coq theorems that prove or refute the displayed claim (a title and a note may say more)."""
+    """The Coq theorems that prove or refute the displayed formula (a note may say more)."""
     theorems = machine_checked().get(key, ())
     parts = [f"{name.removeprefix('Rankmath.')}{f' ({scope})' if scope else ''}" for name, scope in theorems]
-    return f"; as displayed machine-checked in proofs/coq: {'; '.join(parts)}" if parts else ""
+    return f"; the formula as displayed machine-checked in proofs/coq: {'; '.join(parts)}" if parts else ""

@@ -89,7 +89,7 @@ def lines(key: str) -> list[str]:
     said += [f"{'proof' if found['status'] == 'proved' else 'shown in'}: {found['proof']}"]
     said += [f"certificate that {line}" for line in found["certificates"]]
     why = f" ({found['without_coq']})" if found["without_coq"] else ""
-    said += [f"Coq theorem: {line}" for line in found["coq"]] or [f"Coq theorem: none{why}"]
+    said += [f"Coq theorem of the formula: {line}" for line in found["coq"]] or [f"Coq theorem: none{why}"]
     said += [f"counterexample or example: {found['counterexample']}"] if found["counterexample"] else []
     said += [f"picture: page {found['gallery']} of the site"]
     width = max(40, min(_WIDTH, shutil.get_terminal_size((_WIDTH, 24)).columns))

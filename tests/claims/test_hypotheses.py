@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -54,6 +55,25 @@ def test_a_key_bears_a_papers_name_only_where_the_paper_says_it() -> None:
             assert entry.source.startswith(papers[prefix].partition(" (")[0]), key
         if prefix in ("own", "unstated"):
             assert entry.source.startswith("this library"), key
+
+
+# What a sentence about mathematics cannot do without: a finite verb, or a relation between numbers.
+CLAIMED = re.compile(
+    r"\b(is|are|has|have|can|does|goes|come|comes|end|ends|meet|tend|tends|fall|falls|grows|keeps?|moves"
+    r"|collapses|carries|preserves|raises|lies|misses|follows|brings|spreads|sees|multiplies|changes|decays)\b"
+    r"|at most|at least|no more|as long as|[<>≤≥]"
+)
+
+
+def test_a_title_names_a_statement_and_claims_nothing() -> None:
+    """The formula claims, with all hypotheses; a title that claimed too would leave hypotheses out."""
+    condition = {"own:skip-lower": ", θ < 1"}
+    for key, entry in statements().items():
+        said = entry.title.replace(condition.get(key, "\0"), "").partition(": a claim that nobody makes")[0]
+        assert not CLAIMED.search(said), (key, CLAIMED.search(said))
+        assert len(entry.title) <= 100, key
+    assert CLAIMED.search("Row-stochastic matrices are closed under products")
+    assert CLAIMED.search("Tokens collapse at most like 1/L")
 
 
 def test_keys_that_were_others_before_are_found_by_either_name() -> None:

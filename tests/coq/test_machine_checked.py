@@ -187,3 +187,35 @@ def test_the_file_of_assumptions_names_every_theorem_and_no_axiom_but_the_four()
     assert sorted(named) == coq_assumptions.theorems()
     axioms = {axiom for line in lines if line.startswith("[") for axiom in line[1:-1].split(", ")}
     assert axioms - {"no axiom"} <= ALLOWED
+
+
+#: What follows from a proposition in a few lines: it would not if its quantifiers stood in another order.
+CONSEQUENCES = {
+    "one start near dependent tokens is independent and collapses whatever W_QK is": (
+        "proved_sphere",
+        (
+            "forall (n d : nat) (X : matrix n d) W allowed eta, (0 < n)%nat -> (0 < d)%nat -> is_mask allowed ->"
+            " orthogonal_rest X W allowed -> 0 < eta -> exists Y : matrix n d, independent Y /\\"
+            " within n d eta (fun i a => Y i a - X i a) /\\ forall W_QK : matrix d d,"
+            " is_lim_seq (fun t => Definitions.mu n d (Nat.iter t (sphere_map n d W_QK W allowed) Y)) 0"
+        ),
+        (
+            "intros n d X W allowed eta Hn Hd M R He."
+            " destruct (proved_own_no_stable_orthogonal n d X W allowed Hn Hd M R eta He) as (Y & N & _ & I & L)."
+            " exists Y. repeat split; try assumption. intro Q. now apply (L Q W allowed)."
+        ),
+    )
+}
+
+
+@needs_coq
+@pytest.mark.parametrize("name", CONSEQUENCES)
+def test_what_follows_from_a_proposition(compiled: Path, tmp_path: Path, name: str) -> None:
+    module, statement, proof = CONSEQUENCES[name]
+    text = (
+        "Require Import Reals. From Coquelicot Require Import Coquelicot.\n"
+        f"From Rankmath Require Import Definitions Language Statements {module}.\nLocal Open Scope R_scope.\n"
+        f"Theorem consequence : {statement}.\nProof. {proof} Qed.\n"
+    )
+    done = coqc(tmp_path, "Consequence", text)
+    assert done.returncode == 0, done.stderr

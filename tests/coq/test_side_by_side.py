@@ -67,6 +67,13 @@ def test_what_a_title_says_beyond_the_proposition_is_in_the_scope() -> None:
             assert row["scope"], row["key"]
 
 
+def test_a_theorem_is_said_to_be_of_the_formula() -> None:
+    """Notes say more than formulas, and sharpness is no part of a bound: neither is what Coq has checked."""
+    for row in EXACT:
+        shown = " ".join(line.strip() for line in lines(row["key"]))
+        assert f"Coq theorem of the formula: {row['name']}" in shown
+
+
 def test_every_theorem_about_a_proposition_is_in_the_table() -> None:
     found = {
         f"Rankmath.{path.stem}.{name}"

@@ -134,7 +134,7 @@ def test_every_true_claim_of_the_gallery_is_proved_and_no_false_one() -> None:
 @pytest.mark.parametrize("name", FALSE)
 def test_a_false_claim_is_not_proved(name: str) -> None:
     claim = Statement("mine:claim", *FALSE[name])
-    assert prove(claim.claim_text, claim.given_texts, seconds=4) is None
+    assert prove(claim.claim_text, claim.given_texts, seconds=2) is None
 
 
 def test_a_registered_statement_is_not_derived_from_itself_or_a_later_one() -> None:

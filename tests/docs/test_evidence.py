@@ -43,14 +43,9 @@ PAGES = (
 )
 #: Units that need no such thing, by how they begin, each with the reason.
 EXCEPTIONS = {
-    ("docs/findings.md", "Notation of Dong et al."): "it defines letters and claims nothing of them",
-    ("docs/findings.md", "Neighbouring theorems that are true"): "it announces the table and defines its letters",
-    ("docs/findings.md", "No paper is meant"): "it names a page that is made from the registry",
     ("docs/equilibria.md", "- A certificate for ranks that only"): "it says what is not there",
     ("docs/background.md", "Tokens are the rows of a matrix"): "it says what a layer is",
-    ("docs/masks.md", "Three numbers tell how good"): "it announces the list that follows it",
-    ("docs/flows.md", "The formulas work in all of space"): "its two lines are the proof",
-    ("docs/flows.md", "**What is true.** If V is symmetric"): "a formula ends the sentence, its key follows that",
+    ("docs/flows.md", "The computation is in all of space"): "its two lines are the proof",
 }
 
 _WORDS = (

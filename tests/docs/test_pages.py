@@ -117,7 +117,9 @@ def test_blocks_share_a_folder_and_a_namespace_and_ellipses_stand_for_anything(t
     assert str(Block("a.md", 3, "sh", "")) == "a.md:3 (sh)"
 
 
-@pytest.mark.parametrize("name", ["mathml", "typeset", "plain_docstrings", "proof_text", "generated", "coq_statements"])
+@pytest.mark.parametrize(
+    "name", ["mathml", "typeset", "plain_docstrings", "proof_text", "generated", "coq_statements", "keys"]
+)
 def test_the_examples_of_the_sites_own_modules(name: str) -> None:
     found = doctest.testmod(importlib.import_module(name))
     assert found.attempted > 0

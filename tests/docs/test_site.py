@@ -75,6 +75,18 @@ def test_the_field_has_a_row_for_every_statement_near_a_paper(site: Site) -> Non
             assert not any(name.partition(" (")[0] in html.unescape(row) for name in names), "no paper is named"
 
 
+def test_keys_are_links_and_blocks_show_their_statements(site: Site) -> None:
+    source = (ROOT / "docs/findings.md").read_text(encoding="utf-8")
+    page = (site.pages / "findings.html").read_text(encoding="utf-8")
+    keys = [key for line in re.findall(r"^```\{statement\} (.*)$", source, flags=re.MULTILINE) for key in line.split()]
+    assert len(keys) > 60
+    for key in keys:
+        assert re.search(rf'href="gallery/{slug(key)}.html"><code[^>]*>(<span[^>]*>)?{re.escape(key)}<', page), key
+        assert html.escape(statements()[key].title.split()[0], quote=False) in page
+    assert page.count('class="statement') >= len(keys)
+    assert page.count("<details>") == page.count("</details>") > 40
+
+
 def test_every_public_name_is_documented(site: Site) -> None:
     inventory = InventoryFile.loads((site.pages / "objects.inv").read_bytes(), uri="").data
     documented = {name for kind, names in inventory.items() if kind.startswith("py:") for name in names}
@@ -117,12 +129,12 @@ def test_what_is_broken_fails_the_build(tmp_path: Path) -> None:
         assert words in broken.stderr
 
 
-@pytest.mark.parametrize("name", ["findings", "equilibria", "masks", "metrics", "models"])
+@pytest.mark.parametrize("name", ["findings", "equilibria", "flows", "masks", "metrics", "models", "positions"])
 def test_formulas_of_a_page_are_set_in_type(site: Site, name: str) -> None:
-    page = (site.pages / f"{name}.html").read_text(encoding="utf-8").partition("<main")[2] or (
-        site.pages / f"{name}.html"
-    ).read_text(encoding="utf-8")
-    body = re.sub(r"<(head|nav|title|pre|code|h\d|script)\b.*?</\1>", " ", page, flags=re.DOTALL)
+    page = (site.pages / f"{name}.html").read_text(encoding="utf-8")
+    # Without the list of all pages; the theme of the tests is the basic one.
+    page = page.partition('role="main"')[2].partition('<div class="sphinxsidebar"')[0]
+    body = re.sub(r"<(head|nav|title|pre|code|h\d|script|details)\b.*?</\1>", " ", page, flags=re.DOTALL)
     assert body.count("<math") > 10
     prose = html.unescape(re.sub(r"<[^>]*>", "", re.sub(r"<math.*?</math>", " ", body, flags=re.DOTALL)))
     assert not re.search(r"[‖√ᵀ₁₂]|\b[A-Z]_[A-Za-z]|\^", prose), re.findall(r".{20}(?:[‖√ᵀ₁₂]|\^).{20}", prose)
