@@ -1169,6 +1169,13 @@ def hardly_nearer() -> bool:
     return bool(sizes[1] > (1 - height * least) * sizes[0] and flat[1] <= (1 - height * least) * flat[0])
 
 
+def swap_has_radius_one() -> bool:
+    """Two tokens that see each other alone: in no number of steps do both see the same one, and the radius is 1."""
+    swap = ~np.eye(2, dtype=bool)
+    seen = [np.linalg.matrix_power(swap.astype(int), steps).all(axis=0).any() for steps in range(1, 7)]
+    return rm.Mask(swap).radius == 1 and not any(seen)
+
+
 def rejected_though_true() -> bool:
     """A derivation without its last line: the claim is a theorem all the same."""
     claim = rm.Statement("mine:x", "mu(X[1]) <= sqrt(n)*norm(W[0, 0], 2)*mu(X[0])", given="heads == 1")
@@ -1186,6 +1193,7 @@ FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("docs/positions.md", "while the least attention on an edge stays positive", stays_as_logits_grow),
     ("docs/centring.md", r"\log\|\hat Q\hat RW\|", heads_add),
     ("docs/masks.md", "still close up, by a factor 1 − γε^r", hardly_nearer),
+    ("docs/masks.md", "all tokens see some one token in k steps", swap_has_radius_one),
     ("docs/what-a-certificate-claims.md", "if a limit is reached, or if its claim is false", rejected_though_true),
     ("CLAIMS.md", "with skip connections that no layer can undo, no faster than 1/√L", halved_each_layer),
     ("README.md", "tokens that are close enough equal, doubly exponentially fast", bounded_weights_are_needed),
