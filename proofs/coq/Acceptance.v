@@ -8,6 +8,11 @@
       false or not
     known.  [means] and [holds] say what the same terms and formulas mean about real numbers.
 
+    What the text takes from a number as it came out (the end that [lower] gives, a whole part, a guess, the branch after
+    [certain]) stands in the term as it was found.  A product of matrices of intervals is rounded once
+    ([dot_within] of [Dyadic.v]), and derivatives are carried along ([rule_slopes] of [checker_rules.v]): these two are
+    no terms here, and enter as rules.
+
     A rule enters in two ways.  [Enclosed x given low high] is the number x,
       which lies between low and high where [given] is true;
     [Shown P given] is the proposition P, which is true where [given] is.
@@ -42,11 +47,15 @@ Qed.
 Definition number_add bits v w := match v, w with
   | Exact p, Exact q => exact bits (p + q) | _, _ => Wide (add bits (wide bits v) (wide bits w)) end.
 Definition number_neg bits v := match v with Exact p => exact bits (- p) | Wide K => Wide (neg bits K) end.
+(** a + (-b) and a (1/b): only what comes out may become an interval. *)
+Definition turned bits v := match v with Exact p => Exact (- p) | Wide K => Wide (neg bits K) end.
+Definition number_sub bits v w := number_add bits v (turned bits w).
 Definition number_mul bits v w := match v, w with
   | Exact p, Exact q => exact bits (p * q) | _, _ => Wide (mul bits (wide bits v) (wide bits w)) end.
-Definition number_inv bits v := match v with
-  | Exact p => if Qeq_bool p 0 then None else Some (exact bits (/ p))
+Definition inverse bits v := match v with
+  | Exact p => if Qeq_bool p 0 then None else Some (Exact (/ p))
   | Wide K => match inv bits K with Some J => Some (Wide (mul bits J (of_whole bits 1))) | None => None end end.
+Definition number_div bits v w := match inverse bits w with Some u => Some (number_mul bits v u) | None => None end.
 Definition number_abs bits v := match v with Exact p => exact bits (Qabs.Qabs p) | Wide K => Wide (absolute bits K) end.
 (** An exact root where there is one. *)
 Definition exact_root (p : Q) : option Q := let r := Qmake (Z.sqrt (Qnum p)) (Pos.sqrt (Qden p)) in
@@ -60,13 +69,13 @@ Definition number_exp bits v := match v with
     match exponential bits (wide bits v) with Some J => Some (Wide J) | None => None end
   | Wide K => match exponential bits K with Some J => Some (Wide J) | None => None end end.
 Definition number_larger bits v w := match v, w with
-  | Exact p, Exact q => if Qle_bool p q then Exact q else Exact p
+  | Exact p, Exact q => exact bits (if Qle_bool p q then q else p)
   | _, _ => Wide (merged bits Z.max Z.max (wide bits v) (wide bits w)) end.
 Definition number_smaller bits v w := match v, w with
-  | Exact p, Exact q => if Qle_bool p q then Exact p else Exact q
+  | Exact p, Exact q => exact bits (if Qle_bool p q then p else q)
   | _, _ => Wide (merged bits Z.min Z.min (wide bits v) (wide bits w)) end.
 Definition number_hull bits v w := match v, w with
-  | Exact p, Exact q => if Qeq_bool p q then Exact p else Wide (merged bits Z.min Z.max (wide bits v) (wide bits w))
+  | Exact p, Exact q => if Qeq_bool p q then exact bits p else Wide (merged bits Z.min Z.max (wide bits v) (wide bits w))
   | _, _ => Wide (merged bits Z.min Z.max (wide bits v) (wide bits w)) end.
 Definition number_compare bits r v w : option bool := match v, w with
   | Exact p, Exact q => Some match r with
@@ -84,6 +93,12 @@ Lemma number_neg_contains bits v x : contains v x -> contains (number_neg bits v
 Proof.
   destruct v as [p|K]; cbn [contains]; intros H; [|now apply neg_within]. rewrite H, <- Q2R_opp. apply exact_contains.
 Qed.
+Lemma number_sub_contains bits v w x y : contains v x -> contains w y -> contains (number_sub bits v w) (x - y).
+Proof.
+  intros Hx Hy. apply number_add_contains; [exact Hx|]. destruct w as [q|J]; cbn [turned contains] in *.
+  - now rewrite Hy, Q2R_opp.
+  - now apply neg_within.
+Qed.
 Lemma number_mul_contains bits v w x y : contains v x -> contains w y -> contains (number_mul bits v w) (x * y).
 Proof.
   intros Hx Hy. assert (W := mul_within bits _ _ _ _ (wide_within bits v x Hx) (wide_within bits w y Hy)).
@@ -95,13 +110,16 @@ Proof.
   intros E. assert (N : ~ (p == 0)%Q) by (intro Z; apply Qeq_bool_iff in Z; congruence). split; [|exact N].
   intro Z. apply N, eqR_Qeq. rewrite Z, RMicromega.Q2R_0. reflexivity.
 Qed.
-Lemma number_inv_contains bits v u x : number_inv bits v = Some u -> contains v x -> x <> 0 /\ contains u (/ x).
+Lemma number_div_contains bits v w u x y : number_div bits v w = Some u -> contains v x -> contains w y ->
+  y <> 0 /\ contains u (x / y).
 Proof.
-  destruct v as [p|K]; cbn [number_inv contains].
-  - destruct (Qeq_bool p 0) eqn:E; [discriminate|]. intros [= <-] ->. destruct (exact_zero p E) as [N N'].
-    split; [exact N|]. rewrite <- Q2R_inv by exact N'. apply exact_contains.
-  - destruct (inv bits K) as [J|] eqn:E; [|discriminate]. intros [= <-] H. destruct (inv_within _ _ _ _ E H) as [N W].
-    split; [exact N|]. rewrite <- (Rmult_1_r (/ x)). apply mul_within; [exact W|apply of_whole_within].
+  unfold number_div. destruct (inverse bits w) as [i|] eqn:E; [|discriminate]. intros [= <-] Hx Hy.
+  assert (I : y <> 0 /\ contains i (/ y)); [|split; [apply I|now apply number_mul_contains]].
+  destruct w as [q|K]; cbn [inverse contains] in *.
+  - destruct (Qeq_bool q 0) eqn:Z; [discriminate|]. injection E as <-. destruct (exact_zero q Z) as [N N'].
+    rewrite Hy. split; [exact N|]. cbn [contains]. now rewrite Q2R_inv.
+  - destruct (inv bits K) as [J|] eqn:Z; [|discriminate]. injection E as <-. destruct (inv_within _ _ _ _ Z Hy) as [N W].
+    split; [exact N|]. rewrite <- (Rmult_1_r (/ y)). apply mul_within; [exact W|apply of_whole_within].
 Qed.
 Lemma number_abs_contains bits v x : contains v x -> contains (number_abs bits v) (Rabs x).
 Proof.
@@ -159,14 +177,16 @@ Lemma number_larger_contains bits v w x y : contains v x -> contains w y ->
 Proof.
   intros Hx Hy. assert (W := larger_within bits _ _ _ _ (wide_within bits v x Hx) (wide_within bits w y Hy)).
   destruct v as [p|K], w as [q|J]; try exact W. cbn [contains number_larger] in *. rewrite Hx, Hy.
-  assert (L := Qle_bool_R p q). destruct (Qle_bool p q); [apply Rmax_right; exact L|apply Rmax_left; lra].
+  assert (L := Qle_bool_R p q). destruct (Qle_bool p q);
+    [rewrite Rmax_right by exact L|rewrite Rmax_left by lra]; apply exact_contains.
 Qed.
 Lemma number_smaller_contains bits v w x y : contains v x -> contains w y ->
   contains (number_smaller bits v w) (Rmin x y).
 Proof.
   intros Hx Hy. assert (W := smaller_within bits _ _ _ _ (wide_within bits v x Hx) (wide_within bits w y Hy)).
   destruct v as [p|K], w as [q|J]; try exact W. cbn [contains number_smaller] in *. rewrite Hx, Hy.
-  assert (L := Qle_bool_R p q). destruct (Qle_bool p q); [apply Rmin_left; exact L|apply Rmin_right; lra].
+  assert (L := Qle_bool_R p q). destruct (Qle_bool p q);
+    [rewrite Rmin_left by exact L|rewrite Rmin_right by lra]; apply exact_contains.
 Qed.
 Lemma number_hull_contains bits v w x y z : contains v x -> contains w y -> Rmin x y <= z <= Rmax x y ->
   contains (number_hull bits v w) z.
@@ -175,7 +195,7 @@ Proof.
   destruct v as [p|K], w as [q|J]; try exact W. cbn [contains number_hull] in *.
   destruct (Qeq_bool p q) eqn:E; [|exact W].
   apply Qeq_bool_iff, Qeq_eqR in E. cbn [contains]. rewrite Hx, Hy, E in Hz.
-  rewrite Rmin_left, Rmax_left in Hz by lra. lra.
+  rewrite Rmin_left, Rmax_left in Hz by lra. replace z with (Q2R p) by (rewrite E; lra). apply exact_contains.
 Qed.
 Lemma number_compare_true bits r v w x y : contains v x -> contains w y ->
   (number_compare bits r v w = Some true -> related r x y) /\ (number_compare bits r v w = Some false ->
@@ -192,7 +212,8 @@ Qed.
 
 (* ---------- terms and formulas ---------- *)
 Inductive term :=
-  | Fraction (q : Q) | Plus (a b : term) | Minus (a : term) | Times (a b : term) | Over (a : term) | Size (a : term)
+  | Fraction (q : Q) | Plus (a b : term) | Minus (a : term) | Less (a b : term) | Times (a b : term)
+  | Over (a b : term) | Size (a : term)
   | Sqrt (a : term) | Exp (a : term) | Larger (a b : term) | Smaller (a b : term)
   | If (test : formula) (a b : term)
   | Enclosed (x : R) (given : formula) (low high : term)
@@ -208,7 +229,8 @@ Fixpoint means (t : term) (x : R) : Prop := match t with
   | Plus a b => exists u v, means a u /\ means b v /\ x = u + v
   | Minus a => exists u, means a u /\ x = - u
   | Times a b => exists u v, means a u /\ means b v /\ x = u * v
-  | Over a => exists u, means a u /\ u <> 0 /\ x = / u
+  | Less a b => exists u v, means a u /\ means b v /\ x = u - v
+  | Over a b => exists u v, means a u /\ means b v /\ v <> 0 /\ x = u / v
   | Size a => exists u, means a u /\ x = Rabs u
   | Sqrt a => exists u, means a u /\ 0 <= u /\ x = sqrt u
   | Exp a => exists u, means a u /\ x = exp u
@@ -232,8 +254,8 @@ with fails (f : formula) : Prop := match f with
 (** What the rules claim, wherever one is used. *)
 Fixpoint justified (t : term) : Prop := match t with
   | Fraction _ => True
-  | Plus a b | Times a b | Larger a b | Smaller a b => justified a /\ justified b
-  | Minus a | Over a | Size a | Sqrt a | Exp a => justified a
+  | Plus a b | Less a b | Times a b | Over a b | Larger a b | Smaller a b => justified a /\ justified b
+  | Minus a | Size a | Sqrt a | Exp a => justified a
   | If test a b => justified_formula test /\ justified a /\ justified b
   | Enclosed x given low high => justified_formula given /\ justified low /\ justified high /\
       (holds given -> forall l h, means low l -> means high h -> Rmin l h <= x <= Rmax l h) end
@@ -254,11 +276,12 @@ Definition both (f g : option bool) : option bool := match f, g with
   | Some false, _ | _, Some false => Some false | Some true, Some true => Some true | _, _ => None end.
 Definition opposite (f : option bool) : option bool := match f with Some b => Some (negb b) | None => None end.
 Fixpoint eval (t : term) : option number := match t with
-  | Fraction q => Some (exact bits q)
+  | Fraction q => Some (Exact (Qred q))
   | Plus a b => on2 (number_add bits) (eval a) (eval b)
   | Minus a => on1 (number_neg bits) (eval a)
   | Times a b => on2 (number_mul bits) (eval a) (eval b)
-  | Over a => try1 (number_inv bits) (eval a)
+  | Less a b => on2 (number_sub bits) (eval a) (eval b)
+  | Over a b => match eval a, eval b with Some v, Some w => number_div bits v w | _, _ => None end
   | Size a => on1 (number_abs bits) (eval a)
   | Sqrt a => try1 (number_root bits) (eval a)
   | Exp a => try1 (number_exp bits) (eval a)
@@ -283,7 +306,7 @@ Lemma enclosed_and_true :
   (forall f, justified_formula f -> (truth f = Some true -> holds f) /\ (truth f = Some false -> fails f)).
 Proof.
   apply terms_formulas; cbn [eval truth justified justified_formula means holds fails].
-  - intros q _ v [= <-]. exists (Q2R q). split; [reflexivity|apply exact_contains].
+  - intros q _ v [= <-]. exists (Q2R q). split; [reflexivity|]. cbn [contains]. apply Qeq_eqR. symmetry. apply Qred_correct.
   - intros a Ha b Hb [Ja Jb] v. destruct (eval a) as [p|]; [|discriminate]. destruct (eval b) as [q|]; [|discriminate].
     intros [= <-].
     destruct (Ha Ja p eq_refl) as [x [Mx Cx]]. destruct (Hb Jb q eq_refl) as [y [My Cy]].
@@ -294,10 +317,14 @@ Proof.
   - intros a Ha b Hb [Ja Jb] v. destruct (eval a) as [p|]; [|discriminate]. destruct (eval b) as [q|]; [|discriminate].
     intros [= <-].
     destruct (Ha Ja p eq_refl) as [x [Mx Cx]]. destruct (Hb Jb q eq_refl) as [y [My Cy]].
+    exists (x - y). split; [now exists x, y|now apply number_sub_contains].
+  - intros a Ha b Hb [Ja Jb] v. destruct (eval a) as [p|]; [|discriminate]. destruct (eval b) as [q|]; [|discriminate].
+    intros [= <-].
+    destruct (Ha Ja p eq_refl) as [x [Mx Cx]]. destruct (Hb Jb q eq_refl) as [y [My Cy]].
     exists (x * y). split; [now exists x, y|now apply number_mul_contains].
-  - intros a Ha Ja v. destruct (eval a) as [p|]; [|discriminate]. cbn [try1]. intros E.
-    destruct (Ha Ja p eq_refl) as [x [Mx Cx]].
-    destruct (number_inv_contains _ _ _ _ E Cx) as [N C]. exists (/ x). split; [now exists x|exact C].
+  - intros a Ha b Hb [Ja Jb] v. destruct (eval a) as [p|]; [|discriminate]. destruct (eval b) as [q|]; [|discriminate].
+    intros E. destruct (Ha Ja p eq_refl) as [x [Mx Cx]]. destruct (Hb Jb q eq_refl) as [y [My Cy]].
+    destruct (number_div_contains _ _ _ _ _ _ E Cx Cy) as [N C]. exists (x / y). split; [now exists x, y|exact C].
   - intros a Ha Ja v. destruct (eval a) as [p|]; [|discriminate]. intros [= <-].
     destruct (Ha Ja p eq_refl) as [x [Mx Cx]].
     exists (Rabs x). split; [now exists x|now apply number_abs_contains].
@@ -350,6 +377,7 @@ Lemma one_meaning :
 Proof.
   apply terms_formulas; cbn [means holds fails].
   all: try (intros a Ha b Hb x y [u [v [Mu [Mv ->]]]] [u' [v' [Mu' [Mv' ->]]]]; now rewrite (Ha u u'), (Hb v v')).
+  all: try (intros a Ha b Hb x y [u [v [Mu [Mv [_ ->]]]]] [u' [v' [Mu' [Mv' [_ ->]]]]]; now rewrite (Ha u u'), (Hb v v')).
   all: try (intros a Ha x y [u [Mu ->]] [u' [Mu' ->]]; now rewrite (Ha u u')).
   all: try (intros a Ha x y [u [Mu [_ ->]]] [u' [Mu' [_ ->]]]; now rewrite (Ha u u')).
   - congruence.

@@ -417,6 +417,8 @@ Proof.
 Qed.
 
 Definition size (I : interval) : Z := Z.max (length (lo I)) (length (hi I)) + scale I.
+(** Some member may be 2^20 or more in modulus, as far as the size says; 0 has no size, whatever its scale. *)
+Definition far (I : interval) : bool := (negb (is_zero I) && Z.ltb 20 (size I))%bool.
 Fixpoint squared (bits : Z) (n : nat) (I : interval) : interval :=
   match n with O => I | S k => squared bits k (mul bits I I) end.
 Lemma squared_within bits n I x : within I x -> within (squared bits n I) (x ^ (2 ^ n)).
@@ -428,7 +430,7 @@ Qed.
 
 (** e^x for members that are not negative: e^x = (e^t)^(2^s), t = x/2^s. *)
 Definition exp_above (bits : Z) (I : interval) : option interval :=
-  if Z.ltb 20 (size I) then None else
+  if far I then None else
   let small := (4 + Z.sqrt (2 * bits))%Z in
   let squarings := if is_zero I then 0%Z else Z.max 0 (size I + small) in
   let work := (bits + squarings + 16)%Z in
@@ -447,7 +449,7 @@ Qed.
 Theorem exp_above_within bits I J x : (0 <= bits)%Z -> (0 <= lo I)%Z -> exp_above bits I = Some J -> within I x ->
   within J (exp x).
 Proof.
-  intros Hb Hl. unfold exp_above. destruct (Z.ltb 20 (size I)); [discriminate|]. set (small := (4 + _)%Z).
+  intros Hb Hl. unfold exp_above. destruct (far I); [discriminate|]. set (small := (4 + _)%Z).
   set (sq := if is_zero I then _ else _). set (work := (bits + sq + 16)%Z). set (t := rounded work _ _ _).
   set (k := Z.to_nat (work / small + 1)).
   destruct (horner work t k 1 (rounded work 1 1 0)) as [power factorial] eqn:Eh. intros [= <-] H.
@@ -527,19 +529,19 @@ Proof.
 Qed.
 
 Definition exp_sign (bits : Z) (I : interval) : option interval :=
-  if Z.ltb 20 (size I) then None else
+  if far I then None else
   if Z.ltb (lo I) 0 then exp_below bits I else exp_above bits I.
 (** Members of both signs are taken apart; far below 0 the bound is a power of two, and far above it is undecided. *)
 Definition exponential (bits : Z) (I : interval) : option interval :=
   if (Z.ltb (hi I) 0 && Z.ltb 20 (length (hi I) + scale I))%bool then Some (rounded bits 0 1 (- 2 ^ 20)) else
-  if Z.ltb 20 (size I) then None else
+  if far I then None else
   if (Z.ltb (lo I) 0 && Z.ltb 0 (hi I))%bool then
     match exp_sign bits (rounded bits (lo I) 0 (scale I)), exp_sign bits (rounded bits 0 (hi I) (scale I)) with
     | Some A, Some B => Some (merged bits Z.min Z.max A B) | _, _ => None end
   else exp_sign bits I.
 Lemma exp_sign_within bits I J x : (0 <= bits)%Z -> exp_sign bits I = Some J -> within I x -> within J (exp x).
 Proof.
-  intros Hb. unfold exp_sign. destruct (Z.ltb 20 (size I)); [discriminate|]. destruct (Z.ltb_spec (lo I) 0).
+  intros Hb. unfold exp_sign. destruct (far I); [discriminate|]. destruct (Z.ltb_spec (lo I) 0).
   - apply exp_below_within.
   - now apply exp_above_within.
 Qed.
@@ -564,7 +566,7 @@ Proof.
     apply Rle_trans with (exp (- two 20)); [destruct X as [X| ->]; [left; now apply exp_increasing|lra]|].
     change (-1048576)%Z with (Z.opp 1048576). rewrite bpow_opp, exp_Ropp. apply Rinv_le_contravar; [apply two_pos|].
     replace (two 20) with (IZR 1048576) by (rewrite <- two_power by lia; reflexivity). apply two_below_exp. lia. }
-  all: destruct (Z.ltb_spec 20 (size I)) as [|_]; [discriminate|].
+  all: destruct (far I); [discriminate|].
   all: destruct (Z.ltb_spec (lo I) 0) as [C|C]; [destruct (Z.ltb_spec 0 (hi I)) as [D|D]|]; cbn [andb];
          try (apply exp_sign_within; exact Hb).
   - lia.

@@ -424,7 +424,6 @@ Proof. by_statement proved_masks.proved_wu2024_cor1_step. Qed.
 (** barbero2024:4.2 *)
 Theorem S_barbero2024_4_2 :
   forall N, proper N ->
-  forall l, (l < layers N)%nat ->
   plain N ->
   norm_after N ->
   mask_causal N ->

@@ -192,20 +192,19 @@ Proof.
     rewrite E. field. lra.
 Qed.
 
-(** Opposite tokens rest, and are allowed where beta is small. *)
+(** Opposite tokens rest, and are allowed where beta is small; here in the plane. *)
 Theorem refuted_karagodin2025_4_3 : ~ statement_karagodin2025_4_3.
 Proof.
-  intro H. set (X := (fun i _ => if Nat.eqb i 0 then 1 else -1) : matrix 2 1).
-  assert (F := H (1 / 100) 2%nat 1%nat X ltac:(lia) ltac:(lia) ltac:(lra)).
+  intro H. set (X := (fun i a => if Nat.eqb a 0 then if Nat.eqb i 0 then 1 else -1 else 0) : matrix 2 2).
+  assert (F := H (1 / 100) 2%nat 2%nat X ltac:(lia) ltac:(lia) ltac:(lra)).
   assert (C : in_printed_cone (1 / 100) X).
   { split; [|split].
-    - intros i Hi. unfold dot, X. cbn [sum]. destruct (Nat.eqb i 0); ring.
-    - intros i j Hi Hj. unfold dot, X. cbn [sum]. simpl INR. destruct (Nat.eqb i 0), (Nat.eqb j 0); lra.
+    - intros i Hi. unfold dot, X. cbn [sum Nat.eqb]. destruct (Nat.eqb i 0); ring.
+    - intros i j Hi Hj. unfold dot, X. cbn [sum Nat.eqb]. simpl INR. destruct (Nat.eqb i 0), (Nat.eqb j 0); lra.
     - exists 1%nat, 0%nat. repeat split; try lia. unfold X. simpl. lra. }
   specialize (F C). unfold variance_falls, variance_fall in F.
-  assert (L : forall i, l2 1 (X i) = 1).
-  { intros i. unfold l2, dot, X. cbn [sum]. destruct (Nat.eqb i 0); [replace (0 + 1 * 1) with 1 by ring|replace (0 +
-    -1 * -1) with 1 by ring]; apply sqrt_1. }
+  assert (L : forall i, l2 2 (X i) = 1).
+  { intros i. unfold l2, dot, X. cbn [sum Nat.eqb]. transitivity (sqrt 1); [f_equal; destruct (Nat.eqb i 0); ring|apply sqrt_1]. }
   assert (E : forall i b, unit_row X i b = X i b) by (intros i b; unfold unit_row, unit_of, row; rewrite L; field).
   cbn [sum dot] in F. unfold dot in F. cbn [sum] in F. rewrite !E in F. unfold X in F. simpl in F. lra.
 Qed.

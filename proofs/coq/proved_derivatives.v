@@ -1,5 +1,5 @@
 (** Registered statements about derivatives, as Statements.v prints them: that the derivatives exist is proved here
-  too. *)
+  too. [softmax_gradient_both] says of each half of folk:softmax-gradient where it fails. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
 From Rankmath Require own_l2_lipschitz kim2021 zhai2023 folk yudin2025.
@@ -78,23 +78,45 @@ Proof.
   apply softmax_along; auto; lra.
 Qed.
 
-(** Two equal logits, T = 1: the norm is 1/2. *)
+(** Two equal logits: the norm is 1/(2T) at least. *)
+Lemma equal_logits T : 0 < T -> 1 / (2 * T) <= softmax_slope ((fun _ => 0) : vector 2) T.
+Proof.
+  intro HT. set (c := (fun _ => 0) : vector 2). change (1 / (2 * T) <= spectral (slope_matrix 2 c T)).
+  set (v := fun i => match i with O => 1 | _ => -1 end : R).
+  assert (B := spectral_bound 2 2 (slope_matrix 2 c T) v).
+  assert (p : forall j, softmax 2 (fun _ => 1) (fun k => c k / T) j = 1 / 2).
+  { intro j. unfold softmax, tilt, c. cbn [sum]. unfold Rdiv. rewrite Rmult_0_l, exp_0. field. }
+  assert (E : forall j, (j < 2)%nat -> vmat 2 v (slope_matrix 2 c T) j = v j / (2 * T)).
+  { intros j Hj. rewrite slope_along by (auto; lra || lia). unfold avg. cbn [sum]. rewrite !p. cbn [v].
+    destruct j as [|j]; cbn [v]; field; lra. }
+  assert (T0 : 0 < / (2 * T)) by (apply Rinv_0_lt_compat; lra).
+  assert (L : l2 2 (vmat 2 v (slope_matrix 2 c T)) = l2 2 v * / (2 * T)).
+  { unfold l2, dot. cbn [sum]. rewrite !E by lia. cbn [v].
+    replace (0 + 1 / (2 * T) * (1 / (2 * T)) + -1 / (2 * T) * (-1 / (2 * T)))
+      with ((0 + 1 * 1 + -1 * -1) * (/ (2 * T) * / (2 * T))) by (field; lra).
+    rewrite sqrt_mult_alt by lra. rewrite sqrt_square by lra. reflexivity. }
+  rewrite L in B. assert (V : 0 < l2 2 v) by (unfold l2, dot; cbn [sum v]; apply sqrt_lt_R0; lra).
+  unfold Rdiv. rewrite Rmult_1_l. apply Rmult_le_reg_l with (l2 2 v); [exact V|]. lra.
+Qed.
+
+(** 1/(4T) is wrong for every T, and the root of 2 for every T below 1/sqrt 8. *)
+Theorem softmax_gradient_both T : 0 < T -> exists (m : nat) (c : vector m), (0 < m)%nat /\
+  ~ softmax_slope c T <= 1 / (4 * T) /\ (T < 1 / sqrt 8 -> ~ softmax_slope c T <= sqrt 2).
+Proof.
+  intro HT. exists 2%nat, (fun _ => 0). assert (B := equal_logits T HT). split; [lia|split].
+  - intro H. assert (G : 1 / (4 * T) < 1 / (2 * T)); [|lra].
+    unfold Rdiv. rewrite !Rmult_1_l. apply Rinv_lt_contravar; [nra|lra].
+  - intros L H. assert (r0 : 0 < sqrt 8) by (apply sqrt_lt_R0; lra).
+    assert (E : sqrt 8 = 2 * sqrt 2).
+    { replace 8 with (2 * 2 * 2) by ring. rewrite sqrt_mult_alt by lra. now rewrite sqrt_square by lra. }
+    assert (G : sqrt 2 < 1 / (2 * T)); [|lra]. apply Rmult_lt_reg_r with (2 * T); [lra|].
+    replace (1 / (2 * T) * (2 * T)) with 1 by (field; lra). apply Rmult_lt_compat_l with (r := sqrt 8) in L; [|exact r0].
+    replace (sqrt 8 * (1 / sqrt 8)) with 1 in L by (field; lra). rewrite E in L. lra.
+Qed.
+
 Theorem refuted_folk_softmax_gradient : ~ statement_folk_softmax_gradient.
 Proof.
-  intro H. set (c := (fun _ => 0) : vector 2). destruct (H 2%nat c 1 ltac:(lia) ltac:(lra)) as [G _].
-  change (spectral (slope_matrix 2 c 1) <= 1 / (4 * 1)) in G.
-  set (v := fun i => match i with O => 1 | _ => -1 end : R).
-  assert (B := spectral_bound 2 2 (slope_matrix 2 c 1) v).
-  assert (p : forall j, softmax 2 (fun _ => 1) (fun k => c k / 1) j = 1 / 2).
-  { intro j. unfold softmax, tilt, c. cbn [sum]. unfold Rdiv. rewrite Rmult_0_l, exp_0. field. }
-  assert (E : forall j, (j < 2)%nat -> vmat 2 v (slope_matrix 2 c 1) j = v j / 2).
-  { intros j Hj. rewrite slope_along by (auto; lra || lia). unfold avg. cbn [sum]. rewrite !p. cbn [v].
-    destruct j as [|j]; cbn [v]; field. }
-  assert (L : l2 2 (vmat 2 v (slope_matrix 2 c 1)) = l2 2 v / 2).
-  { unfold l2, dot. cbn [sum]. rewrite !E by lia. cbn [v].
-    replace (0 + 1 / 2 * (1 / 2) + -1 / 2 * (-1 / 2)) with ((0 + 1 * 1 + -1 * -1) * (/ 2 * / 2)) by field.
-    rewrite sqrt_mult_alt by lra. rewrite sqrt_square by lra. reflexivity. }
-  rewrite L in B. assert (V : 0 < l2 2 v) by (unfold l2, dot; cbn [sum v]; apply sqrt_lt_R0; lra). nra.
+  intro H. destruct (softmax_gradient_both 1 ltac:(lra)) as [m [c [Hm [N _]]]]. apply N, (H m c 1 Hm). lra.
 Qed.
 
 (* ---------- attention along a direction of the weights ---------- *)

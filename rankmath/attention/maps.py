@@ -25,7 +25,7 @@ from rankmath.attention.tokens import (
     tamed,
 )
 from rankmath.model.network import MLP, LayerNorm
-from rankmath.validation import Array, InvalidArgument
+from rankmath.validation import Array, NoDirection
 
 #: The LayerNorms that have code here.
 CODED_NORMS = frozenset(["sphere", "rms", "standard", "column"])
@@ -132,7 +132,7 @@ def _token_norm(A: System, norm: LayerNorm, tokens: Tokens) -> Tokens:
     along = b + r * p
     a = A.sqrt(along * along + r * r * size + e)
     if not norm.floor and A.any(A.vanishes(a, b + r * A.sqrt(A.sum(R * R, axis=-1)))):
-        raise InvalidArgument(
+        raise NoDirection(
             f"X: a token is zero before LayerNorm {norm.kind!r}, exactly or to rounding; it has no direction"
         )
     beta = A.sqrt(b * b + e)

@@ -28,7 +28,7 @@ from rankmath.kernels.runs import Run
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
 from rankmath.model.positions import Rotary, turned
-from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array, as_count, same_library
+from rankmath.validation import Array, ArrayLike, InvalidArgument, NoDirection, as_array, as_count, same_library
 
 #: One head, or a slice of them.
 Head: TypeAlias = int | slice
@@ -438,7 +438,7 @@ def layer_norm(A: System, norm: LayerNorm, Y: Array, *, temporary: bool = False)
     squares = A.sum(Y * Y, axis=-1)
     length = A.sqrt(squares if norm.kind == "sphere" else squares / d + norm.floor)
     if A.any(length == 0):
-        raise InvalidArgument(f"X: a token is zero before LayerNorm {norm.kind!r}; it has no direction")
+        raise NoDirection(f"X: a token is zero before LayerNorm {norm.kind!r}; it has no direction")
     Y = A.quotient_of_temporary(Y, length) if temporary else Y / length
     Y = Y if norm.gain is None else A.product_of_temporary(Y, A.asarray(norm.gain[None, :]))
     return Y if norm.offset is None else A.difference_of_temporary(Y, -A.asarray(norm.offset[None, :]))

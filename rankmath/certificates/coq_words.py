@@ -342,6 +342,9 @@ def letters(texts: Iterable[str]) -> set[str]:
             case ast.Name(id=name):
                 if name not in bound:
                     found.add(name)
+            case ast.Call(func=ast.Name(id="recursion"), args=[ast.Name(id=value), start, step]):
+                visit(start, bound)
+                visit(step, bound | {value, "l"})
             case ast.Call(func=ast.Name(id=name), args=args):
                 kind, _, index = name.partition("_")
                 inner = bound | {index} if kind in (*_FOLDS, "all") and index in _ENDS else bound

@@ -41,7 +41,7 @@ from rankmath.checker.network import (
 from rankmath.checker.network_claims import NETWORK_CLAIMS
 from rankmath.checker.reading import MAX_BYTES, MAX_DIGITS, demand, parse, read, short
 from rankmath.checker.statements import DEFINED, STATEMENTS, Statement, defined_network
-from rankmath.checker.vacuity import demand_not_empty, demand_not_known_before, demand_substance
+from rankmath.checker.vacuity import demand_not_empty, demand_not_known_before, demand_of_the_network, demand_substance
 from rankmath.checker.words import described, escaped, number, reason
 
 __all__ = ["MAX_BYTES", "MAX_DIGITS", "CheckResult", "Rejected", "check", "check_text", "main", "parse", "says"]
@@ -372,10 +372,11 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
     words.extend(described(outcome, texts, formulas, given))
     if outcome.verdict == "accept" and kind == "violates":
         demand_meaning(claim, work)
+        demand_of_the_network(claim)
     if outcome.verdict == "accept" and kind == "holds":
         demand_not_empty(claim, outcome.work)
-    if outcome.verdict == "accept" and known is None and kind != "exists":
-        demand_not_known_before(texts, kind, outcome.work)
+    if outcome.verdict == "accept" and known is None and kind == "holds":
+        demand_not_known_before(texts, outcome.work)
     if outcome.verdict == "accept" and centered:
         words.append("composite centers are those of the data; each in use is least up to 1 + 2^-30")
     if outcome.verdict == "accept":

@@ -277,11 +277,16 @@ def _outlive(work: Evaluator) -> bool:
     return True
 
 
-def demand_not_known_before(texts: Sequence[str], kind: str, work: Evaluator) -> None:
-    """Of a claim, the last text, that no table has: with other arrays it would be decided otherwise.
+def demand_of_the_network(claim: str) -> None:
+    """Of a claim that fails: it speaks of arrays, for numbers alone are refuted by no network."""
+    named = any(isinstance(node, ast.Name) and node.id in ENTRIES for node in ast.walk(formula(claim)))
+    demand(named, "claim: it says nothing of the network: it speaks of none of its arrays")
 
-    One that holds must fail for some, and one that fails must not fail for all; of those that meet the hypotheses,
-    where some do.
+
+def demand_not_known_before(texts: Sequence[str], work: Evaluator) -> None:
+    """Of a claim that holds, the last text, that no table has: it would fail for some other arrays.
+
+    Of those that meet the hypotheses, where some do.
     """
     unknown, drawn, own = _Unknown(work), random.Random(0), functools.cache(functools.partial(_own, work))
     *given, claim = (spelled(unknown.visit(formula(text)), int(work.data["L"])) for text in texts)
@@ -290,8 +295,6 @@ def demand_not_known_before(texts: Sequence[str], kind: str, work: Evaluator) ->
     # Tokens that are equal tell x > 0 from nothing, and of x < 2*x they tell nothing.
     least = _SMALL[0] if any(map(_bare, sides(formula(texts[-1])))) else _SMALL[1]
     otherwise, met, few, k, changed = False, 0, 0.0, 0, ""
-    # That two numbers are equal is seldom seen, and may be where one relation, not strict, is not refuted.
-    equal = "==" in texts[-1] or (isinstance(claim, ast.Compare) and "=" in texts[-1])
 
     def choose(large: Sequence[Any] = _LARGE) -> Any:
         return drawn.choice(large if drawn.random() < few else _SMALL)
@@ -319,17 +322,16 @@ def demand_not_known_before(texts: Sequence[str], kind: str, work: Evaluator) ->
             continue
         meets = all(_truth(text, here, env) for text in given)
         if meets or not otherwise:
-            truth = _truth(claim, here, env)
-            other = truth is False if kind == "holds" else truth or (truth is None and equal)
+            other = _truth(claim, here, env) is False
             if meets and other:
                 return
-            otherwise, met = bool(otherwise or other), met + meets
+            otherwise, met = otherwise or other, met + meets
             if met >= 64:
                 break
     always = "arrays of these sizes always decide it so, as far as is seen"
     said = "its hypotheses alone decide it" if otherwise else always
-    asked = {relation for text in texts[:-1] for relation in _relations(formula(text), True)}
-    told = _relations(formula(texts[-1]), kind == "holds")
+    asked = {relation for text in texts[:-1] for relation in _relations(formula(text))}
+    told = _relations(formula(texts[-1]))
     demand(otherwise and met < 4 and not told <= asked, f"claim: it says nothing of the network: {said}")
 
 
@@ -337,17 +339,13 @@ def _bare(side: ast.expr) -> bool:
     return not any(isinstance(node, (ast.Subscript, ast.Call)) for node in ast.walk(side))
 
 
-_OPPOSITE = {"Lt": "GtE", "GtE": "Lt", "LtE": "Gt", "Gt": "LtE"}
-
-
-def _relations(node: ast.expr, true: bool) -> set[str]:
-    """The relations that a formula joins, as texts, or their opposites; a > b is b < a."""
+def _relations(node: ast.expr) -> set[str]:
+    """The relations that a formula joins, as texts; a > b is b < a."""
     if isinstance(node, ast.BoolOp):
-        return {text for part in node.values for text in _relations(part, true)}
+        return {text for part in node.values for text in _relations(part)}
     if not isinstance(node, ast.Compare) or len(node.ops) > 1:
         return {ast.dump(node)}
     relation, sides = type(node.ops[0]).__name__, [ast.dump(node.left), ast.dump(node.comparators[0])]
-    relation = relation if true else _OPPOSITE.get(relation, "")
     return {
         f"{sides[1]} {relation.replace('Gt', 'Lt')} {sides[0]}"
         if "Gt" in relation

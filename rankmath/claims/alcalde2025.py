@@ -63,9 +63,7 @@ alcalde2025_4_2 = refuted(
     draws=(draw_steps,),
     share=0.02,
     notes="The formula of the theorem, in which every step multiplies x − v by 1 − γ^t, is right. With γ^t = "
-    "2^(−t−1) more than a quarter of the distance is left for ever. What is true is own:hardmax-steps: tokens "
-    "that do not start at their vertex tend to it if and only if Σγ^t = ∞, and exponentially where the steps stay "
-    "above a positive number.",
+    "2^(−t−1) more than a quarter of the distance is left for ever. What is true: own:hardmax-steps.",
 )
 
 own_hardmax_steps = proved(

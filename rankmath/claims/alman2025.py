@@ -30,8 +30,7 @@ alman2025_one_layer = proved(
     extremal=one_token,
     sharp=True,
     share=0.03,
-    notes="A layer with W = 0 and a skip connection is the identity, so it is a one-layer network of the kind "
-    "that the paper asks for: values W with entries of absolute value at most η have ‖W‖₁ ≤ dη, and the "
-    "distance is at most ((1 + Hdη)^L − 1)‖X‖_max = O(η)‖X‖_max. Queries and keys need not be small. One token in one "
-    "dimension with W ≥ 0 and one head is an equality.",
+    notes="A layer with W = 0 and a skip connection is the identity, and W with entries of absolute value at "
+    "most η has ‖W‖₁ ≤ dη. Queries and keys need not be small. One token in one dimension with W ≥ 0 and one "
+    "head is an equality.",
 )

@@ -122,8 +122,7 @@ barbero2024_4_2 = proved(
     title="A repeated last token: the last two tokens of a growing input",
     source=f"{BARBERO}, Theorem 4.2, as we read it: without positions, of causal attention with skips and biases; "
     "the paper has a limit, the explicit bound is ours",
-    notes="Where the weights are fixed and all tokens of the input lie in one ball, however many, what the "
-    "repeated token gives itself is O(1/n), and the bound tends to 0.",
+    notes="Where the weights are fixed and all tokens of the input lie in one ball, however many, the bound is O(1/n).",
     draws=(
         partial(draw_causal, moderate_tokens, layers=3),
         partial(draw_causal, clustered_tokens, layers=2, skip=1.0),
@@ -158,8 +157,7 @@ folk = refuted(
     extremal=loud_query,
     exhibit=lambda: next(loud_query()),
     share=0.4,
-    notes="Where b_Q = 0 it is true with the factor 1 + aRΔ, a = ‖W_QK‖₂/√d_qk, R the largest length of a token "
-    "and Δ the ℓ₂ diameter: own:influence.",
+    notes="Where b_Q = 0 it is true with one more factor: own:influence.",
 )
 
 own_influence = proved(

@@ -124,9 +124,8 @@ bhojanapalli2020_1 = proved(
     source=f"{BHOJANAPALLI}, Theorem 1, first half, from third-party text",
     draws=(draw_wide,),
     share=0.3,
-    notes="Every positive row-stochastic P is softmax(log P), and √d_qk is part of W, which is any d × d matrix: so "
-    "heads of size n − 1 or more have them all, smaller ones do not. The second half, that for d "
-    "< n some X and P have no W, is true of every X: own:low-rank-every-input.",
+    notes="Every positive row-stochastic P is softmax(log P); √d_qk is part of W. Heads of size n − 1 or more "
+    "have them all, smaller ones do not. Fewer dimensions than tokens: own:low-rank-every-input.",
 )
 
 own_low_rank = proved(
@@ -138,7 +137,7 @@ own_low_rank = proved(
     source=f"{OWN}, after Theorem 1 of {BHOJANAPALLI}",
     draws=(draw_narrow,),
     share=0.3,
-    notes="v is a column of n numbers that are not all 0, and vX = 0 says that Σ_i v_i x_i = 0, x_i the rows of X.",
+    notes="v is a column of n numbers with Σ_i v_i x_i = 0, x_i the rows of X.",
 )
 
 folk_softmax_rank = refuted(
@@ -152,7 +151,7 @@ folk_softmax_rank = refuted(
     exhibit={"q": [0, 1], "x": [1, 2]},
     share=0.3,
     given=_KEYS,
-    notes="Here for head size 1, where the rank is n as soon as queries and keys are distinct: own:softmax-rank.",
+    notes="For distinct queries and keys the rank is n: own:softmax-rank.",
 )
 
 own_softmax_rank = proved(

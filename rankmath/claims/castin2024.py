@@ -51,6 +51,5 @@ own_lipschitz = ours(
     extremal=close_tokens,
     sharp=True,
     share=0.4,
-    notes="On the ball of radius R it gives ‖W‖₂(√(c(1 + a²R⁴)) + aR²) with c ≤ ne^{2aR²}/(e^{2aR²} + n − 1), "
-    "never more than castin2024:3.3. Equality is approached as tokens come together.",
+    notes="Never more than castin2024:3.3. Equality is approached as tokens come together at a point.",
 )

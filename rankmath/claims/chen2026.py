@@ -77,8 +77,7 @@ chen2026_2_4 = proved(
     "squared length q in d dimensions, without skip, for β = g log n; the formula for every n is ours",
     draws=(draw_gradients,),
     share=0.1,
-    notes="For tokens of squared length q divide by q. With β = g log m and 0 < γ < 1 the mean square ‖J‖²/(md) tends "
-    "to 0, 1/(4q) and 1/q as m grows, for g below, at and above 1/(1 − γ). The theorem prints 1 − 1/d beside; as d ≥ m "
-    "it tends to 1. At the threshold it differs from (1 − 1/d)/(4q) by (γ log²m/16 + O(log m))/(qd) where d is at "
-    "most of the order m log m.",
+    notes="For tokens of squared length q divide by q. With β = g log m and 0 < γ < 1 the mean square ‖J‖²/(md) "
+    "tends to 0, 1/(4q) and 1/q as m grows, for g below, at and above 1/(1 − γ). The factor 1 − 1/d of the "
+    "summaries tends to 1, as d ≥ m.",
 )

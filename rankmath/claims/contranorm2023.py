@@ -69,6 +69,6 @@ own_contranorm = proved(
     title="Effective rank under a step of ContraNorm, of bounded scale",
     source=f"{OWN}, after Proposition 2 of {GUO}",
     draws=(draw_spectra(2, 2), draw_spectra(2, 7)),
-    notes=f"{_NOTE} The condition cannot be weakened: beyond it two singular values close to each other are a "
-    "counterexample.",
+    notes=f"{_NOTE} In s and the largest singular value the condition is the best: beyond it another one close to it "
+    "is a counterexample.",
 )

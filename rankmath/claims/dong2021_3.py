@@ -34,7 +34,6 @@ dong2021_3_1 = proved(
     title="Skip connections of disjoint blocks",
     source=f"{DONG}, section 3.1: infinitely many such networks exist; this family of them is ours",
     draws=(draw_conserved_block,),
-    notes="The weights may be scaled by any factor, so β is as small as one likes.",
 )
 
 
@@ -64,6 +63,6 @@ dong2021_3_3 = proved(
     title="Column LayerNorm as a right multiplication",
     source=f"{DONG}, section 3.3; the bound is ours",
     draws=tuple(networks(t, shapes=((2, 2, 1, 1), (4, 3, 2, 1), (6, 2, 1, 1)), norm="column") for t in ALL_TOKENS[:3]),
-    notes="With ε = 0, ε that of the LayerNorm, a layer makes Σ_h P_h X W_h S⁻¹ of X up to a constant row, S the "
-    "column deviations, so the layer bounds hold with W_h S⁻¹ in place of W_h; with ε > 0 columns are divided by more.",
+    notes="Column LayerNorm with ε = 0 makes of X, up to a constant row, Σ_h P_h X W_h S⁻¹; with ε > 0 the diameter "
+    "is no larger.",
 )

@@ -47,9 +47,9 @@ dong2021v1_2_2 = refuted(
     exhibit=exhibit("dong2021v1:2.2", counterexample),
     share=0.1,
     cost=3,
-    notes="The layer that refutes it has 3563 tokens and a query bias, and does so for the center that is least in the "
-    "1-, the ∞- or the composite norm; about the mean see dong2021v1:2.2-mean. As it stands here, in the composite "
-    "norm, it is true up to 3562 tokens.",
+    notes="A layer with 3563 tokens and a query bias refutes it, for the center that is least in the 1-, the ∞- or "
+    "the composite norm; about the mean see dong2021v1:2.2-mean. In the composite norm, as here, it is true up to "
+    "3562 tokens.",
 )
 
 dong2021v1_2_2_mean = refuted(
@@ -76,8 +76,8 @@ dong2021v1_2_3 = refuted(
     exhibit=exhibit("dong2021v1:2.3", two_tokens),
     share=0.1,
     cost=3,
-    notes="Two heads and two tokens refute it, with the center that is least in the 1-, the ∞- or the composite norm, "
-    "which for them is the mean.",
+    notes="Two heads and two tokens refute it with the mean as the center, which is a least one in the 1-, the ∞- and "
+    "the composite norm.",
 )
 
 unstated_large_logits = refuted(
@@ -94,7 +94,7 @@ unstated_large_logits = refuted(
     exhibit=exhibit("unstated:large-logits", lone_query),
     share=0.1,
     cost=3,
-    notes=f"It shows that the hypothesis of the authors' lemma is needed. {READING}",
+    notes="The hypothesis of the authors' lemma cannot be dropped. γ_* is our reading of γ: dong2021:2.2.",
 )
 
 dong2021_2_3_printed = refuted(

@@ -43,8 +43,8 @@ folk_softmax_gradient = refuted(
     draws=(draw_logits,),
     extremal=two_alike,
     exhibit={"c": [0, 0], "T": 1},
-    notes="Two equal logits give 1/(2T), and that is the largest value: own:softmax-gradient. So √2 is right at T = 1, "
-    "though not the best, and for every T ≥ 1/√8, and wrong for smaller T; 1/(4T) is wrong for every T.",
+    notes="Two equal logits give 1/(2T), and that is the largest value: own:softmax-gradient. So √2 is right for "
+    "T ≥ 1/√8 alone, and 1/(4T) for no T.",
 )
 
 own_softmax_gradient = proved(
@@ -57,5 +57,5 @@ own_softmax_gradient = proved(
     draws=(draw_logits,),
     extremal=two_alike,
     sharp=True,
-    notes="Attained by two equal logits.",
+    notes="Attained by two equal logits alone; approached for every m > 2.",
 )

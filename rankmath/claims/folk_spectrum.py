@@ -94,8 +94,7 @@ folk_spectrum_real = refuted(
     # circulant(1, 8, 1)/10 has −7/20 ± 7√3/20 i; on vectors of mean 0 it satisfies A² + 7/10 A + 49/100 = 0.
     exhibit={"A": _CYCLIC, "u": [1, -1, 0], "p": Fraction(7, 10), "q": Fraction(49, 100)},
     share=0.3,
-    notes="True for two tokens and for symmetric logits (own:spectrum-symmetric); in general the eigenvalues lie "
-    "in a disc whose radius is Dobrushin's coefficient, below 1, besides 1 itself (own:spectrum).",
+    notes="True for two tokens and for symmetric logits (own:spectrum-symmetric); in general own:spectrum.",
 )
 
 own_spectrum = proved(
@@ -121,5 +120,5 @@ own_spectrum_symmetric = proved(
     source=f"{OWN}; classical for reversible chains",
     draws=(draw_symmetric,),
     share=0.3,
-    notes="K is e to the logits, where W_QK is symmetric and there are no biases and no mask.",
+    notes="K is e to the logits, entry by entry.",
 )

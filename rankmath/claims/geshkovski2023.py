@@ -184,7 +184,7 @@ geshkovski2023_step = proved(
     source=f"{GESHKOVSKI}, the step of the clustering theorem for a hemisphere, {_READ}",
     draws=(draw_flow,),
     share=0.5,
-    notes="Loose: by own:flow-step the rate is at least e^{−β(1−α)}(1 − α) here, whatever the number of tokens.",
+    notes="By own:flow-step the rate is at least e^{−β(1−α)}(1 − α) here, whatever the number of tokens.",
 )
 
 geshkovski2023_orthogonal = proved(
@@ -210,9 +210,8 @@ own_flow_step = ours(
     certificate="C beta",
     sharp=True,
     share=0.5,
-    notes="The bound is the smaller of 2ρ(1 − α²)/(1 + ρ), the rate of two clusters of n/2 tokens, and "
-    "2ρ(1 − α)(1 + (n − 1)α)/(1 + (n − 1)ρ), that of tokens whose cosines are all α: so in n dimensions or "
-    "more it is the best one for even n, and for odd n where α ≤ ρ. For odd n and α > ρ own:flow-step-odd is.",
+    notes="The first is the rate of two clusters of n/2 tokens, the second that of tokens whose cosines are all α. So "
+    "in n dimensions or more it is the best bound for even n, and for odd n where α ≤ ρ; else own:flow-step-odd is.",
 )
 
 own_flow_step_odd = ours(
@@ -227,8 +226,8 @@ own_flow_step_odd = ours(
     extremal=slowest_odd,
     sharp=True,
     share=0.1,
-    notes="Clusters of (n ± 1)/2 tokens attain the first of the two, clusters of (n − 1)/2 and one token whose "
-    "cosines are all α the second, which needs three dimensions. For α < ρ, and for even n, see own:flow-step.",
+    notes="Clusters of (n ± 1)/2 tokens attain the first, three of (n − 1)/2, (n − 1)/2 and 1 tokens with the cosines "
+    "α the second, which needs three dimensions.",
 )
 
 own_flow_step_usa = proved(
@@ -244,7 +243,7 @@ own_flow_step_usa = proved(
     certificate="C beta",
     sharp=True,
     share=0.5,
-    notes="So of all starts with cosines ≥ 0 none comes together more slowly than as many orthogonal tokens.",
+    notes="So from cosines ≥ 0 the least cosine is at no time below that of as many orthogonal tokens.",
 )
 
 _LATE = {"t": "meeting_time(gamma, beta, m)", "c": "m + exp(beta/2)"}
@@ -262,8 +261,8 @@ geshkovski2023_late_printed = refuted(
     draws=(draw_late,),
     extremal=written("the start", {"gamma": 0, "beta": 0, "m": 2}),
     share=0.02,
-    notes="Two tokens, β = 0, t = 0: the left side is 1 and the right side e^{2/3}/2 = 0.974. It is true for "
-    "t ≥ me^β/2 (geshkovski2023:late), and own:late is sharper.",
+    notes="Two tokens, β = 0, t = 0: the left side is 1 and the right side e^{2/3}/2 = 0.974. True for t ≥ "
+    "me^β/2: geshkovski2023:late.",
 )
 
 geshkovski2023_late = proved(
@@ -289,6 +288,5 @@ own_late = proved(
     source=f"{OWN}, after {GESHKOVSKI}",
     draws=(draw_arrived,),
     share=0.03,
-    notes="Never more than geshkovski2023:late: the rate (m + 1)/(m − 1 + e^{β/2}) is larger, the time s "
-    "smaller. In the end the rate is 2, whatever m and β.",
+    notes="Never more than geshkovski2023:late.",
 )

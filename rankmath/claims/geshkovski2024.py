@@ -177,9 +177,7 @@ geshkovski2024_cluster = proved(
     source=f"{GESHKOVSKI_SLOW}, section 2, the differential inequality for the least cosine of a cap; {_READ}",
     draws=(draw_clusters, draw_wide),
     share=0.1,
-    notes="With it they show that for λ < 1 − α − O(1/β) squared distances within a cap are at most 2e^{−λβ} from a "
-    "time T₁ until T₂; there are two caps or more, and α is the largest cosine of two points of different ones. "
-    "own:cluster shows more.",
+    notes="Sharper: own:cluster.",
 )
 
 own_cluster = proved(
@@ -196,8 +194,8 @@ own_cluster = proved(
     extremal=pair_alone,
     sharp=True,
     share=0.1,
-    notes="It implies geshkovski2024:cluster. Both sides vanish with g = 1 − ⟨x_0, x_1⟩, so distances within a "
-    "cluster do not stop at the order e^{−λβ/2} of its note: they go on falling while n(1 + β)κ < ρ.",
+    notes="It implies geshkovski2024:cluster, and that the largest distance within a cluster falls as long as n(1 + "
+    "β)κ < ρ.",
 )
 
 geshkovski2024_escape = proved(
@@ -209,9 +207,7 @@ geshkovski2024_escape = proved(
     source=f"{GESHKOVSKI_SLOW}, section 2, the step that keeps tokens in their caps; {_READ}",
     draws=(draw_caps, draw_crowded),
     share=0.1,
-    notes="So tokens that start in two caps or more ⟨x, w⟩ ≥ 1 − ε, ε ≤ 1/2, are in ⟨x, w⟩ ≥ 1 − 2ε until T₂ ≥ "
-    "(ε/n)e^{(1−α)β}, α the largest cosine of two points of different ones of these larger caps; one cap that holds "
-    "all of them they never leave. Sharper: own:escape.",
+    notes="Sharper: own:escape.",
 )
 
 own_escape = proved(
@@ -227,8 +223,5 @@ own_escape = proved(
     extremal=pulled_down,
     sharp=True,
     share=0.1,
-    notes="So where 0 < ε ≤ 1/2, tokens that start in two caps or more ⟨x, w⟩ ≥ 1 − ε, m or more in each, are in ⟨x, "
-    "w⟩ ≥ 1 − 2ε until T₂ = (arccos(1 − 2ε) − arccos(1 − ε))e^{(1−α)β}/(n − m), α the largest cosine of two points of "
-    "different ones of these larger caps; one cap that holds all of them they never leave. The difference of the "
-    "angles is at least ε, and of order √ε.",
+    notes="It implies geshkovski2024:escape. A cap ⟨x, w⟩ ≥ c, c ≥ 0, that holds all tokens they never leave.",
 )

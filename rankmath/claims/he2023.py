@@ -55,7 +55,7 @@ he2023_u_spa = _between_kernels(
     "carries_uniform(a, b, size)",
     title="Non-negative attention between uniform kernels, as we read it",
     source=f"{HE}, on U-SPA, from memory",
-    notes="Correlations that grow from layer to layer; where they fall some entry is negative, for two tokens or more.",
+    notes="Where b < a some entry is negative.",
 )
 
 he2023_e_spa = _between_kernels(
@@ -63,5 +63,5 @@ he2023_e_spa = _between_kernels(
     "carries_exponential(a, b, size)",
     title="Non-negative attention between exponential kernels, as we read it",
     source=f"{HE}, on E-SPA, from memory",
-    notes="The kernel is e^(−γ|i − j|) with γ falling from layer to layer; a and b are e^(−γ).",
+    notes="a and b are e^(−γ) of a layer and the next, where γ falls with depth.",
 )

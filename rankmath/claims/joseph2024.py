@@ -50,8 +50,7 @@ folk = refuted(
     extremal=exchange,
     exhibit=lambda: next(exchange()),
     share=0.3,
-    notes="Here SC = ‖W‖_F‖P‖_F. For the diameter, and |λ| ≥ 2‖W‖₂, there is a factor whatever the attention, (|λ| − "
-    "‖W‖₂)/(|λ| + ‖W‖₂): own:lambda-skip-sphere.",
+    notes="Here SC = ‖W‖_F‖P‖_F. What holds of the diameter where |λ| ≥ 2‖W‖₂ is own:lambda-skip-sphere.",
 )
 
 own_lambda_skip_sphere = proved(
@@ -65,6 +64,6 @@ own_lambda_skip_sphere = proved(
     extremal=close_pair,
     sharp=True,
     share=0.4,
-    notes="Whatever the attention, the factor is at least (|λ| − s)/(|λ| + s) ≥ 1/3, s = ‖W‖₂. Sharp for "
-    "every |λ| ≥ 2s and every strength of the attention: two tokens that come close.",
+    notes="Whatever the attention, the factor is at least (|λ| − s)/(|λ| + s) ≥ 1/3, s = ‖W‖₂. Sharp for every |λ| ≥ "
+    "2s and every strength of the attention, as two tokens come close.",
 )

@@ -102,7 +102,7 @@ karagodin2024_two_clusters = refuted(
     exhibit=partial(exhibit_sink, "karagodin2024:two-clusters", kind="general"),
     share=0.005,
     notes="Two tokens on the circle, V = [[2, −2], [0, 1]], Q = K = 0: e_0 and (−4/5, 3/5) are a sink with "
-    "eigenvalues −1 and −3/10. Where V is symmetric and attention not too sharp it is true: own:flow-one-cluster.",
+    "eigenvalues −1 and −3/10. What is true of symmetric V: own:flow-one-cluster.",
 )
 
 karagodin2024_symmetric = refuted(
@@ -184,11 +184,9 @@ own_flow_one_cluster = proved(
     extremal=nearly_opposite,
     sharp=True,
     share=0.3,
-    notes="So where V is symmetric, λ_0 > λ_1 ≥ … ≥ λ_{d−1}, λ_0 > 0 and e^{2‖βQᵀK‖} < λ_0/(λ_0 − λ_{d−1}), all "
-    "tokens tend to the same one of ±ξ, ξ the unit eigenvector of λ_0, from almost every start, for every d ≥ 2 and "
-    "n; B = βQᵀK. The condition is the best in terms of ‖βQᵀK‖, λ_0 and λ_{d−1}: beyond it, with QᵀK = I and the "
-    "other λ close to λ_{d−1}, −ξ attracts the second token while the first is at ξ. In terms of λ_1: "
-    "own:flow-second-value.",
+    notes="So where V is symmetric, λ_0 > λ_1 ≥ … ≥ λ_{d−1}, λ_0 > 0 and e^{2‖B‖} < λ_0/(λ_0 − λ_{d−1}), B = βQᵀK, "
+    "all tokens tend to the same one of ±ξ, ξ the unit eigenvector of λ_0, from almost every start. In terms of ‖B‖, "
+    "λ_0 and λ_{d−1} the condition is the best, up to equality; in terms of λ_1: own:flow-second-value.",
 )
 
 # -- the sharp condition -----------------------------------------------------------------------------------
@@ -240,11 +238,10 @@ own_flow_second_value = proved(
     extremal=nearly_the_far_pole,
     sharp=True,
     share=0.3,
-    notes="So where V is symmetric, λ_0 > λ_1 > … > λ_{d−1}, λ_0 > 0 and e^{2‖βQᵀK‖} < λ_0/(λ_0 − λ_1), all tokens "
-    "tend to the same one of ±ξ, ξ the unit eigenvector of λ_0, from almost every start, for every d ≥ 2 and n; "
-    "B = βQᵀK. The proof leaves out the data with 2ξᵀ(βQᵀK)ξ = log(mλ_0/(λ_0 − λ_i)) for some i ≥ 2 and m from 1 to "
-    "n − 1. The condition is the best in terms of ‖βQᵀK‖, λ_0 and λ_1: beyond it, with βQᵀK = b·1, −ξ attracts the "
-    "second token while the first is at ξ.",
+    notes="So where V is symmetric, λ_0 > λ_1 > … > λ_{d−1}, λ_0 > 0, e^{2‖B‖} < λ_0/(λ_0 − λ_1), B = βQᵀK, and "
+    "e^{2⟨ξ, Bξ⟩}(λ_0 − λ_i) ≠ mλ_0 for i ≥ 2 and 1 ≤ m < n, all tokens tend to the same one of ±ξ, ξ the unit "
+    "eigenvector of λ_0, from almost every start. In terms of ‖B‖, λ_0 and λ_1 the condition is the best, up to "
+    "equality.",
 )
 
 # -- the second conjecture ---------------------------------------------------------------------------------
@@ -318,11 +315,8 @@ karagodin2024_subspace_two = proved(
     extremal=nearly_apart,
     sharp=True,
     share=0.3,
-    notes="So where ⟨Mz, z⟩ < λ‖z‖² for all z ≠ 0 both tokens tend to the normalised L-part of the first, from every "
-    "start with independent L-parts. So do n ≤ dim L tokens, and any number from almost every start where M has at "
-    "most one row, where V is symmetric and B = βQᵀK a multiple of it (own:flow-subspace), where the eigenvalues of M "
-    "are real and distinct, but for an exception, or where attention is not too sharp (proofs/karagodin2024.tex); else "
-    "we have not decided it.",
+    notes="So where ⟨Mz, z⟩ < λ‖z‖² for all z ≠ 0 both tokens tend to the normalised L-part of the first, from "
+    "every start with independent L-parts. More tokens: own:flow-subspace and proofs/karagodin2024.tex.",
 )
 
 
@@ -386,8 +380,7 @@ own_flow_subspace = proved(
     extremal=nearly_uniform,
     sharp=True,
     share=0.3,
-    notes="While the tokens before it are at e_0, a token climbs f, so it converges; where it could end beside e_0 an "
-    "eigenvalue is positive. So where V is symmetric, its largest eigenvalue positive and multiple, and βQᵀK = cV, c of "
-    "either sign, all tokens tend to the normalised part of the first in the eigenspace, from almost every start, for "
-    "every n. For c = 0 it is an equality.",
+    notes="So where V is symmetric, its largest eigenvalue positive and multiple, and βQᵀK = cV, c of either sign, "
+    "all tokens tend to the normalised part of the first in the eigenspace, from almost every start, for every n. For "
+    "c = 0 it is an equality.",
 )

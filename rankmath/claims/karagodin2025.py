@@ -107,8 +107,8 @@ karagodin2025_4_3 = refuted(
     "opposite tokens and β = 1/100 satisfy it, and rest, is that formalisation's remark",
     draws=(draw_opposite,),
     share=0.02,
-    notes="δ is the largest 1 − ⟨x_j, x_k⟩. For small β the hypothesis δ < 1/(100n²β²) asks for nothing. With δ < "
-    "1/(100n²) as well, which the formalisation adds, own:cluster-speed gives the theorem, with explicit constants.",
+    notes="For small β the hypothesis asks nothing of the cosines. With 1 − ⟨x_j, x_k⟩ < 1/(100n²) as well, "
+    "which the formalisation adds, own:cluster-speed gives the theorem.",
 )
 
 own_cluster_speed = proved(
@@ -125,6 +125,6 @@ own_cluster_speed = proved(
     extremal=written("a close cluster", *_CLOSE),
     sharp=True,
     share=0.3,
-    notes="V = I, normalised attention, no mask; s_j = 1 is LayerNorm after the map, s_j the length of token j "
-    "before it. Where all s_j are s both bounds are 2 Var/s times a factor that tends to 1 as the cluster closes.",
+    notes="V = I, no mask; s_j is 1 with LayerNorm after the map, the length of token j with LayerNorm before it. "
+    "Where all s_j are equal the quotient of the two bounds tends to 1 as the cluster closes.",
 )

@@ -83,10 +83,9 @@ kim2021_3_2 = proved(
     arrays={"Z": "n d"},
     title="Attention by distances: a Lipschitz constant in ℓ₂",
     source=f"{KIM}, Theorem 3.2, the bound on Lip₂, wording from memory, as we read it: one head with W_Q = W_K in "
-    "the tokens z = xW_Q/(D/H)^{1/4}; the linear maps before and after contribute their norms",
+    "the tokens z = xW_Q/(D/H)^{1/4}, D/H the head size; the linear maps before and after contribute their norms",
     draws=(draw_tokens, draw_star),
     share=0.4,
-    notes="The bound on Lip_∞ is not registered: we have no wording we are sure of.",
 )
 
 own_l2_lipschitz = ours(
@@ -97,8 +96,7 @@ own_l2_lipschitz = ours(
     title="Attention by distances: an upper bound of its Lipschitz constant in ℓ₂",
     draws=(draw_tokens, draw_star),
     share=0.4,
-    notes="Never more than kim2021:3.2, which grows like √n log n. No token receives more than √n "
-    "of attention in all: e^{−‖z_i − z_j‖²} is a positive semidefinite kernel.",
+    notes="Never more than kim2021:3.2. It grows like n^{1/4} log n, that one like √n log n.",
 )
 
 own_received = ours(
@@ -108,9 +106,8 @@ own_received = ours(
     title="What a token receives from attention by distances",
     draws=(draw_tokens, draw_rays),
     share=0.4,
-    notes="So too on the sphere where W_QK is a multiple β ≥ 0 of the identity: there logits are −β‖x_i − x_j‖²/2 "
-    "up to a constant. The order is right: a token in the middle of others in orthogonal directions, at the "
-    "best distance, receives about √n/2.",
+    notes="So too on the unit sphere with the logits β⟨x_i, x_j⟩, β ≥ 0. The order is right: a token in the middle of "
+    "others in orthogonal directions, at the best distance, receives about √n/2.",
 )
 
 own_l2_lower = ours(
@@ -121,7 +118,7 @@ own_l2_lower = ours(
     title="Attention by distances: a lower bound of its Lipschitz constant in ℓ₂",
     draws=(draw_crowds,),
     share=0.1,
-    notes="For n = m + m²/4 tokens, m even, and a dimension with a coordinate to spare: along it the derivative is "
-    "P, so the constant is at least ‖P‖₂ ≥ √m/4, about n^{1/4}/(2√2). So own:l2-lipschitz is right up to a factor "
-    "of order log n, where d may grow with n.",
+    notes="For n = m + m²/4 tokens and a dimension to spare: along it the derivative is P, so the constant is at "
+    "least ‖P‖₂ ≥ √m/4, about n^{1/4}/(2√2). So own:l2-lipschitz is right up to a factor of order log n, where d may "
+    "grow with n.",
 )

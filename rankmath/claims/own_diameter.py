@@ -29,8 +29,7 @@ own_diameter = ours(
     draws=tuple(networks(tokens, shapes=SMALL) for tokens in ALL_TOKENS),
     extremal=near_antipodal,
     sharp=True,
-    notes="Tokens collapse, doubly exponentially, where ωΔ² < 4√d_qk at the start, Δ their diameter, ω that of "
-    "own:diameter-cubic over all layers; of tokens farther apart the bound need not fall.",
+    notes="At most own:diameter-cubic, which says when tokens collapse.",
 )
 
 own_diameter_cubic = ours(
@@ -42,6 +41,6 @@ own_diameter_cubic = ours(
     draws=tuple(networks(tokens, shapes=SMALL) for tokens in ALL_TOKENS),
     extremal=near_antipodal,
     sharp=True,
-    notes="Follows from own:diameter by tanh x ≤ x; sharp as the tokens close up. It falls with depth where ωΔ² < "
-    "4√d_qk, Δ the diameter of the input.",
+    notes="Where 0 < ωΔ² < 4√d_qk, ω over all layers and Δ the diameter of the input, it falls doubly exponentially "
+    "with depth. Sharp as Δ goes to 0.",
 )

@@ -85,8 +85,7 @@ geshkovski2024_until_collapse = proved(
     source=f"{GESHKOVSKI_SLOW}, section 2, lemma “until collapse”; {_READ}, which proves it",
     draws=(draw_collapses,),
     share=0.02,
-    notes="For u ≥ 1/2, u ≥ 1 − 8ε and c = λ, n times the right side is at most 2ne^{8εβ} + enλβ²/(β − 1): their "
-    "T₁. Sharper: own:until-collapse.",
+    notes="Sharper: own:until-collapse.",
 )
 
 own_until_collapse = proved(
@@ -102,8 +101,7 @@ own_until_collapse = proved(
     extremal=written("far ends", *({"beta": 2, "u": 0.75, "c": c} for c in (2**8, 2**12))),
     sharp=True,
     share=0.02,
-    notes="For every β > 0, and never more than geshkovski2024:until-collapse: for large x the exponential is "
-    "divided by about x/(1 + u), and the factor e of the other term is gone.",
+    notes="Never more than geshkovski2024:until-collapse, where β > 1.",
 )
 
 # -- the mean field ----------------------------------------------------------------------------------------
@@ -129,11 +127,11 @@ own_mean_field_rate = proved(
     extremal=written("late", *({"v": 2.0**-12, "tau": tau, "a": 1} for tau in (8, 10))),
     sharp=True,
     share=0.3,
-    notes="Tokens on the unit sphere in d ≥ 2 dimensions, W₂ the distance of their distribution at the time t from one "
-    "point. For β = 0 all tokens rest where the mean is 0; else a boost of some rapidity τ along an axis w, and then "
-    "a rotation, which takes w to e, move them: a token x with ⟨w, x⟩ = 2v − 1 goes to one with 1 − ⟨e, x⟩ = "
-    "2(1 − v)/(1 + sv). Hölder's inequality with this bound gives W₂ ≤ Ce^{−ρt} for every ρ < min(1, (d − 1)/4), and "
-    "densities that are large near one point forbid every larger exponent.",
+    notes="In d ≥ 2 dimensions all tokens rest where the mean is 0; else a boost of some rapidity τ along an axis w, "
+    "and then a rotation, which takes w to e, move them: a token x with ⟨w, x⟩ = 2v − 1 goes to one with 1 − ⟨e, x⟩ = "
+    "2(1 − v)/(1 + sv). Hölder's inequality with this bound gives W₂ ≤ Ce^{−ρt} for every ρ < min(1, (d − 1)/4), from "
+    "every density in L² with a mean that is not 0; for no larger exponent is this true of all of them. W₂ is the "
+    "distance of the tokens' distribution at the time t from one point.",
 )
 
 # -- the circle --------------------------------------------------------------------------------------------
@@ -150,17 +148,16 @@ own_circle_three = proved(
     given=("beta >= -2/3", "u > 0", "u <= 1"),
     arrays={"beta": "", "u": ", > 0, <= 1"},
     title="Three tokens on the circle, attention not normalised",
-    source=f"{OWN}, beside {POLYANSKIY}, who show for every number of tokens that they meet if β ≥ −0.16 and, for "
-    "some number, do not if β < −2/3; read in the abstract",
+    source=f"{OWN}, beside {POLYANSKIY}, who show for every number of tokens that they meet from almost every start "
+    "if β ≥ −0.16 and, for some number, do not if β < −2/3; read in the abstract",
     draws=(draw_triangles,),
     # Nearly equilateral, at the least β: both terms nearly cancel.
     extremal=written("nearly equilateral", {"beta": -2 / 3 + 2.0**-20, "u": 1 - 2.0**-8}),
     sharp=True,
     share=0.3,
-    notes="The flow is that of V = I, logits β⟨x_i, x_j⟩, attention not normalised. The claim is strict for u < 1: no "
-    "triangle with two gaps of cosine −u/2 rests before it is equilateral. So three tokens meet from almost every start "
-    "if β > −2/3. If β < −2/3 the equilateral triangle attracts those of an open set. Whether more than three tokens "
-    "meet for −2/3 < β < −0.16 we have not decided.",
+    notes="The flow is that of V = I and logits β⟨x_i, x_j⟩. The claim is strict for u < 1: three tokens with two "
+    "gaps of cosine −u/2 do not rest. So they meet from almost every start if β > −2/3; if β < −2/3 the equilateral "
+    "triangle attracts an open set of starts.",
 )
 
 # -- frozen tokens -----------------------------------------------------------------------------------------
@@ -199,9 +196,9 @@ own_frozen_sign = proved(
     draws=(draw_separations,),
     share=0.1,
     notes="With s = β^{−1/2} = πw, frozen tokens more than cs apart, c = b + 1 + 2ε, and N the sum of all weights, "
-    "the theorem asks for Nh((c − 1 − 2ε)s) < h(εs) and prints Ng((c − 2ε)s) < g(εs), g = h′, where the proof needs "
-    "−N. As 33/25 < 8/5, the first condition implies the second with the minus sign, for c ≥ 2 + 2ε, ε ≤ 2/5 and (c − "
-    "2ε)s ≤ π, which is so where there are two frozen tokens: there the sign does not matter.",
+    "the theorem asks for Nh((c − 1 − 2ε)s) < h(εs) and, as quoted, Ng((c − 2ε)s) < g(εs), g = h′, where the proof "
+    "needs −N. As 33/25 < 8/5, the first condition implies the second with −N if c ≥ 2 + 2ε, ε ≤ 2/5 and (c − 2ε)s ≤ "
+    "π. The last is so where there are two frozen tokens.",
 )
 
 # -- between two steps -------------------------------------------------------------------------------------
@@ -223,10 +220,9 @@ own_off_grid = proved(
     "Ce^{CT}η(T + 1)max(η, α), η the step, L the depth, T = ηL, α the scale of the noise, uniformly on [0, T]",
     draws=(draw_steps,),
     share=0.3,
-    notes="One token on the circle, a head that turns it with speed 1, no noise, α = 0, T = η: halfway the limit "
-    "has turned by η/2, the chain, constant between its layers, not at all. So a coordinate differs by "
-    "sin(η/2) ≥ η/2 − η³/48, more than the rate with any C where η is small. At the times of the layers such a "
-    "head keeps the rate: there the angles differ by η − arctan η ≤ η³/3 a layer.",
+    notes="One token on the circle, a head that turns it with speed 1, no noise, T = η: halfway the limit has turned "
+    "by η/2, the chain, constant between its layers, not at all, so a coordinate differs by sin(η/2) ≥ η/2 − η³/48. "
+    "At the times of the layers this head keeps the rate.",
 )
 
 # -- words for claims about any flow -----------------------------------------------------------------------

@@ -63,9 +63,8 @@ own_gamma_free_one_head = ours(
     supremum="sqrt(16/27)",
     share=0.1,
     cost=3,
-    notes="Tokens e_0, e_1, −e_2, −e_3 and many tokens 0, W_QK = w e_0(e_1 + e_2 + e_3)ᵀ, W = I, and a query bias "
-    "that sends q to 1/3 on each of e_1, −e_2, −e_3: as w → 0 and the number of tokens 0 grows the ratio of the two "
-    "sides tends to √(16/27).",
+    notes="On tokens e_0, e_1, −e_2, −e_3 and N tokens 0, W_QK = w e_0(e_1 + e_2 + e_3)ᵀ, W = I, and a query bias "
+    "that sends q to 1/3 on each of e_1, −e_2, −e_3, the ratio of the two sides tends to √(16/27) as w → 0 and N → ∞.",
 )
 
 own_gamma_free_sharp = ours(

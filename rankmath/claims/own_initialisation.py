@@ -53,9 +53,6 @@ own_gaussian_length = proved(
     # One dimension, t = 0, where the bound is farthest from 1, and many dimensions.
     extremal=written("by hand", {"k": 1, "t": 0}, {"k": 4096, "t": math.sqrt(2)}),
     share=0.1,
-    notes="With it, for attention alone at initialisation, without mask and positions: with independent Gaussian "
-    "weights of mean 0 and variance 1/d (queries and keys, d × d_qk) and σ²/d (values W, d × d), H "
-    "heads, L layers, n ≥ 2 tokens and biases that are fixed, and t > 0, with probability at least 1 − HL n⁴ "
-    "e^{−t²/2}/4 every layer has Δ' ≤ Hσ(1 + t/√d)Δ tanh(t(1 + t/√d_qk)Δ²/(4d)), Δ and Δ' the ℓ₂ diameters before "
-    "and after it: tokens collapse where Hσt(1 + t/√d)(1 + t/√d_qk)Δ² < 4d at the start.",
+    notes="With it proofs/own_initialisation.tex bounds the diameters under attention alone with independent Gaussian "
+    "weights.",
 )

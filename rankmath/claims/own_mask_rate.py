@@ -110,9 +110,9 @@ own_mask_rate = proved(
     draws=(draw_masks,),
     extremal=written("given", {"G": [[1, 0], [1, 1]]}),
     share=0.3,
-    notes="With self-loops the trace is above 1 unless every token sees every token. So with equal logits "
-    "and W = I a layer multiplies the residual in the end by the second modulus |λ₂| ≥ (Σ 1/deg_i − 1)/(n − 1) "
-    "> 0, in the geometric mean, for almost every start. Two causal tokens are an equality.",
+    notes="So where logits are equal, W = I, and the mask has self-loops but not all pairs, a layer multiplies the "
+    "residual in the end by |λ₂| ≥ (Σ 1/deg_i − 1)/(n − 1) > 0, in the geometric mean, for almost every start. Two "
+    "causal tokens are an equality.",
 )
 
 own_mask_rate_symmetric = proved(
@@ -126,12 +126,10 @@ own_mask_rate_symmetric = proved(
     draws=(draw_weights,),
     extremal=written("two tokens", {"K": [[3, 1], [1, 1]]}),
     share=0.3,
-    notes="Entries of K are e^logit on an edge and 0 elsewhere. The left side is the sum of λ_k², k ≥ 2, of the "
-    "eigenvalues besides λ_1 = 1, all real, so it is positive where an edge is missing, as K has rank two or more "
-    "there: λ₂ ≠ 0 for symmetric logits, such as those of equal tokens with ALiBi by distance, or with rotary "
-    "positions and equal weights and biases of queries and keys, under every incomplete undirected mask with "
-    "self-loops. So with W = I and one such layer repeated a layer multiplies the residual in the end by |λ₂| > 0, in "
-    "the geometric mean, for almost every start. Two tokens are an equality.",
+    notes="Entries of K are e^logit on an edge and 0 elsewhere. The left side is the sum of λ_k² over the eigenvalues "
+    "besides λ_1 = 1, all real, and positive where an edge is missing: with fixed logits and W = I a layer then "
+    "multiplies the residual in the end by |λ₂| > 0, in the geometric mean, for almost every start. Two tokens are an "
+    "equality.",
 )
 
 unstated_mask_dichotomy = refuted(
@@ -144,8 +142,7 @@ unstated_mask_dichotomy = refuted(
     draws=(draw_forgetful,),
     share=0.02,
     notes="[[1/2, 1/2, 0], [1/6, 1/6, 2/3], [1/3, 1/3, 1/3]]: token 0 does not see token 2, and every start is "
-    "at consensus after two layers. It holds wherever Σ_i P_ii ≠ 1, for equal logits, for symmetric ones under an "
-    "undirected mask (own:mask-rate-symmetric), and under a mask whose only cycles are self-loops, such as the "
-    "causal one: there the eigenvalues are the P_ii. Three tokens are the least: for two, λ₂ is P_00 + P_11 − 1, "
-    "and an incomplete mask makes one of them 1.",
+    "at consensus after two layers. It holds for two tokens, wherever Σ_i P_ii ≠ 1, for equal logits, for "
+    "symmetric ones under an undirected mask (own:mask-rate-symmetric), and under a mask whose only cycles are "
+    "self-loops.",
 )

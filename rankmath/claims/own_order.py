@@ -30,8 +30,7 @@ own_order = ours(
     given=("heads == 1", "n >= 2", "all_l(definite(W_QK[l,0]))", f"all_l({_LOWER} > 0)"),
     title="Cubic bounds on both sides, layer by layer",
     draws=(draw_definite,),
-    notes="Where besides the values are invertible, the tokens are not all equal and the spectral norms of values "
-    "and W_QK have a product below 4√d_qk/Δ² in every layer, Δ the diameter at the start, collapse is exactly "
-    "cubic: for layers repeated for ever log‖R_{l+1}‖/log‖R_l‖ → 3 follows, R_l the tokens about their mean, "
-    "and the hypothesis with the square root holds from some layer on.",
+    notes="Where besides the values are invertible, the tokens are not all equal and the spectral norms of values and "
+    "W_QK have a product below 4√d_qk/Δ² in every layer, Δ the diameter at the start, the order is three: for these "
+    "layers repeated for ever log‖R_{l+1}‖/log‖R_l‖ → 3, R_l the tokens about their mean.",
 )

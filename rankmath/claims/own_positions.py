@@ -127,7 +127,6 @@ own_transport = Statement(
     draws=_draws(KINDS),
     extremal=meeting_tokens,
     sharp=True,
-    notes="Positions, caps and norms of queries and keys enter through the attention alone.",
 )
 
 own_transport_skip = Statement(
@@ -152,8 +151,8 @@ own_positions_diameter = Statement(
     draws=_draws(PLAIN),
     extremal=meeting_tokens,
     sharp=True,
-    notes="Without positions and norms queries and keys come together with the tokens, and the bound is of order "
-    "three. With positions it need not fall below a factor a layer.",
+    notes="Without positions and norms the bound is of order three; with positions it need not fall below a factor a "
+    "layer.",
 )
 
 own_consensus_rate = Statement(
@@ -166,9 +165,8 @@ own_consensus_rate = Statement(
     draws=_draws(KINDS),
     extremal=meeting_tokens,
     sharp=True,
-    notes="Where logits are continuous their shift goes to zero with the diameter, and the attention of equal "
-    "tokens, P₀, stays. Its rows agree, and its total variation is 0, where there are no positions and all tokens "
-    "see the same keys.",
+    notes="Where logits are continuous their shift goes to zero as tokens come together at a point. The total "
+    "variation of P₀ is 0 where there are no positions and all tokens see the same keys.",
 )
 
 own_second_token = Statement(
@@ -181,9 +179,8 @@ own_second_token = Statement(
     draws=_draws(CAUSAL),
     extremal=nearly_scaled,
     sharp=True,
-    notes="Both are equalities where every sum of P_11 W over heads is a multiple of an orthogonal matrix. With "
-    "one head and W = 1 the distance of the first two tokens is multiplied by P_11 a layer, whatever the logits. "
-    "Tokens are counted from 0.",
+    notes="Both are equalities where every sum of P_11 W over heads is a multiple of an orthogonal matrix. With one "
+    "head and W = 1 the distance is multiplied by P_11 a layer, whatever the logits.",
 )
 
 own_consensus_second = Statement(
@@ -198,9 +195,8 @@ own_consensus_second = Statement(
     draws=_draws(CAUSAL, ((2, 2, 1, 1), (3, 4, 1, 1), (4, 2, 1, 2))),
     extremal=nearly_scaled,
     notes="With W = 1 and no bias the first token never moves, and where one layer with continuous logits is repeated "
-    "on first two tokens that differ the rate is the share that the second gives itself at consensus: 1/2 without "
-    "positions, 1/(1 + exp(g(1) − g(0))) with relative ones, g(s) the logit of the first token with itself at distance "
-    "s.",
+    "on first two tokens that differ the rate is the share that the second gives itself at consensus, 1/2 without "
+    "positions.",
 )
 
 own_pre_norm_diameter = Statement(
@@ -213,7 +209,6 @@ own_pre_norm_diameter = Statement(
     draws=_draws(KINDS, log_scale=(-2.0, -0.7), skip=2.0, norm="rms", norm_at="before"),
     extremal=against_the_skip("rms"),
     sharp=True,
-    notes="g W is diag(g)W, g the gain, τ the largest total variation of two rows; ρ counts the ε of the RMSNorm.",
 )
 
 own_consensus_derivative = Statement(
@@ -223,9 +218,8 @@ own_consensus_derivative = Statement(
     title="Derivative of attention at consensus",
     **_PROVED | {"share": 0.1},
     draws=_draws(KINDS),
-    notes="The shift of the logits goes to zero with the tokens' differences where logits are continuous, so what "
-    "is left out is smaller than the differences: the sum is the derivative. One head with an invertible W: it is "
-    "0 on differences only where the rows of P₀ agree, the attention if all tokens were the first.",
+    notes="Where logits are continuous the shift goes to zero as tokens come together at a point, so Σ_h P₀(X − C)W "
+    "is the derivative there.",
 )
 
 own_consensus_spectrum = Statement(
@@ -237,14 +231,9 @@ own_consensus_spectrum = Statement(
     **_PROVED | {"share": 0.1, "source": f"{OWN}; both bounds are classical"},
     truth="proofs/own_mask_rate.tex",
     draws=_draws(KINDS[:-1], ((3, 4, 1, 1), (4, 2, 1, 2))),
-    notes="|λ₂(P₀)| at the limit is the factor of a layer in the end, in the geometric mean, where one layer of "
-    "one head with W = 1, no bias and logits that are analytic in the tokens is repeated, for almost every start "
-    "near a consensus where 0 < |λ₂(P₀)| < 1 (proofs/own_mask_rate.tex). Both bounds hold for every "
-    "row-stochastic matrix and are classical; for two tokens all three numbers agree. Balls know "
-    "which shares are equal, and that rows sum to one. Up to 16 tokens they decide the equalities that follow from "
-    "this alone (two tokens, or relative positions under a causal window of two), and all those without positions "
-    "where strong components of the mask have at most eight tokens; others, as where only products of shares show "
-    "them, may stay undecided.",
+    notes="Where one layer of one head with W = 1, no bias and logits that are analytic in the tokens is repeated, a "
+    "layer multiplies the residual by |λ₂(P₀)| at the limit, in the geometric mean over all layers, for almost every "
+    "start near a consensus where 0 < |λ₂(P₀)| < 1 (proofs/own_mask_rate.tex).",
 )
 
 own_causal_rate = Statement(
@@ -257,10 +246,9 @@ own_causal_rate = Statement(
     **_PROVED | {"share": 0.1},
     draws=_draws(CAUSAL, ((2, 2, 1, 1), (3, 4, 1, 2), (4, 2, 1, 2))),
     notes="Where one layer with W = 1, no bias and logits that are Lipschitz on bounded sets is repeated, the "
-    "shifts are summable: up to constants and a power of L the distance from the first token lies between the "
-    "L-th powers of two shares at consensus, that of the second token (if it differs from the first) and the "
-    "largest beside the first token's. They agree for relative positions and for none (own:relative-shares), and "
-    "then the power of L is not needed.",
+    "distance from the first token lies, up to constants and a power of L, between the L-th powers of two shares at "
+    "consensus: that of the second token, if it differs from the first, and the largest beside the first token's. "
+    "They agree for relative positions and for none (own:relative-shares).",
 )
 
 own_relative_shares = Statement(
@@ -270,9 +258,9 @@ own_relative_shares = Statement(
     title="Attention of later tokens to themselves at consensus: relative positions, causal mask",
     **_PROVED | {"share": 0.1},
     draws=_draws(CAUSAL[1:2], ((3, 2, 2, 1), (4, 2, 1, 2))),
-    notes="What token i gives itself is 1/Σ exp(g(s) − g(0)) over s = 0, …, i, g(s) the logit of equal tokens at "
-    "distance s. The same holds for rotary positions whose angles are proportional to the place, and for none. So "
-    "the second token has the largest share after the first, p = 1/(1 + exp(g(1) − g(0))).",
+    notes="Token i gives itself 1/Σ exp(g(s) − g(0)) over s = 0, …, i, g(s) the logit of equal tokens at distance s; "
+    "so the second token has the largest share after the first. The same holds for rotary positions whose angles are "
+    "proportional to the place, and for none.",
 )
 
 own_shrinking_values = Statement(
@@ -283,8 +271,7 @@ own_shrinking_values = Statement(
     title="Rotary positions without a mask: collapse with shrinking values",
     **_PROVED | {"share": 0.1},
     draws=_draws(PLAIN[:1]),
-    notes="With rotations a key bias does not cancel: b_K = 0 is needed too, as c asks. For 0 < s < 1 the bound is "
-    "neither exponential nor doubly exponential in L.",
+    notes="With rotations a key bias does not cancel: b_K = 0 is needed too, as c asks.",
 )
 
 own_pre_norm_depth = Statement(
@@ -308,8 +295,7 @@ own_pre_norm_depth = Statement(
     draws=_draws(
         (*PLAIN[:2], *KINDS[3:]), ((2, 2, 1, 2), (3, 2, 1, 3)), tokens=long_tokens, values=(0.5, 0.1), **_NORMED
     ),
-    notes="The powers of L have the exponents −ν/c and ν/c, c the growth of the least root mean square a layer. "
-    "Tokens of length proportional to L then have a relative diameter between the powers −1 − ν/c and −1 + ν/c.",
+    notes="So the diameter lies, up to factors that do not depend on L, between the powers −ν/c and ν/c of L.",
 )
 
 own_pre_norm_power = Statement(
@@ -329,11 +315,11 @@ own_pre_norm_power = Statement(
     title="RMSNorm before causal attention: power of the depth, values a multiple of the identity",
     **_PROVED | {"share": 0.1},
     draws=_draws(CAUSAL[:2], ((3, 2, 1, 1), (4, 2, 1, 2)), tokens=longer_and_longer, values=(1.0, 0.0), **_NORMED),
-    notes="With the second token's own root mean square in the place of the least and the largest it is an "
-    "equality. One layer repeated, ε = 0, diag(g)W = w·1 with w > 0, logits that are Lipschitz in the normed "
-    "tokens, first two tokens that are independent with a positive inner product: the angle falls like the power "
-    "p − 1 of L, p the share that the second token gives itself at consensus: L^(−1/2) without positions. A first "
-    "token 0 stays 0; there the formula holds for the length of the second token, and is not evaluated.",
+    notes="With the second token's own root mean square in the place of the least and the largest it is an equality. "
+    "One layer repeated, ε = 0, diag(g)W = w·1 with w > 0, logits that are Lipschitz in the normed tokens, first two "
+    "tokens that are independent with a positive inner product: their angle falls like the power p − 1 of L, p the "
+    "share that the second gives itself at consensus, 1/2 without positions. Not evaluated where the first token is "
+    "0.",
 )
 
 _LENGTH = "a = sqrt(sum(x[i]**2 for i in range(len(x)))/len(x))"
@@ -407,11 +393,11 @@ own_pre_norm_symmetric = proved(
     extremal=nearly_one_value,
     sharp=True,
     share=0.3,
-    notes="One layer repeated, skip 1, one head, no bias, ε = 0, logits that are Lipschitz in the normed tokens, V = "
-    "diag(g)W symmetric, positive semidefinite, with the largest eigenvalue μ > 0; the first token a positive multiple "
-    "of a unit eigenvector u of μ, the second independent of it with a positive inner product, p its share at "
-    "consensus. Then the angle is, up to a factor that converges to a positive number, the power pσ/μ − 1 of L, σ the "
-    "largest eigenvalue on which the second token has a part beside u. For σ = μ it is that of own:pre-norm-power.",
+    notes="One layer with RMSNorm and a causal mask repeated, skip 1, one head, no bias, no offset, ε = 0, logits "
+    "that are Lipschitz in the normed tokens, V = diag(g)W symmetric, positive semidefinite, with the largest "
+    "eigenvalue μ > 0; the first token a positive multiple of a unit eigenvector u of μ, the second independent of it "
+    "with a positive inner product, p its share at consensus. Then the angle, divided by the power pσ/μ − 1 of L, "
+    "converges to a positive number, σ the largest eigenvalue on which the second token has a part beside u.",
 )
 
 unstated_diameter_rotary = refuted(
@@ -425,6 +411,5 @@ unstated_diameter_rotary = refuted(
     exhibit=quarter_turn,
     share=0.1,
     notes="Two tokens (1, ±1/128), weights 1, and the second place turned by a right angle: the attention at "
-    "consensus has unequal rows, so the diameter is multiplied by a factor that does not fall with it. What holds "
-    "is own:positions-diameter.",
+    "consensus has unequal rows. What holds is own:positions-diameter.",
 )

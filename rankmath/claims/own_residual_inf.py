@@ -26,6 +26,6 @@ own_residual_inf = ours(
     sharp=True,
     share=0.2,
     cost=3,
-    notes="Tokens collapse, doubly exponentially, where ωr² < √d_qk, r the residual of the input, ω over all layers; "
-    "else the bound need not fall.",
+    notes="Where 0 < ωr² < √d_qk, ω over all layers and r the residual of the input, it falls doubly exponentially "
+    "with depth.",
 )

@@ -71,9 +71,9 @@ own_merge_time = proved(
     extremal=written("by hand", *({"beta": beta, "u": 0.5, "v": v} for beta, v in _WAYS)),
     sharp=True,
     share=0.02,
-    notes="The theorem, as a public formalisation, fxeqxmulfx/transformer, quotes it, rescales time by dt = "
-    "e^{β(1 − u)} ds, u the cosine of the pair at the start, and says that as β grows the pair follows y_i' = "
-    "P_{y_i} y_j and merges in finite rescaled time. In that time a pair of one mass comes from u to any v < 1 "
-    "within O(1/β), while y_i' = P_{y_i} y_j takes (artanh v − artanh u)/2, 0.384 from 60° to 30°, and never merges. "
-    "With dt = e^{β(1 − c)} ds, c the cosine at the time, such a pair does follow it.",
+    notes="The theorem, as a public formalisation, fxeqxmulfx/transformer, quotes it, rescales time by dt = e^{β(1 − "
+    "u)} ds, u the cosine of the pair at the start, and says that as β grows the pair follows y_i' = P_{y_i} y_j and "
+    "merges in finite rescaled time. In that time a pair of one mass comes from u to any v < 1 within O(1/β), while "
+    "y_i' = P_{y_i} y_j takes (artanh v − artanh u)/2, 0.384 from 60° to 30°, and never merges. With dt = e^{β(1 − "
+    "c)} ds, c the cosine at the time, such a pair does follow it as β grows.",
 )

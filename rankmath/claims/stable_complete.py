@@ -106,7 +106,6 @@ own_stable_complete = ours(
     exhibit=partial(exhibit_equilibrium, "own:stable-complete", tokens=3),
     share=0.015,
     cost=3,
-    notes="Drawn and proved for n = d = 2, …, 7; exhibited: n = 3.",
 )
 
 wu2024_conjecture = refuted(
@@ -120,7 +119,7 @@ wu2024_conjecture = refuted(
     draws=(partial(draw_stable_complete, tokens=2),),
     exhibit=partial(exhibit_equilibrium, "wu2024:conjecture"),
     share=0.0025,
-    notes="See own:stable-complete.",
+    notes="See own:stable-complete-every-n.",
 )
 
 
@@ -183,6 +182,5 @@ unstated_ln_sphere = refuted(
     draws=(draw_resting,),
     exhibit=exhibit_resting,
     share=0.05,
-    notes="Drawn: rational equilibria under causal masks; exhibited: one that attracts a neighbourhood. Without a mask "
-    "uniform attention makes all tokens equal in one layer, and other attention need not (own:stable-complete).",
+    notes="Without a mask: own:stable-complete.",
 )

@@ -88,7 +88,7 @@ own_stable_causal_every_n = ours(
     exhibit=partial(_shown, "own:stable-causal-every-n", causal_design, 4),
     share=0.01,
     cost=2,
-    notes="All eigenvalues are below 1; their largest is max μ_{k+1}/μ_k, which may be any number in (0, 1). " + _MAP,
+    notes="All eigenvalues are below 1; their largest is max μ_{k+1}/μ_k. " + _MAP,
 )
 
 
@@ -198,8 +198,8 @@ own_stable_complete_every_n = ours(
     exhibit=partial(_shown, "own:stable-complete-every-n", path_design, 8),
     share=0.005,
     cost=3,
-    notes="Answers the open question of Wu et al. for every n ≥ 2, with a spectral radius within 2⁻²⁴ of any "
-    "number in (0, 1); the gap of the logits is explicit in the proof.",
+    notes="Wu et al. leave open whether undirected masks have equilibria of rank above one: the complete mask has, for "
+    "every n ≥ 2.",
 )
 
 own_stable_every_rank = ours(
@@ -279,9 +279,8 @@ wu2024_3_measure = proved(
     exhibit=partial(_shown, "wu2024:3-measure", causal_design, 3),
     share=0.005,
     cost=2,
-    notes="The printed proof rests on Lemma 13, which is false for d ≥ 4 as we read it (wu2024:L13); "
-    "own:stable-causal-every-n proves it. A ball of starts has positive measure. Here d = n; with item 1, in every "
-    f"dimension from 2 on, it is wu2024:3-whole. {_MAP}",
+    notes="The printed proof rests on Lemma 13 (wu2024:L13). A ball of starts has positive measure. Here d = n; every "
+    f"dimension from 2 on is wu2024:3-whole. {_MAP}",
 )
 
 
@@ -325,8 +324,8 @@ wu2024_3_whole = proved(
     draws=(draw_sizes,),
     share=0.004,
     cost=6,
-    notes="For every number of tokens and every dimension from 2 on. A ball of starts has positive measure, so k = 2 "
-    f"is item 2. Item 1 for the weights of the paper is wu2024:3. {_MAP}",
+    notes="A ball of starts has positive measure, so k = 2 is item 2. Item 1 for the weights of the paper is wu2024:3. "
+    f"{_MAP}",
 )
 
 
@@ -402,6 +401,6 @@ own_no_stable_orthogonal = ours(
     title="Equilibria under orthogonal values, tokens up to the dimension",
     draws=(draw_orthogonal,),
     share=0.01,
-    notes="So no equilibrium of rank above one attracts a neighbourhood there; see own:hemisphere, own:full-rank. "
-    "μ is the Frobenius norm of the tokens about their mean.",
+    notes="So no equilibrium of unequal tokens attracts a neighbourhood there. μ is the Frobenius norm of the tokens "
+    "about their mean.",
 )

@@ -44,6 +44,5 @@ own_dispersion = proved(
     draws=(draw_rows,),
     extremal=written("given", *_APART),
     sharp=True,
-    notes="The first is attained where all logits but the largest are equal, the second where all but the least "
-    "are. At a temperature T the range osc(c) is divided by T.",
+    notes="The first is attained where all logits but the largest are equal, the second where all but the least are.",
 )

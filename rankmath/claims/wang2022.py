@@ -103,8 +103,7 @@ wang2022_1 = refuted(
     draws=(partial(draw_signals, blind=True), partial(draw_signals, blind=False)),
     # Az = z/6, and the ratio is 5 at every step.
     exhibit={"A": _TWO_ROWS, "z": [2, -3], "pi": stationary(_TWO_ROWS)},
-    notes="True for every z outside the hyperplane of stationary mean 0: wang2022:1-repaired. A positive "
-    "row-stochastic matrix is the softmax of its logarithm.",
+    notes="What is true: wang2022:1-repaired. A positive row-stochastic matrix is the softmax of its logarithm.",
 )
 
 wang2022_1_repaired = proved(
@@ -117,6 +116,5 @@ wang2022_1_repaired = proved(
     source=f"{OWN}, after Theorem 1 of {WANG}",
     draws=(draw_near_absorbing, partial(draw_signals, blind=False)),
     sharp=True,
-    notes="‖HC[A^t z]‖/‖DC[A^t z]‖ ≤ β/(2(|πᵀz| − (1 − 1/n)β)), where the bracket is positive: β = δ(A)^t osc(z) → 0, "
-    "δ(A) Dobrushin's coefficient, so the ratio tends to 0.",
+    notes="So the quotient of the two squared norms tends to 0 as t grows, wherever πᵀz ≠ 0.",
 )

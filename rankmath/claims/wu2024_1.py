@@ -98,9 +98,6 @@ wu2024_1 = proved(
     compare=gain_of_contraction,
     sharp=True,
     cost=2,
-    notes="ε is a lower bound of every attention weight on an edge, from the logits alone; the least "
-    "weight itself may "
-    "take its place.",
 )
 
 wu2024_1_doeblin = proved(

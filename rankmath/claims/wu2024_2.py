@@ -109,7 +109,7 @@ _SPHERE = (
 # Unit tokens have bounded logits where the weights are bounded.
 _BOUNDED = (
     "Tokens collapse where least stays above a positive number in all layers, as it does where W_QK/√d_qk and "
-    "W_K b_Qᵀ/√d_qk are bounded; where logits sharpen with depth they need not."
+    "W_K b_Qᵀ/√d_qk are bounded."
 )
 _CONNECTED = (*_SPHERE, "quasi_strongly_connected()")
 
@@ -124,7 +124,7 @@ own_full_rank = proved(
     extremal=close_pair,
     sharp=True,
     share=0.25,
-    notes=f"Strong connectivity is not needed. {_BOUNDED}",
+    notes=_BOUNDED,
 )
 
 wu2024_2 = proved(
@@ -139,7 +139,7 @@ wu2024_2 = proved(
     },
     given=(*_SPHERE, "strongly_connected()", "n <= d", "gram_height(X[0]) > 0", "n*min_l(epsilon(P[l,0])) < 1"),
     title="Collapse from full rank, orthogonal values, sphere LayerNorm: the printed rate",
-    source=f"{WU}, Theorem 2: there are C > 0 and ε > 0 with Nε < 1 such that μ(X(t)) ≤ C(1 − Nε^{{2r}})^{{t/2r}}; "
+    source=f"{WU}, Theorem 2: there are C > 0 and ε > 0 with nε < 1 such that μ(X(t)) ≤ C(1 − nε^{{2r}})^{{t/2r}}; "
     "C explicit by us",
     draws=(partial(draw_sphere, gaussian_tokens, full=True, kinds=("complete", "window", "star")),),
     share=0.25,
@@ -155,7 +155,7 @@ wu2024_2_step = refuted(
     extremal=stars,
     draws=(partial(draw_sphere, orthant_tokens, full=True, layers=1, kinds=("complete", "star")),),
     share=0.05,
-    notes="Decided for masks of radius 1. With the diameter of the mask in place of the radius the step is right.",
+    notes="With the diameter of the mask in place of the radius the step is right.",
 )
 
 wu2024_cor1 = proved(
@@ -169,7 +169,7 @@ wu2024_cor1 = proved(
     extremal=meeting_at_the_hub,
     sharp=True,
     share=0.25,
-    notes=f"φ is the least cosine of two tokens of the input, 1 − φ = Δ₂²/2. {_BOUNDED}",
+    notes=f"φ is the least cosine of two tokens of the input. {_BOUNDED}",
 )
 
 wu2024_cor1_step = proved(
@@ -183,7 +183,7 @@ wu2024_cor1_step = proved(
     extremal=meeting_at_the_hub,
     sharp=True,
     share=0.25,
-    notes="1 − φ = Δ₂²/2; stated for the first r layers, since any layer may be the first.",
+    notes="φ is the least cosine of two tokens, 1 − φ = Δ₂²/2; any layer may be the first.",
 )
 
 wu2024_cor1_centers = proved(
@@ -197,8 +197,8 @@ wu2024_cor1_centers = proved(
     "every center counts; with R steps in which all tokens see each of them, and the constant, by us",
     draws=(partial(draw_sphere, orthant_tokens, full=False),),
     share=0.25,
-    notes="The step behind it is false with the radius in place of R: wu2024:2-step, where all tokens are centers. "
-    f"One center is wu2024:cor1. φ is the least cosine of two tokens of the input, 1 − φ = Δ₂²/2. {_BOUNDED}",
+    notes="With the radius in place of R the step behind it is false: wu2024:2-step. φ is the least cosine of two "
+    f"tokens of the input. {_BOUNDED}",
 )
 
 wu2024_pre_ln = proved(
@@ -213,9 +213,8 @@ wu2024_pre_ln = proved(
     "is ours",
     draws=(partial(draw_sphere, orthant_tokens, full=False),),
     share=0.25,
-    notes="X(t + 1) = A(LN(X(t)))LN(X(t))W makes LN(X(t)) the sequence with LayerNorm behind, so every statement "
-    "on "
-    f"directions, ranks and equilibria is the same. X^0 and φ are those of the input after its LayerNorm. {_BOUNDED}",
+    notes="Divided by their norms these tokens are those with LayerNorm behind. X^0 and φ, the least cosine of two "
+    f"tokens, are those of the input after its LayerNorm. {_BOUNDED}",
 )
 
 own_hemisphere = ours(

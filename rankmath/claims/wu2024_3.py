@@ -70,5 +70,5 @@ wu2024_3 = proved(
     exhibit=exhibit_every_rank,
     share=0.03,
     cost=2,
-    notes="LN is the division of every token by its norm.",
+    notes="So X = LN(AXW_V), LN the division of every token by its norm.",
 )

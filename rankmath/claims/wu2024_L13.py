@@ -167,5 +167,5 @@ wu2024_L13_repaired = proved(
     source=f"{OWN}, after Lemma 13 of Wu, Ajorlou, Wang, Jegelka and Jadbabaie 2024",
     draws=(partial(draw_vectors, repaired=True),),
     share=0.1,
-    notes="Two coordinates are always log-concave, so dimension 3 needs neither hypothesis, and x_2 may be positive.",
+    notes="In dimensions 2 and 3 log-concavity asks for nothing.",
 )

@@ -117,6 +117,5 @@ wu2024_anisotropy = proved(
     draws=(draw_anisotropy,),
     extremal=barely_wide,
     share=0.5,
-    notes="The number n of tokens and the rank k, 2 ≤ k ≤ n, are given beside w. "
-    "With m = n − k + 1 it says ‖X‖_F²/‖X‖₂² ≤ n/(n − (m² + k − 2)/w²); at full rank n/(n − (n − 1)/w²).",
+    notes="n and k, 2 ≤ k ≤ n, are given beside w. So ‖X‖_F²/‖X‖₂² ≤ n/(n − (m² + k − 2)/w²), m = n − k + 1.",
 )

@@ -99,9 +99,10 @@ _DRAWS = {
 _REACH = {"eps": "least_within(P, w)", "reach": "-floor(-(n - 1)/(w - 1))"}
 _READ = "from third-party text, which counts tokens from 1"
 _BOUNDED = (
-    "ε is the least attention over all layers: attention goes there with depth where it stays above a positive "
-    "number, as it does where logits are bounded; where they sharpen with depth it need not."
+    "Where ε stays above a positive number, as with bounded logits, the weight behind the first token tends to 0 "
+    "with depth."
 )
+_BEHIND = _BOUNDED.replace("first token", "prefix")
 
 wu2025_4_1 = proved(
     "wu2025:4.1",
@@ -110,7 +111,7 @@ wu2025_4_1 = proved(
     where={"eps": "least_within(P, n)"},
     arrays={"P": "t n n, stochastic"},
     title="Attention to the first token under the causal mask, as we read it",
-    source=f"{WU_BIAS}, Theorem 4.1, {_READ}: C(1 - (j - 1)ε)^t; that C = 1 will do is ours",
+    source=f"{WU_BIAS}, Theorem 4.1, {_READ}: C(1 - (j - 1)ε)^t after t + 1 layers; that C = 1 will do is ours",
     draws=_DRAWS["causal"][::-1],
     share=0.25,
     notes=_BOUNDED,
@@ -123,13 +124,11 @@ wu2025_4_2 = proved(
     where=_REACH,
     arrays={"P": "t n n, stochastic", "w": ", whole, >= 2"},
     title="Attention to the first token under a sliding window, as we read it",
-    source=f"{WU_BIAS}, Theorem 4.2, {_READ}: C(1 - (j - 1)ε^r)^(t/2r); that C = (1 - (j - 1)ε^r)^(-1/2) will do "
-    "is ours",
+    source=f"{WU_BIAS}, Theorem 4.2, {_READ}: C(1 - (j - 1)ε^r)^(t/2r) after t + 1 layers, r the reach; "
+    "that C = (1 - (j - 1)ε^r)^(-1/2) will do is ours",
     draws=_DRAWS["window"][::-1],
     share=0.25,
-    notes="C = 1 will do too: a row that sees a token from number 1 on gives another one at least ε, so no share "
-    "is above 1 − ε, and (1 − ε)² ≤ 1 − (i + 1)ε^r where there are fewer than r ≥ 2 layers, r the reach. "
-    f"{_BOUNDED}",
+    notes=_BOUNDED,
 )
 
 own_position_bias = proved(
@@ -143,8 +142,7 @@ own_position_bias = proved(
     draws=_DRAWS["window"],
     sharp=True,
     share=0.6,
-    notes="The weight on all tokens from number i + 1 on, not on one alone; w = n is the causal mask, where it is "
-    f"attained. {_BOUNDED}",
+    notes=f"Attained under the causal mask, w = n. {_BOUNDED}",
 )
 
 wu2025_4_3 = proved(
@@ -154,11 +152,11 @@ wu2025_4_3 = proved(
     where={"eps": "least_prefixed(P, prefix)"},
     arrays={"P": "t n n, stochastic", "prefix": ", whole, >= 1"},
     title="Attention to the prefix under a prefix mask, as we read it",
-    source=f"{WU_BIAS}, Theorem 4.3, {_READ}: C(1 - (j - K)ε)^t beyond the prefix, a positive limit inferior on it",
+    source=f"{WU_BIAS}, Theorem 4.3, {_READ}: C(1 - (j - K)ε)^t after t + 1 layers beyond the prefix of K tokens, "
+    "a positive limit inferior on it",
     draws=_DRAWS["prefix"][::-1],
     share=0.25,
-    notes="It says for every depth that the weight on the prefix is positive; that it is at least ε at all of them, as "
-    f"a positive limit inferior needs, is own:position-bias-prefix. {_BOUNDED}",
+    notes=f"That the prefix keeps ε at every depth is own:position-bias-prefix. {_BEHIND}",
 )
 
 own_position_bias_prefix = proved(
@@ -172,8 +170,7 @@ own_position_bias_prefix = proved(
     draws=_DRAWS["prefix"],
     sharp=True,
     share=0.6,
-    notes="The factor counts all tokens before number prefix + i, not only those after the prefix; and every token of "
-    f"the prefix keeps ε at every depth. {_BOUNDED}",
+    notes=_BEHIND,
 )
 
 # -- decay with distance (ALiBi) ---------------------------------------------------------------------------
@@ -228,7 +225,6 @@ wu2025_4_4 = proved(
     source=f"{WU_BIAS}, Lemma 4.4 on ALiBi, {_READ}; for all tokens but the first, which sees itself alone",
     draws=(draw_decay,),
     share=0.5,
-    notes="For the first token the constant would have to be 1.",
 )
 
 own_decay = proved(
@@ -241,7 +237,7 @@ own_decay = proved(
     draws=(draw_decay,),
     share=0.5,
     sharp=True,
-    notes="Attained for every i and j; for the first token, which sees itself alone, it is always an equality.",
+    notes="Attained for every i and j.",
 )
 
 
@@ -279,6 +275,6 @@ folk_alibi_theta = refuted(
     share=0.2,
     # Too little is left after 52 layers.
     exhibit={"a": Fraction(1, 2), "c": Fraction(1, 10**9), "t": _too_deep(Fraction(1, 2), Fraction(1, 10**9))},
-    notes="The order is one with some constant c, and there is none: at distance 0 it would be that of 1, but every c "
-    "fails, for every a, from some depth on. How fast attention leaves is own:position-bias.",
+    notes="At distance 0 the order would be that of 1, but after t layers (1 + a)^(−t) is kept. Rates: "
+    "own:position-bias.",
 )

@@ -36,8 +36,7 @@ yudin2025_softmax = proved(
     extremal=one_above,
     sharp=True,
     share=0.5,
-    notes="Attained where all shares but the largest are equal. It implies own:softmax-gradient: "
-    "the two largest shares p and q have p(1 − p + q) ≤ 2p(1 − p) ≤ 1/2.",
+    notes="Attained where all shares but the largest are equal. It implies own:softmax-gradient.",
 )
 
 # In dimension one a sparse W_QK is often 0, and the bounds are equalities.
@@ -57,7 +56,7 @@ yudin2025_attention = proved(
     draws=_DRAWS,
     extremal=close_tokens,
     share=0.05,
-    notes="own:attention-shares is sharper, and never more.",
+    notes="own:attention-shares is never more.",
 )
 
 own_attention_shares = proved(
@@ -71,7 +70,6 @@ own_attention_shares = proved(
     extremal=close_tokens,
     sharp=True,
     share=0.05,
-    notes="Never more than yudin2025:attention, because centring does not raise the spectral norm. As tokens "
-    "come together it tends to ‖W‖₂, the norm of the derivative there. For n ≥ 2, W ≠ 0 and W_QK ≠ 0 "
-    "the bound of yudin2025:attention does not, unless they tend to 0.",
+    notes="Never more than yudin2025:attention. As tokens come together at a point it tends to ‖W‖₂, the norm of the "
+    "derivative there.",
 )

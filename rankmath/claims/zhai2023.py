@@ -57,8 +57,8 @@ zhai2023_3_1 = proved(
     draws=(draw_entropies,),
     extremal=one_token_apart,
     sharp=True,
-    notes="In the floor T is n, and s is ‖W‖₂‖XXᵀ‖₂. Attained for every number of tokens and every value of "
-    "‖W‖₂‖XXᵀ‖₂, as the authors say; the proof is ours.",
+    notes="In the floor T is n, and s is ‖W‖₂‖XXᵀ‖₂. Attained for every n and s where d ≥ 2, as the authors say; "
+    "the proof is ours.",
 )
 
 
@@ -82,9 +82,8 @@ folk_entropy_order = refuted(
     draws=(draw_orders,),
     # Below a ten-thousand-millionth of Tσe^(−σ).
     exhibit={"T": 2, "sigma": 60, "c": Fraction(1, 10**10)},
-    notes="In the floor s is σ. The order is one with some constant c, and where the number T of tokens is fixed there "
-    "is none: every c fails from some σ on, for the exponent is σ√(T/(T − 1)), not σ. A constant that asks for more "
-    "than log T is no reading of it. Nothing is said where T grows with σ.",
+    notes="In the floor s is σ. Where T is fixed every c fails from some σ on, for the exponent is σ√(T/(T − "
+    "1)), not σ. Nothing is said where T grows with σ.",
 )
 
 own_entropy_order = proved(
@@ -97,5 +96,4 @@ own_entropy_order = proved(
     title="Order of the least entropy for a fixed number of tokens",
     source=f"{OWN}, after Theorem 3.1 of {ZHAI}",
     draws=(draw_orders,),
-    notes="In the floor s is σ.",
 )

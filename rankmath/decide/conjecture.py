@@ -27,7 +27,19 @@ from rankmath.decide.space import rooms
 from rankmath.definitions.hypotheses import SWITCHES
 from rankmath.formula.printing import text
 from rankmath.formula.reader import hypotheses_in
-from rankmath.formula.terms import Both, Every, Formula, Item, Letter, Number, Operation, Relation, negated, walk
+from rankmath.formula.terms import (
+    Both,
+    Every,
+    Formula,
+    Item,
+    Letter,
+    Number,
+    Operation,
+    Relation,
+    negated,
+    relations,
+    walk,
+)
 from rankmath.model.network import MLP, Attention, Sublayer
 from rankmath.printing import quotient
 from rankmath.validation import InvalidArgument, NumpyArray
@@ -40,6 +52,8 @@ from rankmath.verification.verdict import Outcome, Verdict, ratio
 _HINTS, _LEAST = 0.2, 4.0
 #: Seconds in which hypotheses may be found to contradict each other.
 _DENYING = 3.0
+#: Constants that are tried where a letter is no factor of a whole side.
+_ROUND = [Fraction(x) for x in ("1/16", "1/8", "1/4", "1/3", "1/2", "1", "3/2", "2", "4", "8")]
 #: Above this a constant is not told as one.
 _UNBOUNDED = 1e6
 
@@ -134,7 +148,9 @@ class Answer:
         if battery.proof is not None:
             verdict_of = "PROVED" if self.sought is None else "REFUTED: there is none"
             said.append(f"{verdict_of}, in {_counted(len(battery.proof.lines), 'line')} that the checker accepts:")
-            return [*said, *(f"  {line}" for line in lines_of(battery.proof)), *self.notes]
+            end = ": the claim." if self.sought is None else ": so there is none."
+            shown = (re.sub(": the claim[.]$", end, line) for line in lines_of(battery.proof))
+            return [*said, *(f"  {line}" for line in shown), *self.notes]
         if self.sought is not None:
             said.append(
                 f"none found: of {_counted(battery.instances, 'network')} looked at one by one, and of those of "
@@ -362,7 +378,7 @@ def sharpen(
         until = time.perf_counter() + seconds
         best, near, slices = 0.0, None, 0
         while (slices == 0 or time.perf_counter() < until) and not (evaluations is not None and slices >= most):
-            limit = max(0.0, min(until - time.perf_counter(), 0.3 * seconds))
+            limit = max(0.0, min(until - time.perf_counter(), (0.3 if best > 0 else 0.12) * seconds))
             found = search(at(trial, of), seconds=limit, seed=seed + slices, evaluations=evaluations, tell=tell)
             slices += 1
             if found.instance is not None:
@@ -373,11 +389,13 @@ def sharpen(
                 interrupted.append(True)
             if found.instance is None or found.interrupted:
                 break
-            # Just above what is known, so that only something better refutes it.
-            trial = best * (1 + 1e-7) if best > 0 else trial / 2
+            # Just above what is known, so that only something better refutes it; far below what nothing refutes.
+            trial = best * (1 + 1e-7) if best > 0 else trial / 8
+            least.append(trial)
         return best, near
 
     interrupted: list[bool] = []
+    least: list[float] = []
     start = statement.where[letter]
     first = float(start.value) if isinstance(start, Number) else 1.0
     until = time.perf_counter() + seconds
@@ -387,6 +405,9 @@ def sharpen(
     sizes = {name: sorted({getattr(room, name) for room in searched}) for name in ("n", "d", "H", "L")}
     told = ["search over: " if begun else "searched: "]
     told[0] += "; ".join(f"{name} = {', '.join(map(str, some))}" for name, some in sizes.items())
+    if near is None or best <= 0:
+        last = min((first, *least))
+        told[0] += f"; {letter} " + (f"up to {1 / last:.3g}" if reverse else f"down to {last:.3g}")
     by_size = {}
     for size, (others, rows) in _by_size(statement).items():
         seen = {}
@@ -432,11 +453,20 @@ def sharpen(
     if interrupted:
         return Answer(battery, near, (), (), letter, best, seconds, sizes=tuple(told), upside_down=reverse)
     until = max(until, time.perf_counter() + _LEAST)
-    proved = None
+
+    def late() -> bool:
+        return time.perf_counter() > until
+
+    factor, proof = "", None
     if reverse or _is_a_factor(statement, letter):
-        wording = at(1.0).claim_text, statement.given_texts
-        proved = weaker(*wording, stop=lambda: time.perf_counter() > until)
-    factor, proof = proved if proved is not None else ("", None)
+        factor, proof = weaker(at(1.0).claim_text, statement.given_texts, stop=late) or ("", None)
+    else:  # beside other terms: a round number above what fails
+        for rounded in [x for x in _ROUND if x >= best][:4]:
+            with_value = replace(statement, where={**statement.where, letter: Number(rounded)})
+            proof = prove(with_value.claim_text, statement.given_texts, key=statement.key, stop=late)
+            if proof is not None:
+                factor = str(rounded)
+                break
     found = Answer(battery, near, (), (), letter, best, seconds, factor=factor, proof=proof, sizes=tuple(told))
     return replace(found, upside_down=reverse)
 
@@ -542,8 +572,6 @@ def in_words(instance: NetworkInstance) -> list[str]:
         lines += norms[0]
     else:
         lines += [f"layer {l}: {line}" for l, told in enumerate(norms) for line in told]
-    if not net.is_one_line:
-        lines += [line.strip() for line in str(net).splitlines() if "layer" in line.partition(":")[0]][1:]
     mask = net.mask_for(n)
     if mask is not None and not mask.is_complete:
         lines.append(f"mask = {'; '.join(''.join('1' if seen else '0' for seen in row) for row in mask.allowed)}")
@@ -557,6 +585,7 @@ def in_words(instance: NetworkInstance) -> list[str]:
         if net.bias is not None and np.any(net.bias[l]):
             lines.append(f"bias[{l}] = {_rows(net.bias[l])}, that is Σ_h b_V W_O + b_O")
         lines += [f"{name}[{l}] = {_rows(table)}" for name, table in _placed(net.attentions[l], n)]
+        lines += [f"layer {l}: {told}" for told in _bent(net.attentions[l])]
         lines += [line for s in net.sublayers[l] if isinstance(s.map, MLP) for line in _mapped(s.map, l)]
     return lines
 
@@ -588,6 +617,18 @@ def _mapped(f: MLP, l: int) -> Iterator[str]:
     yield ", ".join(f"{name} = {_rows(a)}" for name, a in arrays.items())
 
 
+def _bent(attention: Attention) -> Iterator[str]:
+    """What W_QK and W do not tell of an attention: norms of queries and keys, their cap, and groups of heads."""
+    if attention.qk_norm is not None:
+        queries, keys, eps = attention.qk_norm
+        gains = f"gains {_rows(queries)} of queries, {_rows(keys)} of keys"
+        yield f"RMSNorm of queries X W_QK and keys X: {gains}, eps = {short(eps)}"
+    if attention.softcap is not None:
+        yield f"logits are capped, by {attention.cap}, with c = {short(attention.softcap)}"
+    if attention.kv_heads is not None and attention.kv_heads != attention.heads:
+        yield f"key and value heads: {attention.kv_heads}"
+
+
 def _placed(attention: Attention, n: int) -> list[tuple[str, NumpyArray]]:
     """What tells the places of n tokens apart: cosines and sines of the rotations, terms of the logits by head."""
     turns, terms = attention.rotary, attention.position
@@ -602,6 +643,12 @@ def in_python(instance: NetworkInstance, statement: Statement | None = None) -> 
     if statement is None:
         return built
     given = "".join(f"    {part!r},\n" for part in statement.given_texts)
+    signs = {part.operator.replace(">", "<") for part in relations(statement.expanded)}
+    says = {"<": "is less than", "<=": "is no more than", "==": "equals"}.get("".join(signs), "is compared with")
+    sides = f"""logs = verdict.log_lhs, verdict.log_rhs
+left, right = ("a negative number" if np.isnan(log) else f"{{np.exp(log):.12g}}" for log in logs)
+print(f"the claim says that {{left}} {says} {{right}}")
+"""
     return f"""{built}
 claim = rm.Statement(
     {statement.key!r},
@@ -611,9 +658,7 @@ claim = rm.Statement(
 )
 verdict = rm.verify(claim, net, X, arithmetic="balls")
 print(verdict)
-left, right = (f"{{np.exp(log):.12g}}" for log in (verdict.log_lhs, verdict.log_rhs))
-print(f"the claim says that {{left}} is no more than {{right}}")
-"""
+{sides if signs else ""}"""
 
 
 def _built(instance: NetworkInstance) -> str:

@@ -79,7 +79,7 @@ class Room:
     bias: bool = False
     #: Whether every W is a signed permutation, exactly orthogonal.
     orthogonal: bool = False
-    #: A factor of what is not drawn: terms that positions add to logits, weights of MLPs, gains of LayerNorms
+    #: A factor of what is not drawn: terms that positions add to logits, weights of MLPs, caps, gains of LayerNorms
     #: (which then have an offset too).
     strength: float = 1.0
 
@@ -138,7 +138,7 @@ class Room:
         attention = Attention.from_arrays(
             *(zeros, zeros, self.d_qk),
             mask=mask,
-            softcap=None if self.softcap == "none" else 1.0,
+            softcap=None if self.softcap == "none" else self.strength,
             cap="tanh" if self.softcap == "none" else self.softcap,
             **_positions(self),
         )
@@ -245,8 +245,11 @@ def rooms(statement: Statement) -> list[Room]:
             continue
         if (positions == "rotary" and d < 2) or (kv_heads and H % kv_heads) or (norm != "none" and d < 2):
             continue
-        scaled = mlp != "none" or positions in ("alibi", "relative") or "N.gain" in LAYERNORMS.get(norm, "")
-        if (strength != 1 and not scaled) or (strength < 0 and (positions, mlp, norm) != ("relative", "none", "none")):
+        scaled = mlp != "none" or softcap != "none" or positions in ("alibi", "relative")
+        scaled = scaled or "N.gain" in LAYERNORMS.get(norm, "")
+        if (strength != 1 and not scaled) or (
+            strength < 0 and (positions, mlp, softcap, norm) != ("relative", "none", "none", "none")
+        ):
             continue
         if norm == "none" and norm_at == "before":
             continue

@@ -125,8 +125,10 @@ class _Reader:
     def unknown(self, node: ast.AST, what: str, name: str, allowed: Iterable[str]) -> NoReturn:
         choices = sorted(allowed)
         told = _telling_of(name) if what == "function" else []
-        begun = [choice for choice in choices if len(name) > 2 and choice.startswith(name)][:3]
-        near = begun or difflib.get_close_matches(name, choices, 3, cutoff=0.75 if told else 0.6)
+        small = name.lower()
+        begun = [choice for choice in choices if len(name) > 2 and choice.lower().startswith(small)][:3]
+        near = [choice for choice in choices if choice.lower() == small] or begun
+        near = near or difflib.get_close_matches(name, choices, 3, cutoff=0.75 if told else 0.6)
         if what == "letter" and (switched := _switched(name)):
             hint = f"did you mean {switched}?"
         elif near:

@@ -20,6 +20,7 @@ from rankmath.attention.plain import layer_norm, logits_of, uncoded
 from rankmath.attention.softmax import softmax
 from rankmath.attention.tokens import Tokens, centre
 from rankmath.attention.trace import layers_centred
+from rankmath.definitions.entries import ENTRIES
 from rankmath.definitions.hypotheses import mask_of
 from rankmath.formula.evaluate import NUMBERS, Numbers, Scalar
 from rankmath.formula.numbers import Signed
@@ -167,7 +168,10 @@ class Run:
     def _defined(self, A: Any, name: str, arguments: tuple[Any, ...]) -> Scalar:
         found = self.text(A).measured(name, arguments)
         if isinstance(found, str):  # the word undefined
-            raise InvalidArgument(f"net: {name} is not defined for its layers; see `rankmath quantities`")
+            said = ", ".join(argument for argument in map(str, arguments) if argument.isdigit())
+            at = f" at {said}" if said else ""
+            told = ENTRIES[name].meaning
+            raise InvalidArgument(f"net: {name} is not defined{at} for its {len(self.X)} tokens and its layers: {told}")
         return found
 
     def _member(self, i: int) -> Run:

@@ -9,11 +9,13 @@ from typing import Any
 from rankmath.certificates.certificate import Certificate
 from rankmath.checker.lemmas import lemma_table, usable_statements
 from rankmath.claims import statements
+from rankmath.decide.prover.reading import read_as
 from rankmath.formula import read_term
 from rankmath.formula.printing import latex
+from rankmath.formula.prose import formulas
 from rankmath.formula.terms import Letter, Relation, walk
 from rankmath.report.fragments import LOOSE, in_words, label, notation, of_its_own, stated, told_once, written_out
-from rankmath.report.latex import breakable, code, formulas, identifier
+from rankmath.report.latex import breakable, code, identifier
 from rankmath.verification.statement import Statement
 
 _OVER = {"h": "all heads", "l": "all layers", "i": "all tokens", "k": "all blocks"}
@@ -39,6 +41,9 @@ def derived(certificate: Certificate) -> str:
         for _, said in entry.meanings:
             new.pop(said, None)
         more = "".join(f"Here {breakable(shown)}: {formulas(said)}.\n" for said, shown in new.items())
+    for quantity, other, why in read_as((certificate.claim, *certificate.given)):
+        if latex(quantity) != latex(other):
+            more += f"Here {breakable(f'{latex(quantity)} = {latex(other)}')}: {why}.\n"
     steps = "\n".join(
         rf"  \item[({number})] {breakable(latex(relation))}, {_reason(line)}."
         for number, (line, relation) in enumerate(zip(lines, relations, strict=True), start=1)

@@ -13,7 +13,8 @@ from typing import Protocol
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.formula.printing import text
-from rankmath.report.latex import FIT, breakable, formulas, with_fit
+from rankmath.formula.prose import formulas
+from rankmath.report.latex import FIT, breakable, with_fit
 from rankmath.report.sources import preamble
 from rankmath.validation import InvalidArgument
 from rankmath.verification.statement import Quantifier, Statement
@@ -159,14 +160,14 @@ def notation(entry: Statement) -> str:
         lines += [
             r"\[P^{l,h}=\operatorname{softmax}(S^{l,h}),\quad S^{l,h}_{ij}=\langle q_i,k_j\rangle/\sqrt{d_{qk}},\]",
             rf"$q_i$ and $k_j$ the rows of ${read}W_Q+\mathbf 1b_Q$ and ${read}W_K+\mathbf 1b_K$; where the",
-            r"hypotheses allow it they are normed and turned, $S^{l,h}_{ij}$ is capped, $t\tanh(S^{l,h}_{ij}/t)$,",
-            "and a term of the places $i$ and $j$ is added;",
+            r"hypotheses allow it they are normed and turned, $S^{l,h}_{ij}$ is capped, $t\tanh(S^{l,h}_{ij}/t)$",
+            "with a number $t>0$, and a term of the places $i$ and $j$ is added;",
         ]
     else:
         biased = "" if "query_bias == none" in given else rf"+\mathbf 1({read}k_{{l,h}})^{{\mathsf T}}"
         words += [r"$k_{l,h}=W_Kb_Q^{\mathsf T}$"] if biased else []
         logits = rf"{read}W_{{QK}}^{{l,h}}({read})^{{\mathsf T}}{biased}"
-        lines.append(rf"\[P^{{l,h}}=\operatorname{{softmax}}\Bigl(\bigl({logits}\bigr)/\sqrt{{d_{{qk}}}}\Bigr),\]")
+        lines.append(rf"\[P^{{l,h}}=\operatorname{{softmax}}(({logits})/\sqrt{{d_{{qk}}}}),\]")
     seen = "the tokens that the row's token sees, one at least: all where there is no mask"
     lines.append(f"the softmax of every row, over {seen}. Of queries, keys, values and outputs {', '.join(words)}.")
     if before:

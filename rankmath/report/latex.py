@@ -8,123 +8,8 @@ from fractions import Fraction
 
 from rankmath.certificates.certificate import Data, number
 from rankmath.formula.printed import latex_letter
+from rankmath.formula.prose import escape
 from rankmath.printing import log_of, quotient
-
-_SPECIAL = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", '"': "''"}
-_SPECIAL |= {sign: f"\\{sign}" for sign in "{}$&#%_"} | {sign: f"${sign}$" for sign in "<>|"}
-_LETTERS = """alpha beta gamma delta varepsilon eta theta kappa lambda mu nu xi pi rho sigma tau varphi omega Delta
-    Theta Lambda Sigma le ge ne approx infty lfloor rfloor times cdot to | in nabla"""
-_GREEK = dict(zip("αβγδεηθκλμνξπρστφωΔΘΛΣ≤≥≠≈∞⌊⌋×·→‖∈∇", _LETTERS.split(), strict=True))
-_SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
-_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
-_TYPOGRAPHY = {"–": "--", "—": "---", "…": r"\dots{}", "“": "``", "”": "''", "‘": "`", "’": "'", "′": "'", "−": "$-$"}
-_PIECE = re.compile(r"√(\w)|([₀-₉]+)|([⁰¹²³⁴-⁹]+)|(.)", re.DOTALL)
-
-_SIGNS = {"ᵀ": r"^{\mathsf T}", "ˣ": "^{x}", "⁻": "^{-}", "′": "'", "ℓ": r"\ell", "⟨": r"\langle", "⟩": r"\rangle"}
-_SIGNS |= {"↦": r"\mapsto", "⋯": r"\cdots", "∫": r"\int", "⊕": r"\oplus", "Σ": r"\sum", "∏": r"\prod"}
-# An index or exponent in brackets, which may hold others.
-_BRACED, _BRACKETED = r"\{(?:[^{}]|\{[^{}]*\})*\}", r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
-_FORMULA = re.compile(
-    rf"√(\w(?:_\w+)?)|√|(?<=[\w‖|)\]}}∏Σ])([_^])({_BRACED}|{_BRACKETED}|[A-Za-z0-9]+|[α-ω*∞])"
-    r"|⁻([⁰¹²³⁴-⁹]+)|([ᵀˣ⁻ℓ⟨⟩↦⋯∫⊕Σ∏′])"
-    r"|(?<![A-Za-z0-9_])((?:[A-Z](?:_[A-Z]+)? = )+λ?I(?: \+ wS)?|I \+ wS)(?!\w)",  # what the identity is, or W is
-    re.DOTALL,
-)
-
-
-def _math_letter(sign: str) -> str:
-    """A letter inside mathematics, a Greek one by its name."""
-    return rf"\{_GREEK[sign]}" if sign in _GREEK else sign
-
-
-def formulas(text: str) -> str:
-    """Words with formulas in them as LaTeX: subscripts, roots and signs become mathematics.
-
-    >>> print(formulas("E = R W_QK Rᵀ/√d_qk"))
-    E = R $W_{QK} R^{\\mathsf T} / \\sqrt{d_{qk}}$
-    >>> print(formulas("one head, W_V = I, no bias"))
-    one head, $W_{V} = I$, no bias
-    """
-    written, end = [], 0
-    for match in _FORMULA.finditer(text):
-        root, place, index, inverse, sign, identity = match.groups()
-        base = re.search(r"[^\Wᵀ]*$", text[: match.start()])
-        follows = place == "_" and text[match.end() :][:1] == "_"
-        named = place == "_" and re.fullmatch("[a-z]{4,}", index)
-        if place and base is not None and (len(base[0]) > 3 or "_" in base[0] or follows or named):
-            continue  # a name in code, not a letter with an index
-        written.append(escape(text[end : match.start()]))
-        end = match.end()
-        if root:
-            letter, _, below = root.partition("_")
-            written.append(rf"$\sqrt{{{_math_letter(letter)}{f'_{{{below}}}' if below else ''}}}$")
-        elif identity:
-            lowered = re.sub("_([A-Z]+)", r"_{\1}", identity)
-            written.append("$" + lowered.replace("λ", r"\lambda ") + "$")
-        elif place:
-            inside = index[1:-1] if index[0] in "{(" else index
-            inner = re.sub(r" +(?=[_^ ])", "", re.sub(r"(?<!\\)\$", " ", formulas(inside))).strip()
-            written.append(f"${place}{{{inner}}}$")
-        else:
-            power = f"$^{{-{inverse.translate(_SUPERSCRIPTS)}}}$" if inverse else r"$\surd$"
-            written.append(f"${_SIGNS[sign]}$" if sign else power)
-    return _joined("".join((*written, escape(text[end:]))))
-
-
-# Between two formulas: numbers, letters, signs. Before one: what touches it, or a sign's left side. Then its right.
-_BETWEEN = re.compile(r" ?(?:(?:\d+|[A-Zb-z](?![A-Za-z])|[()/+=]) ?)*")
-_BEFORE = re.compile(r"(?<![\w\\])(?:[A-Zb-z] = |\d+|[A-Za-z]|[A-Z]{2})\(?$")
-_LEFT = re.compile(r"(?<![\w\\])(?:\d+|[A-Zb-z]) ?$")
-_AFTER = re.compile(r" ?\(?(?:\d+(?:/\d+)?[a-z]?|[A-Zb-z])\)?(?=[\s,;:)]|\.?$|\.\s)")
-_RELATION = r"\\(?:le|ge|ne|approx|to|cdot|times|in)(?![a-z])|[-<>]"
-_OPENS, _CLOSES = re.compile(_RELATION), re.compile(rf"(?:{_RELATION})$")
-_TWICE = re.compile(r"([_^])\{[^{}]*\}\1")
-
-
-def _joined(latex: str) -> str:
-    """Formulas that stand side by side, and the letters and numbers between them, as one: $|$$\\lambda$$|$ is
-    $|\\lambda|$."""
-    first, *rest = re.split(r"(?<!\\)\$", latex)
-    written, pieces = [first], list(zip(rest[::2], rest[1::2], strict=True))
-    while pieces:
-        math, after = pieces.pop(0)
-        # A second index in one place stays apart: TeX refuses it.
-        while pieces and _BETWEEN.fullmatch(after) and not _TWICE.search(math + after + pieces[0][0]):
-            more, following = pieces.pop(0)
-            math, after = re.sub(r" (?=[_^|)])", "", f"{math} {after.strip()} {more}".replace("  ", " ")), following
-        if glued := (_LEFT if _OPENS.match(math) else _BEFORE).search(written[-1]):
-            written[-1], math = written[-1][: glued.start()], glued[0] + math
-        if _CLOSES.search(math) and (right := _AFTER.match(after)):
-            math, after = f"{math} {right[0].strip()}", after[right.end() :]
-        written += [f"${math}$", after]
-    # A prime belongs to the letter before it; two are quotation marks.
-    return re.sub(r"(?<!\\)\$'(?![A-Za-z'$])", "'$", "".join(written))
-
-
-def escape(text: str) -> str:
-    """Plain text as LaTeX; the mathematical signs in it become mathematics.
-
-    >>> escape("decays no faster than 1/√L, for 50 % of β_1")
-    'decays no faster than 1/$\\\\sqrt{L}$, for 50 \\\\% of $\\\\beta$\\\\_1'
-    """
-
-    def piece(match: re.Match[str]) -> str:
-        root, below, above, sign = match.groups()
-        if root:
-            return rf"$\sqrt{{{_math_letter(root)}}}$"
-        if below:
-            return f"$_{{{below.translate(_SUBSCRIPTS)}}}$"
-        if above:
-            return f"$^{{{above.translate(_SUPERSCRIPTS)}}}$"
-        if sign in _GREEK:
-            return rf"$\{_GREEK[sign]}$"
-        for table in (_SPECIAL, _TYPOGRAPHY):
-            if sign in table:
-                return table[sign]
-        # Latin letters with accents are known to pdflatex; what is not is named, never dropped.
-        return sign if sign in "\n\t" or 0x20 <= ord(sign) < 0x17F else f"[U+{ord(sign):04X}]"
-
-    return _PIECE.sub(piece, text)
 
 
 def code(text: str) -> str:
@@ -176,8 +61,8 @@ def grouped(number: int) -> str:
     return str(number) if abs(number) < 10_000 else f"{number:,}".replace(",", r"\,")
 
 
-#: Formulas of so many characters that no line can break may be too wide for one of two columns.
-_WIDE = 60
+#: Formulas of more points that no line can break may be too wide for a quotation in one of two columns.
+_WIDE = 155.0
 #: Sets a formula in the largest type in which it fits a line; a paper that knows the command keeps its own.
 FIT = (
     r"\providecommand{\rmfit}[1]{{\setbox0\hbox{$\displaystyle#1$}"
@@ -199,8 +84,59 @@ def fitting(math: str) -> str:
     if matrix:  # its longest row; the fractions in it are small
         flat = re.sub(r"\\tfrac\{(\d+)\}\{(\d+)\}", lambda found: max(found.groups(), key=len), matrix[2])
         widest = max(len(row) + 3 * row.count("&") for row in flat.split(r"\\"))
-        return rf"\rmfit{{{math}}}" if len(matrix[1]) + widest > _WIDE * 2 // 3 else math
-    return rf"\rmfit{{{math}}}" if len(math) > _WIDE else math
+        return rf"\rmfit{{{math}}}" if len(matrix[1]) + widest > 40 else math
+    return rf"\rmfit{{{math}}}" if points(math) > _WIDE else math
+
+
+#: About how wide a sign of ten points is, by its class: the first that fits; what opens and closes is counted larger.
+_SIGN_WIDTHS = (
+    (r"\\(?:[Bb]igg?[lr]|left|right|displaystyle)|\s|&", 0.0),
+    (r"\\[,;: ]|[.,:;|]|\\(?:ell|bigm)", 3.5),
+    (r"\\(?:le|ge|to|in|ne|cdots|times|approx)(?![A-Za-z])|[-+=<>]", 13.0),
+    (r"\\(?:sum|prod|max|min|log|exp|tanh|sup|inf|det|cos|sin)(?![A-Za-z])", 17.0),
+    (r"[()\[\]\d]|\\[|#]", 5.0),
+    (r"[A-Z]|\\(?:Delta|Sigma|Omega|mathbb|mathbf|omega)(?![A-Za-z])", 8.3),
+    (r"\\[A-Za-z]+|\\.|.", 6.0),
+)
+_TOKEN = re.compile(r"\\[A-Za-z]+|\\.|.", re.DOTALL)
+
+
+def points(math: str) -> float:
+    """About how many points wide a formula is on paper, in type of ten points: of wide ones rather more than less.
+
+    >>> 170 < points(r"\\frac{" + "x" * 30 + "}{2}") < 200
+    True
+    """
+    pieces, at, width = _TOKEN.findall(math), 0, 0.0
+
+    def argument() -> str:
+        nonlocal at
+        depth, begin = 0, at
+        while at < len(pieces):
+            depth += (pieces[at] == "{") - (pieces[at] == "}")
+            at += 1
+            if depth == 0:
+                break
+        found = pieces[begin:at]
+        return "".join(found[1:-1] if found[:1] == ["{"] else found)
+
+    while at < len(pieces):
+        piece, at = pieces[at], at + 1
+        if piece in (r"\frac", r"\tfrac"):
+            width += (2.4 + max(points(argument()), points(argument()))) * (1.0 if piece == r"\frac" else 0.7)
+        elif piece == r"\sqrt":
+            width += 9.0 + points(argument())
+        elif piece in (r"\operatorname", r"\text", r"\mathrm"):
+            width += 1.7 + 5.2 * len(argument())
+        elif piece in ("_", "^"):  # where both stand, the wider counts
+            script, both = points(argument()), at < len(pieces) and pieces[at] in ("_", "^")
+            if both:
+                at += 1
+                script = max(script, points(argument()))
+            width += 0.7 * script
+        elif piece not in ("{", "}"):
+            width += next(wide for sign, wide in _SIGN_WIDTHS if re.fullmatch(sign, piece))
+    return width
 
 
 def with_fit(tex: str) -> str:

@@ -18,6 +18,7 @@ from rankmath.formula import read_formula
 from rankmath.formula.language import LETTERS
 from rankmath.formula.printed import latex_letter
 from rankmath.formula.printing import latex, text, words
+from rankmath.formula.prose import escape, formulas
 from rankmath.report.derivations import derived
 from rankmath.report.fragments import (
     ENVIRONMENT,
@@ -33,14 +34,12 @@ from rankmath.report.fragments import (
 from rankmath.report.latex import (
     breakable,
     code,
-    escape,
     exact_data,
     exact_math,
     exact_matrix,
     exact_rows,
     exact_scalar,
     fitting,
-    formulas,
     identifier,
     matrix,
     shown_value,
@@ -308,10 +307,15 @@ def _instance_statement(certificate: Certificate) -> str:
     verb = _VERBS[certificate.kind]
     meaning = letters(certificate.statement)
     explained = f"{escape(' '.join(meaning))}\n" if meaning else ""
+    if entry is not None and "c" in entry.arrays:
+        given = (said for name, said in _LOGITS_FROM.items() if name in certificate.data)
+        explained += "".join(f"Entry by entry $c$ is {said}.\n" for said in given)
     data = data_shown(certificate.data)
     return f"{before}The following instance {verb} the claim{source}\n{claim}\n{meanings}{explained}{data}"
 
 
+#: What the logits c of a claim are, by what a certificate gives of them.
+_LOGITS_FROM = {"logits": "what is named logits below", "weights": "the logarithm of the weights below"}
 #: How the arrays of a layer are printed: those of every head, then those of the whole layer.
 _OF_HEAD = {"P": "P^{{{l},{h}}}", "W_QK": "W_{{QK}}^{{{l},{h}}}", "W": "W^{{{l},{h}}}", "key_bias": "k_{{{l},{h}}}"}
 _OF_LAYER = {"bias": "o_{{{l}}}"}

@@ -18,7 +18,7 @@ from rankmath.formula.evaluate import NUMBERS, Judged, Side, certain, judged
 from rankmath.formula.language import FUNCTIONS
 from rankmath.formula.printing import words as words_of
 from rankmath.formula.terms import Letter, Relation
-from rankmath.validation import Floats
+from rankmath.validation import Floats, NoDirection
 from rankmath.verification.instance import ArrayInstance, Instance, NetworkInstance
 from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Outcome, Verdict
@@ -148,9 +148,20 @@ def verdicts(statement: Statement, A: System, instance: Instance, size: int, nam
     """Verdicts on an instance or a batch of `size`: decided only where rounding cannot have decided.
 
     A hypothesis that certainly fails makes the statement not applicable; one that cannot be told, undecided. A
-    claim of existence is not violated by an instance that does not show it.
+    claim of existence is not violated by an instance that does not show it. Nor is one applicable whose layer is not
+    defined at these tokens; a batch of such is refused.
     """
-    evaluation = statement.evaluate(A, instance)
+    certified = name not in ("float64", "mpmath")
+    try:
+        evaluation = statement.evaluate(A, instance)
+    except NoDirection as undefined:
+        if size > 1:
+            raise
+        # Balls alone tell zero from small.
+        code, doubt = (_NOT_APPLICABLE, ", exactly or to rounding") if certified else (_UNDECIDED, "")
+        nothing, said = np.full(1, np.nan), ("", str(undefined).removeprefix("X: ").replace(doubt, ""))
+        outcome, first = np.full(1, code, dtype=np.int8), np.ones(1, dtype=np.int16)
+        return Verdicts(statement.key, outcome, nothing, nothing, certified, name, first, said, statement.compared)
     numbers = NUMBERS[A.name]
     outcomes, reason = np.zeros(size, dtype=np.int8), np.zeros(size, dtype=np.int16)
     reasons = [""]
@@ -197,7 +208,6 @@ def verdicts(statement: Statement, A: System, instance: Instance, size: int, nam
         doubtful = ~known.below & ~known.above & (outcomes != _NOT_APPLICABLE)
         say(doubtful, _UNDECIDED, shown, "cannot tell whether {}")
         say(known.above, _NOT_APPLICABLE, shown, "{} fails")
-    certified = name not in ("float64", "mpmath")
     columns = (outcomes, lefts, rights, certified, name, reason, tuple(reasons))
     return Verdicts(statement.key, *columns, statement.compared)
 

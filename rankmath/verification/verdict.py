@@ -31,10 +31,11 @@ class Verdict:
 
     Attributes
     ----------
-    outcome : HOLDS, VIOLATED, UNDECIDED (rounding could have decided), NOT_APPLICABLE (a hypothesis fails).
+    outcome : HOLDS, VIOLATED, UNDECIDED (rounding could have decided), NOT_APPLICABLE (a hypothesis fails, or
+        a token is zero where a LayerNorm divides by its length).
     log_lhs, log_rhs : the two sides of the critical inequality, natural logarithms (nan where there are none).
     certified : True only if balls or exact arithmetic decided.
-    reason : in words; for NOT_APPLICABLE the hypothesis that fails.
+    reason : in words; for NOT_APPLICABLE the hypothesis that fails, or the token.
     compared : what `ratio` is: "lhs/rhs"; "rhs/lhs" where the claim says lhs ≥ rhs, for then `log_lhs` is that of
         the right side; "smaller/larger", as claimed, where it says both.
     """

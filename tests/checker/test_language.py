@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from typing import Any
 
 import pytest
@@ -201,11 +202,19 @@ def test_what_is_known_of_all_arrays_says_nothing(claim: str, given: tuple[str, 
         "mu(X[1]) >= 2*norm(X[1], frobenius)",
     ],
 )
-def test_what_fails_of_all_arrays_refutes_nothing(claim: str) -> None:
-    data = {"kind": "violates", "given": ("mask == causal",), "mask": LOWER}
-    found = checked(claim, **data)
+def test_what_fails_of_all_networks_is_refuted_by_any(claim: str) -> None:
+    """That a claim is false is no empty word, however false it is. Of the same networks nothing holds that is so."""
+    data = {"given": ("mask == causal",), "mask": LOWER}
+    assert checked(claim, kind="violates", **data).accepted
+    found = checked(re.sub(" (<|>=?) ", lambda sign: {"<": " >= ", ">": " <= ", ">=": " <= "}[sign[1]], claim), **data)
     assert found.reason.startswith("claim: it says nothing of the network"), found.reason
-    assert checked("mu(X[1]) < 1/999", **data).accepted
+
+
+@pytest.mark.parametrize("claim", ["2 < 1", "n < 1 and d < 1", "sqrt(n) > n"])
+def test_numbers_alone_are_refuted_by_no_network(claim: str) -> None:
+    assert checked(claim, kind="violates").reason == (
+        "claim: it says nothing of the network: it speaks of none of its arrays"
+    )
 
 
 def test_what_is_nothing_is_no_side() -> None:

@@ -84,3 +84,14 @@ def test_the_bias_that_must_vanish_is_the_one_that_is_printed(key: str) -> None:
     run = Run(Float64(np.zeros(1)), net, X)
     assert round(float(np.linalg.norm(jacobian(run), 2)), 3) == 1.548
     assert round(float(np.sqrt(np.asarray(run.attention(0, 0)).sum(axis=0).max())), 3) == 1.327
+
+
+def test_the_bounds_tend_to_the_norm_of_the_derivative_at_a_point_only() -> None:
+    """Three tokens about (t, 0) at the distance 1/√t: they come together, and go away, as t grows."""
+    net = rm.Network.from_arrays(np.eye(2)[None, None], np.eye(2)[None, None], d_qk=1)
+    corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    for key, factor in (("own:lipschitz", 10), ("own:attention-shares", 1.5)):
+        near, far = (rm.verify(key, net, X) for X in (corners * 1e-6 + [1, 0], corners / 1e3 + [1e6, 0]))
+        assert near.log_rhs == pytest.approx(0, abs=1e-5)
+        assert far.log_rhs > np.log(factor)
+        assert "together at a point" in statement(key).notes

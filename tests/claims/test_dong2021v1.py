@@ -75,3 +75,11 @@ def test_the_mean_is_no_minimiser() -> None:
     net = rm.Network.from_arrays(np.eye(2)[None, None], np.eye(2)[None, None])
     about_mean, least = (verify(key, net, X) for key in ("dong2021v1:2.2-mean", "dong2021v1:2.2"))
     assert about_mean.log_rhs > least.log_rhs
+
+
+def test_the_mean_is_one_of_many_centers_that_are_least_in_the_1_norm() -> None:
+    """Tokens ±e_0: about e_0 the 1-norm is the same, the ∞-norm and with it the composite norm are larger."""
+    X = np.array([[1.0, 0.0], [-1.0, 0.0]])
+    sizes = [(np.linalg.norm(R, 1), np.linalg.norm(R, np.inf)) for R in (X, X - X[0])]
+    assert sizes == [(2.0, 1.0), (2.0, 2.0)]
+    assert "the mean as the center, which is a least one" in statement("dong2021v1:2.3").notes

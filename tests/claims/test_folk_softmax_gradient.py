@@ -27,5 +27,8 @@ def test_two_equal_logits_attain_it_and_refute_the_half_of_it() -> None:
     verdict = rm.verify("folk:softmax-gradient", [0.0, 0.0], 2.0, arithmetic="balls")
     assert (verdict.outcome, verdict.certified) == (Outcome.VIOLATED, True)
     assert verdict.ratio == pytest.approx(2)
+    third = [rm.verify("own:softmax-gradient", [0.0, 0.0, c], 1.0, arithmetic="balls") for c in (-1.0, -9.0, 0.0)]
+    assert [one.outcome for one in third] == [Outcome.HOLDS] * 3
+    assert 0.999 < third[1].ratio < 1
     with pytest.raises(rm.InvalidArgument, match=r"^T: 0.0 given; > 0 is needed"):
         rm.verify("own:softmax-gradient", [0.0, 0.0], 0.0)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import rankmath as rm
+from rankmath.claims import statement
 from rankmath.claims.own_mask_rate import FORGETFUL
 from rankmath.verification.verdict import Outcome
 
@@ -27,6 +28,7 @@ def test_every_mask_on_three_tokens() -> None:
         assert (excess > 1e-12) == (not G.all())
         assert excess <= 2 * second + 1e-12
         assert rm.verify("own:mask-rate", G).outcome != Outcome.VIOLATED
+    assert "the mask has self-loops but not all pairs" in statement("own:mask-rate").notes
 
 
 def test_certified_and_strict_for_five_causal_tokens() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rankmath.certificates.coq_words import Printer, lemma_rows, lemma_theorem, lemmas_file, parsed
+from rankmath.certificates.coq_words import Printer, lemma_rows, lemma_theorem, lemmas_file, letters, parsed
 
 sys.path[:0] = [str(Path(__file__).parent)]
 
@@ -90,3 +90,8 @@ def test_another_text_is_refused(compiled: Path, tmp_path: Path, name: str, old:
     done = coqc(tmp_path, "Planted", start + lemma_theorem({**row, "claim": str(row["claim"]).replace(old, new)}))
     assert done.returncode != 0
     assert "No applicable tactic" in done.stderr
+
+
+def test_a_recursion_binds_its_number_and_its_layer() -> None:
+    assert letters(["recursion(b, x, b*y + l)"]) == {"x", "y"}
+    assert letters(["recursion(b, l, b*y)"]) == {"l", "y"}

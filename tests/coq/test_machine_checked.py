@@ -219,3 +219,19 @@ def test_what_follows_from_a_proposition(compiled: Path, tmp_path: Path, name: s
     )
     done = coqc(tmp_path, "Consequence", text)
     assert done.returncode == 0, done.stderr
+
+
+@needs_coq
+def test_what_the_readme_imports_is_there(compiled: Path, tmp_path: Path) -> None:
+    """Each theorem of the table comes with the one file that the table names, and the table names no other kind."""
+    table = (COQ / "README.md").read_text(encoding="utf-8").partition("## What to import")[2]
+    rows = re.findall(r"^\| `(\w+)` \| ((?:`\w+`(?:, )?)+) \| .+ \|$", table, re.MULTILINE)
+    assert len(rows) == table.count("\n| `")
+    files = [(file, re.findall(r"`(\w+)`", names)) for file, names in rows]
+    text = "".join(
+        f"Module m{i}. From Rankmath Require Import {file}. {' '.join(f'Check {name}.' for name in names)} End m{i}.\n"
+        for i, (file, names) in enumerate(files)
+    )
+    done = coqc(tmp_path, "Imported", text)
+    assert done.returncode == 0, done.stderr
+    assert coqc(tmp_path, "Missing", "From Rankmath Require Import own_tv. Check flow_step_odd.").returncode != 0

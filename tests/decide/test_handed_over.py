@@ -16,9 +16,10 @@ from rankmath.cli.conjecture import plain
 from rankmath.decide import conjecture
 from rankmath.decide.adversary import search
 from rankmath.decide.battery import Battery
-from rankmath.decide.conjecture import in_python, in_words
+from rankmath.decide.conjecture import examine, in_python, in_words
 from rankmath.decide.shrink import _smaller
 from rankmath.decide.space import rooms
+from rankmath.model.sublayers import Sublayer
 from rankmath.report.counterexamples import uncertified
 from rankmath.verification.instance import NetworkInstance
 from rankmath.verification.verdict import Outcome, Verdict
@@ -56,11 +57,54 @@ def test_the_python_of_an_instance_builds_the_same_network(given: str) -> None:
     np.testing.assert_allclose(built, known, rtol=1e-13)
 
 
+@pytest.mark.parametrize(
+    ("claim", "says"),
+    [
+        ("rank(X[0]) == 1", "the claim says that 2 equals 1"),
+        ("mu(X[0]) < 0", "the claim says that 1 is less than 0"),
+        ("mu(X[0]) >= 2", "the claim says that 2 is no more than 1"),
+        ("cosine(X[0]) >= 1/4", "the claim says that 0.25 is no more than a negative number"),
+        ("strongly_connected()", ""),
+    ],
+)
+def test_the_python_of_an_instance_says_what_the_claim_says(
+    claim: str, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    X = np.array([[1.0, 0.0], [0.0, 1.0]] if "cos" not in claim else [[1.0, 0.0], [-1.0, 1.0]])
+    net = rm.Network.from_arrays(np.ones((1, 1, 2, 2)), np.ones((1, 1, 2, 2)), 1.0)
+    exec(in_python(NetworkInstance(net, X), rm.Statement("mine:one", claim)), {})
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[1:] == ([says] if says else [])
+
+
 def test_rotations_and_terms_of_the_logits_are_shown() -> None:
     turned, sloped = _instance("positions == rotary, heads == 1"), _instance("positions == alibi, heads == 1")
     assert {"cos[0] = [1; 0; -1]", "sin[0] = [0; 1; 0]"} <= set(in_words(turned))
     assert r"\text{cos of the rotations}=\begin{pmatrix}1\\0\\-1\end{pmatrix}" in uncertified(turned, None)
     assert "position of head 0[0] = [0 -1 -2; -1 0 -1; -2 -1 0]" in in_words(sloped)
+
+
+def test_caps_and_norms_of_queries_are_shown() -> None:
+    """Without them the numbers that are shown are those of another network."""
+    assert "layer 1: logits are capped, by tanh, with c = 1" in in_words(_instance("softcap == tanh, layers == 2"))
+    normed = dataclasses.replace(
+        _instance("heads == 1").net.attentions[0], qk_norm=(np.array([1.0, 2.0]), np.array([0.5, 1.0]), 0.5)
+    )
+    net = rm.Network.from_layers([[Sublayer(normed)]])
+    told = "layer 0: RMSNorm of queries X W_QK and keys X: gains [1 2] of queries, [1/2 1] of keys, eps = 1/2"
+    assert told in in_words(NetworkInstance(net, np.eye(2)))
+
+
+def test_a_claim_about_capped_logits_is_searched_with_more_than_one_cap() -> None:
+    """Capped with c they range over 2c: with c = 1 the claim holds."""
+    answer = examine(rm.Statement("mine:range", "logit_range(P[0,0]) <= 2", "softcap == tanh"), seconds=40)
+    assert answer.refuted
+    [instance] = [found for found, _ in answer.battery.violations[:1]]
+    assert isinstance(instance, NetworkInstance)
+    cap = instance.net.attentions[0].softcap
+    assert cap is not None
+    assert cap > 1
+    assert answer.battery.certificate().check().accepted
 
 
 def test_an_mlp_is_shown_with_its_weights() -> None:
@@ -70,6 +114,33 @@ def test_an_mlp_is_shown_with_its_weights() -> None:
 
 def test_an_rms_norm_has_one_name() -> None:
     assert "RMSNorm at the end of the layer: eps = 2^-17" in in_words(_instance("layernorm == rms, heads == 1"))
+
+
+def test_a_proof_that_there_is_none_does_not_end_with_the_claim() -> None:
+    """What the lines show is the contrary of what was asked for."""
+    asked = rm.Statement(
+        "mine:far", "exists diameter(X[1], 2) > 5*diameter(X[0], 2)", "heads == 1, norm(W[0,0], 2) <= 1"
+    )
+    lines = examine(asked, seconds=30).lines()
+    [last] = [line for line in lines if line.endswith(": so there is none.")]
+    assert "diameter(X[1], 2) <= 5*diameter(X[0], 2)" in last
+    assert not any("the claim" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("claim", "given", "best"),
+    [
+        ("entropy(P[0,0]) >= log(n) - c*logit_range(P[0,0])**2", "heads == 1", 1 / 8),
+        ("diameter(X[1], 2) <= diameter(X[0], 2) + c*norm(W[0,0], 2)*diameter(X[0], 2)", "heads == 1, skip == 1", 1),
+    ],
+)
+def test_a_constant_beside_other_terms_is_found_from_both_sides(claim: str, given: str, best: float) -> None:
+    """The claim holds with c = 1 and far below: the search comes down to what fails."""
+    asked = rm.Statement("mine:c", claim, given, where={"c": "1"})
+    found = conjecture.sharpen(asked, "c", seconds=100, evaluations=2000)
+    assert 0.9 * best < found.constant < best
+    assert found.factor == str(best).replace("0.125", "1/8")
+    assert found.proof is not None
 
 
 def test_sizes_at_which_nothing_was_found_are_not_told_as_zero(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -231,3 +231,28 @@ def test_a_hypothesis_is_proved_in_one_line() -> None:
     assert proof is not None
     assert [line["by"] for line in proof.lines] == ["hypothesis"]
     assert proof.certificate().check().accepted
+
+
+@pytest.mark.parametrize(
+    ("claim", "given"),
+    [
+        ("diameter(X[1], 2) <= diameter(X[0], 2)", "n == 1"),
+        ("mu(X[0])*norm(W[0, 0], 2) + diameter(X[0], 1) == 0", "n == 1"),
+        ("mu(X[0]) <= 0", "diameter(X[0], 2) <= 0"),
+        ("dobrushin(P[0, 0]) == 0", "logit_range(P[0, 0]) <= 0"),
+        ("diameter(X[1], 2) == 0", "norm(W[0, 0], 2) <= 0"),
+    ],
+)
+def test_what_is_bounded_by_0_is_0(claim: str, given: str) -> None:
+    """No product of lines says so: 0 has no logarithm."""
+    alone = ("heads == 1", "mask == none", "layernorm == none", "mlp == none", "skip == 0")
+    proof = prove(claim, (given, *alone))
+    assert proof is not None
+    assert proof.certificate().check().accepted
+
+
+def test_what_need_not_vanish_is_not_shown_to() -> None:
+    """Two tokens differ, and no hypothesis says that they do not."""
+    alone = ("heads == 1", "mask == none", "layernorm == none", "mlp == none", "skip == 0")
+    assert prove("mu(X[0]) <= 0", ("n == 2", *alone)) is None
+    assert prove("diameter(X[0], 2) <= 0", ("norm(W[0, 0], 2) <= 0", *alone)) is None

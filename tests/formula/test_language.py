@@ -16,6 +16,7 @@ from rankmath.decide.space import rooms
 from rankmath.formula import read_formula
 from rankmath.formula.language import ARRAYS, FUNCTIONS, LETTERS
 from rankmath.formula.printing import latex, text, words
+from rankmath.formula.prose import formulas
 from rankmath.formula.terms import Both, Call, Every, Item, Letter, Number, Operation, Relation, Term, walk
 
 ARRAY_NAMES = sorted({name for entry in statements().values() for name in entry.arrays} | {"v"})
@@ -48,7 +49,7 @@ def test_every_hypothesis_that_is_evaluated_is_printed_with_the_claim(key: str) 
         shown = words(part)
         if shown:
             assert shown in str(entry)
-            inside = rf"\text{{{shown}}}" if shown != text(part) else latex(part)
+            inside = rf"\text{{{formulas(shown)}}}" if shown != text(part) else latex(part)
             assert inside in entry.claim
     for name in entry.where:
         assert f"{name} = " in str(entry)
@@ -269,6 +270,8 @@ def test_what_is_under_a_product_or_a_maximum_stands_in_parentheses() -> None:
         ("heads = 1", "column 7: .*; equality is written =="),
         ("n == 2; d == 1", "column 7: .*; hypotheses stand between commas"),
         ("diam(X[1], 2) <= 1", "no function 'diam' in the language; did you mean 'diameter'"),
+        ("Mu(X[1]) <= 1", "no function 'Mu' in the language; did you mean 'mu'?"),
+        ("Diam(X[1], 2) <= 1", "no function 'Diam' in the language; did you mean 'diameter'?"),
         ("zebra(X[1]) <= 1", "no function 'zebra' in the language; `rankmath quantities` lists them"),
     ],
 )
@@ -319,3 +322,13 @@ def test_a_network_that_is_not_searched_is_named_by_what_was_given() -> None:
 def test_a_word_of_a_switch_and_a_letter_for_a_constant_are_told(claim: str, said: str) -> None:
     with pytest.raises(rm.InvalidArgument, match=re.escape(said)):
         rm.Statement("mine:x", claim)
+
+
+@pytest.mark.parametrize("k", [0, 3])
+def test_what_is_not_defined_says_where_it_is(k: int) -> None:
+    net = rm.Network.random(tokens=2, dim=2, layers=1, seed=0)
+    statement = rm.Statement("mine:k", f"modulus_of(P0[0,0], {k}) <= 1")
+    with pytest.raises(
+        rm.InvalidArgument, match=f"modulus_of is not defined at {k} for its 2 tokens.*not defined beyond n"
+    ):
+        rm.verify(statement, net, np.eye(2))

@@ -11,19 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankmath.certificates.certificate import exact as exact_notation
+from rankmath.formula.prose import escape, formulas
 from rankmath.report.latex import (
     at_least,
     breakable,
     code,
-    escape,
     exact,
     exact_data,
     exact_math,
-    formulas,
+    fitting,
     grouped,
     identifier,
     measured,
     number,
+    points,
 )
 
 # Everything `escape` may write that is not a letter of the text itself.
@@ -162,3 +163,18 @@ def test_greek_letters_under_a_root_and_gradients_are_mathematics() -> None:
 )
 def test_the_identity_is_a_letter_of_mathematics(text: str, tex: str) -> None:
     assert formulas(text) == tex
+
+
+@pytest.mark.parametrize(
+    ("math", "of_tex"),  # the width of \\hbox{$\\displaystyle ...$} in an article, in points
+    [
+        (r"\frac{e^{\beta\,(1-u)}+m-1}{2\,(1-u)\,(1+(m-1)\,u)}", 107.6),
+        (r"\sqrt{c\,\bigl(1 + \Bigl(\frac{a\,R\,\Delta_{2}(X^{0})}{2}\Bigr)^{2}\bigr)}", 111.7),
+        (r"\frac{\max_{l} \sum_{h} \|W^{l,h}\|_{2}\,\|W_{QK}^{l,h}\|_{2}}{4\,\sqrt{d_{qk}}}", 118.2),
+        (r"\frac{(1-\rho)^{2}\,(1-\gamma)}{(1-\rho)^{2}+\rho\,(2-2\,\rho+m\,\rho)\,(1+(m-1)\,\gamma)}", 188.6),
+        (r"\frac{\sum_{h} \|\operatorname{diag}(g)W^{l,h}\|_2\,\tau(P^{l,h})}{\rho_{l}}", 121.2),
+    ],
+)
+def test_the_width_of_a_formula_is_about_that_of_tex(math: str, of_tex: float) -> None:
+    assert 0.95 * of_tex < points(math) < 1.2 * of_tex
+    assert (r"\rmfit" in fitting(math)) == (of_tex > 155)

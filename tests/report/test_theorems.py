@@ -15,7 +15,10 @@ from click.testing import CliRunner
 
 import rankmath as rm
 from rankmath.certificates.certificate import Certificate
+from rankmath.certificates.issue import certify_arrays
 from rankmath.cli import main
+from rankmath.decide.prover import prove
+from rankmath.decide.prover.reading import lines_of
 from rankmath.report.cite import citation
 from rankmath.report.latex import identifier
 from rankmath.report.sources import committed_certificates, preamble
@@ -175,3 +178,23 @@ def test_fractions_of_an_equilibrium_stand_apart() -> None:
     displays = text.split(r"\begin{align*}")
     assert len(displays) > 1
     assert all(before.rstrip().endswith(r"\renewcommand{\arraystretch}{1.35}%") for before in displays[:-1])
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        ({"weights": [1, 9999], "E": [[3, 0]]}, "$c$ is the logarithm of the weights below"),
+        ({"logits": [0, 9], "E": [[3, 0]]}, "$c$ is what is named logits below"),
+    ],
+)
+def test_the_logits_of_a_claim_are_those_of_the_certificate(data: dict[str, Any], told: str) -> None:
+    """c stands in the claim, and a certificate gives logits or weights exp(c)."""
+    assert told in theorem(certify_arrays("dong2021v1:A.3", data, kind="violates"))
+
+
+def test_a_proof_says_what_it_reads_a_quantity_as() -> None:
+    """Its lines say 1 <= 1 where the claim says that the rows of attention sum to 1."""
+    proof = prove("norm(P[0, 0], inf) == 1", ["mask == none", "layernorm == none", "mlp == none", "skip == 0"])
+    assert proof is not None
+    assert next(lines_of(proof)) == "Here norm(P[0, 0], inf) = 1: no weight is negative, and every row sums to 1."
+    assert r"\|P^{0,0}\|_{\infty} = 1$: no weight is negative" in theorem(proof.certificate("mine:sums"))

@@ -184,3 +184,19 @@ def test_a_number_that_is_given_is_compared_as_it_is(arithmetic: str) -> None:
     batch = ArrayInstance({"T": np.asarray([least, below, 3.0, 1.0])}, is_batch=True)
     found = verdicts(statement, Float64(np.zeros(1)), batch, 4, "float64")
     assert [one.outcome == Outcome.HOLDS for one in found] == [True, False, True, False]
+
+
+@pytest.mark.parametrize("key", ["wu2024:cor1", "own:hemisphere"])
+def test_a_zero_token_before_the_sphere_norm_is_no_instance_of_a_claim(key: str) -> None:
+    """It has no direction, so the layer is not defined. Float64 cannot tell zero from small; balls can."""
+    statement = rm.statements()[key]
+    net = rm.Network.from_arrays(np.ones((1, 1, 1, 1)), np.ones((1, 1, 1, 1)), 1.0, norm="sphere")
+    for X in ([[0.0], [0.0]], [[0.0], [1.0]]):
+        for arithmetic, expected in (("float64", "UNDECIDED"), ("mpmath", "UNDECIDED"), ("balls", "NOT_APPLICABLE")):
+            verdict = judge(statement, NetworkInstance(net, np.array(X)), arithmetic)
+            assert (verdict.outcome, verdict.certified) == (expected, arithmetic == "balls")
+            assert "a token is zero before LayerNorm" in verdict.reason
+            assert ("to rounding" in verdict.reason) == (arithmetic != "balls")
+            assert math.isnan(verdict.log_lhs)
+    with pytest.raises(ArithmeticError, match="nothing to certify"):
+        rm.certify(key, net, np.zeros((2, 1)))

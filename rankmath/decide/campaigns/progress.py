@@ -50,6 +50,7 @@ class Watcher:
         self._bar = Progress(0, "instances", quiet=quiet)
         self._done = self._failed = 0
         self._spent, self._began = 0.0, time.monotonic()
+        self._tightest: dict[str, float] = {}
 
     def __enter__(self) -> Watcher:
         return self
@@ -60,7 +61,10 @@ class Watcher:
     def __call__(self, ledger: Ledger, attempt: Attempt | None) -> None:
         if attempt is None:
             planned = ledger.planned()
-            done = {standing.statement: standing.instances for standing in ledger.standings()}
+            standings = ledger.standings()
+            done = {standing.statement: standing.instances for standing in standings}
+            found = {standing.statement: standing.log_tightest for standing in standings}
+            self._tightest = {key: log for key, log in found.items() if log is not None}
             known = statements()
             # `cost` is that of a battery, which takes the share of the instances that `share` says.
             costs = {key: known[key].cost / known[key].share for key in planned if key in known}
@@ -76,8 +80,10 @@ class Watcher:
         else:
             self._done += attempt.findings.instances
             self._remaining.took(attempt.chunk.key, attempt.findings.instances, attempt.seconds)
-            if attempt.findings.log_tightest is not None:
-                words.append(f"lhs/rhs ≤ {quotient(attempt.findings.log_tightest)}")
+            log = attempt.findings.log_tightest
+            if log is not None:  # of all chunks so far, this one and those before it
+                log = self._tightest[words[0]] = max(log, self._tightest.get(words[0], log))
+                words.append(f"lhs/rhs ≤ {quotient(log)}")
         if self._failed:
             words.append(f"{self._failed} chunks failed")
         self._spent += attempt.seconds

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from rankmath.checker.lemmas import lemma_table
+from rankmath.formula.reader import read_formula
+from rankmath.formula.terms import Call, Item, Letter, Number, Term, walk
 
 if TYPE_CHECKING:
     from rankmath.decide.prover.proof import FoundProof
@@ -73,8 +76,39 @@ def _part(part: Any, rule: str) -> str:
     return f"({number}) to the power {weight}" if rule == "product" else f"{weight} times ({number})"
 
 
+def read_as(texts: Iterable[str]) -> Iterator[tuple[Term, Term, str]]:
+    """The quantities of claims that a derivation reads as others, as these, and why they are equal.
+
+    >>> for quantity, other, why in read_as(["norm(P[0,0], inf)*residual(X[1], frobenius) <= 1"]):
+    ...     print(f"{quantity} = {other}: {why}")
+    norm(P[0, 0], inf) = 1: no weight is negative, and every row sums to 1
+    residual(X[1], frobenius) = mu(X[1]): the mean of the rows is nearest to them
+    """
+    calls = (term for text in texts for term in walk(read_formula(text)) if isinstance(term, Call) and term.terms)
+    for call in dict.fromkeys(calls):
+        first, last = call.terms[0], str(call.terms[-1])
+        if (call.function, last) == ("residual", "frobenius"):
+            yield call, Call("mu", (first,)), "the mean of the rows is nearest to them"
+        elif (call.function, last) == ("norm", "inf") and isinstance(first, Item) and first.array == "P":
+            yield call, Number(Fraction(1)), "no weight is negative, and every row sums to 1"
+        elif (call.function, last) in _ANOTHER_NORM:
+            yield call, Call("norm", (first, _ANOTHER_NORM[call.function, last])), "by definition"
+
+
+#: The norms of the language that are norms of a matrix under another name.
+_ANOTHER_NORM: dict[tuple[str, str], Term] = {
+    ("operator_norm", "1"): Letter("inf"),
+    ("operator_norm", "2"): Number(Fraction(2)),
+    ("operator_norm", "inf"): Number(Fraction(1)),
+    ("form_norm", "1"): Letter("max"),
+    ("form_norm", "2"): Number(Fraction(2)),
+}
+
+
 def lines_of(proof: FoundProof) -> Iterator[str]:
     """What a terminal shows of a proof."""
+    for quantity, other, why in read_as((proof.claim, *proof.given)):
+        yield f"Here {quantity} = {other}: {why}."
     yield from in_sentences(proof)
     if names := ", ".join(sorted(proof.lemmas)):
         yield f"rests on {names}: theorems of proofs/coq"

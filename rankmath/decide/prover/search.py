@@ -1079,6 +1079,7 @@ class Search:
         steps: tuple[Callable[[Poly, Poly, int], FoundLine | None], ...] = (
             self._plainly,
             self._layer_by_layer,
+            self._vanishing,
             self._directly,
             self.best,
             self._boxed,
@@ -1090,7 +1091,7 @@ class Search:
             self._through,
             self._differences,
         )
-        for attempt in steps[: 5 if depth >= _DEEPEST else None]:
+        for attempt in steps[: 6 if depth >= _DEEPEST else None]:
             try:
                 found = attempt(left, right, depth)
             except Rejected:
@@ -1325,6 +1326,46 @@ class Search:
                             self.learn(step)
                             out += self.lemma(f"log-product{name}", {"x": poly_text(u), "y": poly_text(v)}, [step])
         return out
+
+    def _vanishing(self, left: Poly, right: Poly, depth: int) -> FoundLine | None:
+        """A sum is at most 0 where every term has a factor that is: no product of lines shows it, for 0 has no
+        logarithm."""
+        given = [line.left for line in self.work.hypotheses if not line.right]
+        if depth or not (given or self.work.fixed.get("n") == 1):  # of what else a 0 is known is not looked for
+            return None
+        goal = {base for poly in (left, *given) for mono in poly for base, _ in mono if isinstance(base, Atom)}
+        where = self.places([left, *given])
+        zeros: dict[Base, FoundLine] = {}
+        for step in self.facts(where):
+            if not step.line.right and len(step.line.left) == 1 and list(step.left.values()) == [1]:
+                zeros.setdefault(next(iter(step.left)), step)
+
+        def to_zero(poly: Poly) -> list[tuple[FoundLine, Fraction | str]] | None:
+            """Lines z <= 0 with weights that make the polynomial at most 0."""
+            of: list[tuple[FoundLine, Fraction | str]] = []
+            for mono, c in poly.items():
+                zero = next((zeros[base] for base, e in mono if base in zeros and e >= 1), None)
+                if zero is None:
+                    return None
+                of.append((zero, poly_text(times({mono: c}, raised(zero.line.left, -1)))))
+            return of
+
+        if not zeros:
+            return None
+        self.settle_signs(goal)
+        facts = self._gathered(left, left, depth, where, goal)
+        before = -1
+        while before != len(zeros):
+            before = len(zeros)
+            for step in facts:
+                (base, e), *others = step.left.items() or [(1, Fraction(0))]
+                if others or e != 1 or base in zeros or (of := to_zero(step.line.right)) is None:
+                    continue
+                made = self._checked(FoundLine(Line(step.line.left, {}), "sum", of=[(step, "1"), *of]))
+                if made is not None:
+                    zeros[base] = made
+        found = to_zero(left)
+        return self._checked(FoundLine(Line(left, right), "sum", of=found)) if found else None
 
     def _cleared(self, left: Poly, right: Poly, depth: int) -> FoundLine | None:
         """Both sides times the sums in their denominators."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,7 +15,9 @@ from hypothesis import strategies as st
 
 from rankmath.claims import statements
 from rankmath.decide.campaigns.plan import OF_A_STATEMENT, OF_THE_CAMPAIGN, Plan, default_chunk
+from rankmath.decide.campaigns.progress import Watcher
 from rankmath.decide.campaigns.run import campaign
+from rankmath.decide.campaigns.work import Attempt
 
 EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "my_statement.py"
 
@@ -178,3 +182,18 @@ def test_every_key_of_a_plan_is_documented() -> None:
     text = (Path(__file__).parents[3] / "docs" / "campaigns.md").read_text(encoding="utf-8")
     assert [key for key in OF_A_STATEMENT + OF_THE_CAMPAIGN if f"| `{key}` |" not in text] == ["statement"]
     assert "[[statement]]" in text
+
+
+def test_what_is_told_of_a_campaign_is_the_tightest_of_all_chunks() -> None:
+    """A bound on a quotient does not go back: a looser chunk after a tight one says nothing new."""
+    standing = SimpleNamespace(statement="own:tv", instances=5, log_tightest=math.log(0.25))
+    ledger: Any = SimpleNamespace(planned=lambda: {"own:tv": 100}, standings=lambda: [standing])
+    told = []
+    with Watcher(quiet=True) as watch:
+        watch(ledger, None)
+        for tightest in (0.125, 0.5, None, 0.375):
+            log = None if tightest is None else math.log(tightest)
+            findings = SimpleNamespace(instances=5, log_tightest=log)
+            watch(ledger, Attempt(SimpleNamespace(key="own:tv"), findings, 0.1, "here"))
+            told.append(watch._bar.line().partition("; ")[2])
+    assert told == ["own:tv  lhs/rhs ≤ 0.25", "own:tv  lhs/rhs ≤ 0.5", "own:tv", "own:tv  lhs/rhs ≤ 0.5"]
