@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias, TypeVar
@@ -173,7 +174,7 @@ def short(value: object) -> str:
     """A value for a message, in sixty signs at most."""
     # repr of a huge integer raises, and a page-long error teaches nobody.
     try:
-        text = repr(value)
+        text = str(value) if isinstance(value, Fraction) else repr(value)
     except ValueError:
         text = f"a {type(value).__name__}"
     return text if len(text) <= 60 else text[:57] + "..."

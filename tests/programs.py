@@ -36,7 +36,7 @@ PYTHON = ["python", "python3", *(f"python3.{minor}" for minor in range(11, 20))]
 
 #: What a test may need beside these: the programs that come with each, and the Debian packages.
 OPTIONAL = {
-    "coqc": (("make",), "coq libcoq-coquelicot libcoq-interval make"),
+    "coqc": (("coqdoc", "make"), "coq libcoq-coquelicot libcoq-interval make"),
     "pdflatex": (("bibtex",), "texlive-latex-recommended texlive-fonts-recommended"),
     "pdftotext": ((), "poppler-utils"),
     "chromium": (("chromedriver",), "chromium chromium-driver"),

@@ -201,6 +201,14 @@ def test_a_bound_beyond_the_doubles_is_shown_by_its_logarithm() -> None:
     assert "bound: exp(-" in rankmath("bound", "own:diameter", *letters).output
 
 
+def test_a_bound_names_the_statement_it_is_of_and_what_p_may_be() -> None:
+    shown = rankmath("bound", "own:diameter").output
+    assert shown.startswith("own:diameter, an upper bound (the closed form, own:diameter-cubic): ")
+    assert "\n  p: 1, 2 or inf" in shown
+    assert rankmath("bound", "own:diameter-cubic").output.startswith("own:diameter-cubic, an upper bound: ")
+    assert "  p: " not in rankmath("bound", "wu2024:1").output
+
+
 def test_some_letters_set_leave_an_expression() -> None:
     assert parsed("bound", "own:diameter", "--set", "L=1", "--set", "d_qk=4")["expression"] == "diameter**3*omega/8"
 
@@ -233,6 +241,8 @@ def test_numbers_of_heads_are_given_by_commas() -> None:
         (("own:tv", "--set", "bits=64"), "--set: bits given; the letters of own:tv are osc"),
         (("own:tv", "--set", "osc=-1"), "osc: -1 given; a number in [0, inf) is needed"),
         (("own:tv", "--set", "osc=1,2"), "osc: [1, 2] given"),
+        (("own:diameter", "--set", "L=1/3"), "L: 1/3 given; a whole number"),
+        (("wu2024:3",), "key: 'wu2024:3' given; its claim is no inequality"),
     ],
 )
 def test_bound_refuses_by_name(arguments: tuple[str, ...], message: str) -> None:

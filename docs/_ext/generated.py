@@ -9,6 +9,7 @@ import pkgutil
 import re
 import shutil
 import subprocess
+import tempfile
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -300,11 +301,43 @@ def write_coqdoc(app: Any, exception: Exception | None) -> None:
     """The pages that coqdoc makes of proofs/coq, in the folder coq of the site."""
     program = shutil.which("coqdoc")
     if exception is None and program is not None and app.builder.format == "html":
-        folder, coq = Path(app.outdir) / "coq", proofs_folder() / "coq"
-        folder.mkdir(exist_ok=True)
-        files = [str(path) for path in sorted(coq.glob("*.v"))]
-        options = ["--html", "--utf8", "--quiet", "--no-glob", "-R", str(coq), "Rankmath", "-d", str(folder)]
-        subprocess.run([program, *options, *files], check=True)
+        coqdoc(program, proofs_folder() / "coq", Path(app.outdir) / "coq")
+
+
+def coqdoc(program: str, coq: Path, folder: Path) -> None:
+    """The pages of all files of a folder, with `toc.html`; what coqdoc complains of is an error."""
+    folder.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as copies:
+        for path in coq.glob("*.v"):
+            Path(copies, path.name).write_text(plain_comments(path.read_text(encoding="utf-8")), encoding="utf-8")
+        files = [str(path) for path in sorted(Path(copies).glob("*.v"))]
+        options = ["--html", "--toc", "--utf8", "--quiet", "--no-glob", "-R", copies, "Rankmath", "-d", str(folder)]
+        said = subprocess.run([program, *options, *files], check=True, capture_output=True, text=True).stderr
+    if said.strip():
+        raise ValueError(f"coqdoc: {said.strip()}")
+
+
+_DOC_COMMENT = re.compile(r"\(\*\*(?!\*).*?\*\)", re.DOTALL)
+# A name or a term in brackets is code; X[0], an interval, a matrix and an index are what they are.
+_CODE_OR_SIGN = re.compile(r"(?<![\w)\]}\[])\[[^\[\],]+\](?!\])|[\[\]_]+|^(\s*|\(\*\* *)-", re.MULTILINE)
+
+
+def plain_comments(text: str) -> str:
+    """Coq text for coqdoc, in whose comments only a term in brackets means anything, and it means code.
+
+    Examples
+    --------
+    >>> plain_comments("(** mu(X[L]) <= x_j on [0, 1), see [attn_rows].\\n   - 1 *) Lemma a_b : x[0].")
+    '(** mu(X#[#L#]#) <= x#&lowbar;#j on #[#0, 1), see [attn_rows].\\n   #-# 1 *) Lemma a_b : x[0].'
+    """
+
+    def shown(match: re.Match[str]) -> str:
+        if match[1] is not None:
+            return f"{match[1]}#-#"
+        run = match[0]
+        return run if set(run) - set("[]_") else f"#{run.replace('_', '&lowbar;')}#"
+
+    return _DOC_COMMENT.sub(lambda comment: _CODE_OR_SIGN.sub(shown, comment[0]), text)
 
 
 def setup(app: Any) -> dict[str, Any]:

@@ -169,7 +169,8 @@ def _markdown(kind: str, name: str | None, body: str) -> str | None:
                 inner = rf"\begin{{aligned}}{inner}\end{{aligned}}"
             shown.append(f"\n\n$$\n{_one_line(inner)}\n$$\n\n")
     heading = f"**{kind.capitalize()}**" + (f" ({_words(name) or name})" if name else "") + "."
-    return f"{heading} {''.join(shown).strip()}"
+    text = "".join(shown).strip()
+    return heading + ("\n\n" if text.startswith("$$") else " ") + text  # a display begins a line
 
 
 def _one_line(tex: str) -> str:

@@ -69,6 +69,8 @@ def tex(text: str) -> str:
     '\\operatorname{max} _{j}E_{ij}-1x^{\\mathsf T}'
     >>> tex("⟨x₁, y⟩ ≤ Σ 1/deg_i")
     '\\langle x_{1},y\\rangle \\le \\Sigma 1/\\operatorname{deg} _{i}'
+    >>> tex("mu_{i-1}")
+    'mu_{i-1}'
     >>> tex("the norm")
     Traceback (most recent call last):
     ...
@@ -126,7 +128,7 @@ def _script(text: str, at: int) -> tuple[str, int]:
     """An index or an exponent: in braces, or the letters, the number or the one sign that follow."""
     if text[at : at + 1] == "{":
         end = _closing(text, at)
-        return tex(text[at + 1 : end]), end + 1
+        return tex(text[at + 1 : end].replace("-", "−")), end + 1
     if text[at : at + 1] in tuple("⌊⌈("):
         end = _closing(text, at)
         return tex(text[at : end + 1]), end + 1
@@ -242,7 +244,7 @@ def setup(app: Any) -> dict[str, Any]:
     from docutils import nodes
 
     def typeset(app: Any, tree: Any) -> None:
-        if "/" in app.env.docname:  # generated pages have formulas in TeX already
+        if app.env.docname.startswith("reference/"):  # names and signatures; docstrings are plain text
             return
         for node in list(tree.findall(nodes.Text)):
             above, kinds = node.parent, set()

@@ -285,6 +285,8 @@ class Reader:
                 return self.joined(parts, every=isinstance(op, ast.And) == holds)
             case ast.UnaryOp(op=ast.Not(), operand=inner):
                 return self.shown(inner, at, holds=not holds)
+            case ast.IfExp(test=test, body=yes, orelse=no):
+                return self.shown(yes if self.decided(test, at) else no, at, holds=holds)
             case ast.Call(func=ast.Name(id="all" | "any" as name), args=[ast.GeneratorExp(elt=body, generators=loops)]):
                 parts = [functools.partial(self.shown, body, here, holds=holds) for here in self.loop(loops, at)]
                 return self.joined(parts, every=(name == "all") == holds)

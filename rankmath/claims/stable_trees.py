@@ -19,7 +19,7 @@ defined(
 
 @predicate(
     "identity_attracts(allowed: array, ratio: array)",
-    latex=r"\text{{for some }}W_{{QK}},W_V\in\mathbb R^{{n\times n}}\text{{ the tokens }}X=I\text{{ rest under }}"
+    latex=r"\text{{for some real }}W_{{QK}},W_V\text{{ the tokens }}X=I\text{{ rest under }}"
     r"X\mapsto\mathrm{{LN}}(A(X)XW_V)\text{{, and its Jacobian there has spectral radius below }}\sqrt{{{1}}}",
     because="weights that are found by a construction, in balls",
 )

@@ -102,10 +102,13 @@ def bound(
     shown = str(expression)
     if len(shown) > _MOST_DIGITS:
         shown = f"{sympy.N(expression, 6)} (six digits; --json has all {len(shown)} characters)"
-    click.echo(f"{key}, {'an upper' if found.side == 'upper' else 'a lower'} bound: {shown}")
+    closed = "" if found.key == key else f" (the closed form, {found.key})"
+    click.echo(f"{key}, {'an upper' if found.side == 'upper' else 'a lower'} bound{closed}: {shown}")
     for name, meaning in found.symbols.items():
         value = f" = {', '.join(map(str, values[name]))}" if name in values else ""
         click.echo(f"  {name}{value}: {meaning}")
+    if any(re.search(r"\bp\b", meaning) for meaning in found.symbols.values()):
+        click.echo("  p: 1, 2 or inf, the same wherever it stands")
     click.echo(f"hypothesis: {found.hypothesis}")
     if complete:
         # A bound that shrinks doubly exponentially soon leaves the doubles; its logarithm stays.

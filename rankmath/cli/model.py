@@ -31,8 +31,15 @@ _TOKENS = 64
 _BOUNDS = ("own:diameter", "wu2024:1")
 
 
+def _folder_or_help(context: click.Context, parameter: click.Parameter, folder: str | None) -> str | None:
+    """The folder, which only lists of names do without."""
+    if folder is None and "help" not in (context.params.get("variant"), context.params.get("metric")):
+        raise click.MissingParameter(ctx=context, param=parameter)
+    return folder
+
+
 @click.command()
-@click.argument("folder", type=click.Path())
+@click.argument("folder", type=click.Path(), required=False, callback=_folder_or_help, metavar="FOLDER")
 @click.option("--text", type=click.Path(exists=True, dir_okay=False), help="A file with the text to read.")
 @click.option("--ids", help="Token ids, separated by commas, instead of a text.")
 @click.option(

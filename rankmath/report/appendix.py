@@ -19,10 +19,11 @@ from rankmath.claims.dong2021_many_tokens import Kinds
 from rankmath.decide.campaigns.in_memory import Result
 from rankmath.files import folder as make_folder
 from rankmath.files import proofs_folder, write
+from rankmath.formula.prose import escape
 from rankmath.report.cite import software_entry
 from rankmath.report.figures import FIGURES
 from rankmath.report.fragments import LOOSE, STYLE, stated, written_out
-from rankmath.report.latex import FIT, at_least, code, escape, exact, grouped, identifier, measured
+from rankmath.report.latex import FIT, at_least, code, exact, grouped, identifier, measured
 from rankmath.report.results import Report
 from rankmath.report.sources import (
     added,

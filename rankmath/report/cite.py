@@ -13,9 +13,10 @@ from unicodedata import normalize
 from rankmath.certificates.certificate import Certificate
 from rankmath.checker import checker
 from rankmath.claims import statement, statements
+from rankmath.formula.prose import escape, formulas
 from rankmath.printing import did_you_mean
 from rankmath.report.fragments import LOOSE, in_words, notation, of_its_own, stated, told_once, without_fit, written_out
-from rankmath.report.latex import code, escape, formulas, identifier
+from rankmath.report.latex import code, identifier
 from rankmath.report.sources import bibliography, cited_by, committed_certificates, field, machine_checked, publication
 from rankmath.report.theorems import CONTRACTION, EQUILIBRIUM, equilibrium_statement
 from rankmath.validation import InvalidArgument, as_choice

@@ -12,9 +12,10 @@ from rankmath.claims import statements
 from rankmath.decide.prover.reading import read_as
 from rankmath.formula import read_term
 from rankmath.formula.printing import latex
+from rankmath.formula.prose import formulas
 from rankmath.formula.terms import Letter, Relation, walk
 from rankmath.report.fragments import LOOSE, in_words, label, notation, of_its_own, stated, told_once, written_out
-from rankmath.report.latex import breakable, code, formulas, identifier
+from rankmath.report.latex import breakable, code, identifier
 from rankmath.verification.statement import Statement
 
 _OVER = {"h": "all heads", "l": "all layers", "i": "all tokens", "k": "all blocks"}

@@ -13,7 +13,8 @@ from typing import Protocol
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.formula.printing import text
-from rankmath.report.latex import FIT, breakable, formulas, with_fit
+from rankmath.formula.prose import formulas
+from rankmath.report.latex import FIT, breakable, with_fit
 from rankmath.report.sources import preamble
 from rankmath.validation import InvalidArgument
 from rankmath.verification.statement import Quantifier, Statement

@@ -18,6 +18,7 @@ from rankmath.formula import read_formula
 from rankmath.formula.language import LETTERS
 from rankmath.formula.printed import latex_letter
 from rankmath.formula.printing import latex, text, words
+from rankmath.formula.prose import escape, formulas
 from rankmath.report.derivations import derived
 from rankmath.report.fragments import (
     ENVIRONMENT,
@@ -33,14 +34,12 @@ from rankmath.report.fragments import (
 from rankmath.report.latex import (
     breakable,
     code,
-    escape,
     exact_data,
     exact_math,
     exact_matrix,
     exact_rows,
     exact_scalar,
     fitting,
-    formulas,
     identifier,
     matrix,
     shown_value,

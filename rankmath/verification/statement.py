@@ -24,6 +24,7 @@ from rankmath.formula.evaluate import Side, Subject, sides
 from rankmath.formula.language import FUNCTIONS, LETTERS
 from rankmath.formula.printed import NOTATION, conventions, latex_letter
 from rankmath.formula.printing import latex, text, words
+from rankmath.formula.prose import formulas
 from rankmath.formula.reader import hypotheses_in
 from rankmath.formula.run import Run
 from rankmath.formula.terms import (
@@ -475,5 +476,5 @@ def _reduced(term: Term) -> str:
 def _latex_hypothesis(formula: Formula) -> str:
     shown = words(formula)
     if shown != text(formula):
-        return rf"\text{{{shown}}}" if shown else ""
+        return rf"\text{{{formulas(shown)}}}" if shown else ""
     return latex(formula)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 from collections.abc import Callable
@@ -105,6 +106,13 @@ def test_circle_points() -> None:
     turn = 2 * math.pi / 40
     turned = here @ np.array([[math.cos(turn), math.sin(turn)], [-math.sin(turn), math.cos(turn)]])
     assert np.abs(turned - there).max() < 1e-14
+
+
+def test_a_distance_that_doubles_cannot_see_is_not_called_zero(monkeypatch: pytest.MonkeyPatch) -> None:
+    dong = importlib.import_module("rankmath.attention.experiments.dong")
+    monkeypatch.setattr(dong, "trajectory", lambda *given, **parts: np.array([[[1.0, 0], [-1, 0]], [[1, 0], [1, 0]]]))
+    for sentence in run("dong-circle", SMALL["dong-circle"]).findings:
+        assert "the tokens are less than 1e-14 of a diameter apart" in sentence
 
 
 def stop_after(word: str) -> Callable[[str], None]:

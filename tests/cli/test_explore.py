@@ -67,6 +67,9 @@ def test_the_python_it_hands_over_makes_the_same_certificate(tmp_path: Path, mon
         ({"W_QK": [[1.0, 0.0], [0.0, -101.0]]}, "W_QK: an entry 101 given"),
         ({"beta": 101}, "beta: 101 given"),
         ({"beta": -1.0}, "beta: -1 given; an inverse temperature is not negative"),
+        ({"W_V": [[0, 0], [0, 0]]}, "W_V: a layer makes a token 0"),
+        ({"W_V": [[0, 1], [0, 0]]}, "W_V: a layer makes a token 0"),
+        ({"W_V": [[1e-300, 0], [0, 1e-300]]}, "W_V: a layer makes a token 0, or too small for doubles"),
     ],
 )
 def test_what_cannot_be_certified_is_refused_by_name(other: dict[str, Any], words: str) -> None:
@@ -416,7 +419,83 @@ def test_settings_change_the_picture_and_mistakes_are_said(opened: Any) -> None:
     )
     assert "own:diameter does not apply: there is LayerNorm" in text(opened, "bounds")
     opened.find_element(By.ID, "certify").click()
+    assert text(opened, "certificate-words") == f"Not certified: {text(opened, 'complaint')}"
+    assert text(opened, "python") == ""
+    Select(opened.find_element(By.ID, "preset")).select_by_value("minus")
+    opened.find_element(By.ID, "certify").click()
     assert "certificate_of" in text(opened, "python")
+
+
+SET = """const e = document.getElementById(arguments[0]);
+e.value = arguments[1]; e.dispatchEvent(new Event("input")); e.dispatchEvent(new Event("change"));"""
+
+
+@in_browser
+def test_what_is_handed_to_the_prover_is_all_that_moves_the_tokens(opened: Any) -> None:
+    """With positions the map is another, and the prover is to refuse."""
+    for name, value in (("turn", 30), ("slope", 0.5)):
+        opened.execute_script(SET, name, value)
+        opened.find_element(By.ID, "certify").click()
+        sent = json.loads(re.search(r"certificate_of\((\{.*\}), ", text(opened, "python"))[1])
+        with pytest.raises(rm.InvalidArgument, match=f"{name}: {value} given; equilibria are certified without"):
+            equilibrium_near(sent)
+        opened.execute_script(SET, name, 0)
+
+
+@in_browser
+def test_what_is_shown_is_what_is_used(opened: Any) -> None:
+    opened.find_element(By.ID, "reset").click()
+    for typed, used in (("100", 8), ("-3", 2), ("2.6", 3), ("", 2)):
+        opened.execute_script(SET, "tokens", typed)
+        assert opened.find_element(By.ID, "tokens").get_attribute("value") == str(used)
+        assert len(opened.execute_script("return rankmathExplore.state.X")) == used
+    opened.execute_script(SET, "norm", "none")
+    stated = re.search(r"own:diameter: diameter ≤ (\S+) after layer (\d+)", text(opened, "bounds"))
+    start = opened.execute_script("return rankmathExplore.diameter(rankmathExplore.state.X)")
+    assert float(stated[1]) == pytest.approx(start, rel=5e-3)
+    assert stated[2] == "0"
+    opened.execute_script(SET, "preset", "turn")
+    shown = opened.find_element(By.ID, "wv").get_attribute("value")
+    used, read = opened.execute_script(
+        "const e = rankmathExplore; return [e.state.W_V, e.matrix(arguments[0], 2)]", shown
+    )
+    assert used == read
+    assert opened.execute_script("return rankmathExplore.matrix('−1 0; 0 −1/2', 2)") == [[-1, 0], [0, -0.5]]
+
+
+@in_browser
+def test_a_token_that_is_zero_is_no_rest(opened: Any) -> None:
+    opened.execute_script(SET, "wv", "0 0; 0 0")
+    assert text(opened, "limit") == "a token that is 0, which has no direction"
+    opened.find_element(By.ID, "step").click()
+    assert np.isfinite(opened.execute_script("return rankmathExplore.state.X")).all()
+
+
+@in_browser
+def test_a_flow_counts_time_and_basins_go_when_the_settings_do(opened: Any) -> None:
+    opened.find_element(By.ID, "basins").click()
+    assert opened.find_element(By.ID, "basin-section").is_displayed()
+    opened.execute_script(SET, "norm", "flow")
+    assert not opened.find_element(By.ID, "basin-section").is_displayed()
+    opened.find_element(By.ID, "reset").click()
+    for _ in range(4):
+        opened.find_element(By.ID, "step").click()
+    assert text(opened, "where") == "Time 0.50."
+    assert "time 0.50" in text(opened, "chart")
+    assert "layer" not in text(opened, "chart")
+    assert "of the flow over the time 0.125" in text(opened, "radius")
+
+
+@in_browser
+def test_a_bound_is_drawn_at_its_layers(opened: Any) -> None:
+    """Of a long path only the last 400 states have bounds; they stand at the right end."""
+    for name, value in (("preset", "collapse"), ("norm", "none"), ("beta", 0), ("skip", 1)):
+        opened.execute_script(SET, name, value)  # the diameter stays, and so does its bound
+    opened.execute_script("for (let k = 0; k < 500; k++) document.getElementById('step').click()")
+    drawn = opened.find_elements(By.CSS_SELECTOR, "#chart polyline.bound")
+    starts = [float(line.get_attribute("points").split(",")[0]) for line in drawn if line.get_attribute("points")]
+    assert starts
+    assert min(starts) > 56 + (470 - 56) * 100 / 500
 
 
 @in_browser

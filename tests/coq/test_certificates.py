@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 import re
 import shutil
 import subprocess
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from rankmath.certificates.coq import to_coq
-from rankmath.certificates.coq_terms import Untranslatable
+from rankmath.certificates.coq_terms import Untranslatable, exact
 from rankmath.definitions.entries import ENTRIES, define
 from rankmath.formula.language import FUNCTIONS
 
@@ -118,17 +122,89 @@ def test_coq_accepts(library: Path, pattern: str) -> None:
     assert accepted(library, text)
 
 
+def rationals(text: str, name: str) -> list[Fraction]:
+    """The numbers of a definition, one after the other."""
+    (body,) = re.findall(rf"^Definition {name} := (.*)%Q\.$", text, flags=re.M)
+    return [Fraction(int(p), int(q)) for p, q in re.findall(r"\((-?\d+) # (\d+)\)", body)]
+
+
+def square(values: list[Fraction]) -> np.ndarray[Any, Any]:
+    side = math.isqrt(len(values))
+    return np.array(values, dtype=object).reshape(side, side)
+
+
+#: Certificates with an ellipsoid of starts: the certificate's own R, radius and rate are those of the theorem.
+ELLIPSOIDS = ["own-stable-causal_*", "own-stable-complete_*", "wu2024-conjecture_*", "unstated-ln-sphere_*"]
+
+
+@pytest.mark.parametrize("pattern", ELLIPSOIDS)
+def test_the_theorem_is_about_the_whole_ellipsoid_of_the_certificate(pattern: str) -> None:
+    """No smaller set: R, radius and rate are exactly the file's, and the other matrix is R⁻¹ exactly."""
+    content = stored(pattern)
+    text, left_out = to_coq(content)
+    given = {name: exact(value, name) for name, value in content["data"]["attracting"].items()}
+    R = square(rationals(text, "back"))
+    assert R.tolist() == given["R"]
+    assert rationals(text, "size") == [given["radius"]]
+    assert rationals(text, "rate") == [given["rate"]]
+    assert (square(rationals(text, "turn")) @ R == np.eye(len(R), dtype=int)).all()
+    (wide,), (near,) = rationals(text, "wide"), rationals(text, "near")
+    assert wide == abs(R).sum(axis=1).max()
+    assert wide * near == exact(content["data"]["radius"], "radius")
+    assert "ellipsoid" in text.partition("Theorem certified")[2]
+    assert not left_out
+
+
+def test_hypotheses_of_an_equilibrium_are_printed_and_others_refused() -> None:
+    """The causal mask, entry by entry; the same file with a mask that is not causal is not written."""
+    content = stored("wu2024-3-measure_*")
+    stated = to_coq(content)[0].partition("Theorem certified")[2]
+    for i, j in itertools.product(range(3), range(3)):
+        assert f"((rows mask {i}%nat {j}%nat) = ({int(j <= i)}))" in stated
+    other = content | {"data": content["data"] | {"mask": [[1] * 3] * 3}}
+    with pytest.raises(Untranslatable, match="mask"):
+        to_coq(other)
+
+
+def test_a_block_is_no_layer_of_one_head() -> None:
+    data = stored("own-stable-causal_*")["data"] | {"skip": 1}
+    with pytest.raises(Untranslatable, match="own:stable-block"):
+        to_coq({"statement": "own:stable-block", "kind": "exists", "data": data, "hints": {}})
+
+
 @needs_coq
-def test_coq_accepts_an_equilibrium_and_no_other_place_for_it(library: Path) -> None:
-    """Two causal tokens: one equilibrium of rank two, which attracts a box; tokens elsewhere are refused."""
-    text, left_out = to_coq(stored("own-stable-causal_*"))
-    assert left_out[0].startswith("what is given about W_QK, W_V and the mask is not stated again")
-    ball, least, longest, times = map(float, re.findall(r"[\d.]+e-\d+|\d+(?= times)", left_out[1]))
-    assert ball < least <= longest
-    assert times == pytest.approx(longest / ball, rel=0.05)
+def test_coq_accepts_an_ellipsoid_and_no_other_one(library: Path) -> None:
+    """Two causal tokens: one equilibrium of rank two, which attracts the certificate's whole ellipsoid.
+
+    Refused: tokens elsewhere, twice the radius, a rate below the spectral radius 1/2, and R = 1, whose norm the
+    layer does not contract, each with all else (R⁻¹ too) as the printer makes it.
+    """
+    content = stored("own-stable-causal_*")
+    text, left_out = to_coq(content)
+    assert not left_out
     assert accepted(library, text)
     (place,) = re.findall(r"Definition tokens := \[\(0 # 1\); \(1 # 1\); \(-(\d+) # ", text)
     assert not accepted(library, text.replace(place, str(int(place) * 1000 // 999)))
+    for name, forged in (
+        ("radius", "13*2^-15"),
+        ("rate", "15*2^-5"),
+        ("R", [[int(i == j) for j in range(4)] for i in range(4)]),
+    ):
+        attracting = content["data"]["attracting"] | {name: forged}
+        other, _ = to_coq(content | {"data": content["data"] | {"attracting": attracting}})
+        assert not accepted(library, other)
+
+
+@needs_coq
+def test_coq_accepts_a_spectrum_and_no_other_one(library: Path) -> None:
+    """Three causal tokens: every eigenvalue is within 2⁻²⁴ of 1/2, 1/4 or 0; not if 1/4 is said to be 1/4 + 2⁻¹⁰."""
+    text, left_out = to_coq(stored("wu2024-3-measure_*"))
+    assert [line.partition(";")[0] for line in left_out] == ["how many eigenvalues lie near each value"]
+    assert {*rationals(text, "values")} == {Fraction(0), Fraction(1, 4), Fraction(1, 2)}
+    assert rationals(text, "within") == [Fraction(1, 2**24)]
+    assert accepted(library, text)
+    values = re.findall(r"^Definition values := .*$", text, flags=re.M)[0]
+    assert not accepted(library, text.replace(values, values.replace("(1 # 4)", "(257 # 1024)")))
 
 
 @needs_coq
@@ -160,10 +236,10 @@ def test_a_rank_below_the_full_one_is_shown_by_columns_that_vanish(library: Path
     content = stored("own-stable-every-rank_*")
     data = {name: value for name, value in content["data"].items() if name != "equilibria"}
     first = content | {
+        "statement": "own:stable-equilibrium",
         "data": data | content["data"]["equilibria"][0],
         "hints": dict(content["hints"]["equilibria"][0]),
     }
-    first["data"]["ball"] = first["hints"]["size"] = "1*2^-40"
     text, _ = to_coq(first)
     assert "flat 4 4 [0]%nat z" in text
     assert accepted(library, text)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import html
 import inspect
 import re
+import shutil
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from site_build import Site, build
@@ -31,6 +33,7 @@ def test_every_statement_has_a_page_with_all_it_needs(site: Site, key: str) -> N
     page = (site.pages / "gallery" / f"{slug(key)}.html").read_text(encoding="utf-8")
     text = html.unescape(re.sub(r"<[^>]*>", "", page))
     assert entry.title in text
+    assert "$$" not in text, "a display that is not set in type"
     assert f"{key}, {entry.status}." in text
     claim, _, rest = page.partition('id="hypotheses"')
     assert "<math" in claim
@@ -73,6 +76,46 @@ def test_the_field_has_a_row_for_every_statement_near_a_paper(site: Site) -> Non
             assert entry.status in row
             names = FIELD.values() if key.startswith("folk:") else ()
             assert not any(name.partition(" (")[0] in html.unescape(row) for name in names), "no paper is named"
+
+
+def test_every_link_leads_to_a_place_that_is_there(site: Site) -> None:
+    pages = {path.resolve(): path.read_text(encoding="utf-8") for path in site.pages.rglob("*.html")}
+    places = {path: set(re.findall(r'\b(?:id|name)="([^"]+)"', text)) for path, text in pages.items()}
+    lost = []
+    for path, text in pages.items():
+        for target in re.findall(r'<[^>]*\b(?:href|src)="([^":]+)"', text):
+            name, _, place = html.unescape(target).partition("#")
+            there = (path.parent / unquote(name.partition("?")[0])).resolve() if name else path
+            if not there.exists() or (place and there in places and unquote(place) not in places[there]):
+                lost.append(f"{path.name}: {target}")
+    assert not lost
+
+
+@pytest.mark.needs("coqc")
+def test_the_pages_of_the_coq_files_show_formulas_as_they_are_written(tmp_path: Path) -> None:
+    from generated import coqdoc
+
+    coqdoc(shutil.which("coqdoc"), ROOT / "proofs/coq", tmp_path)
+    toc = (tmp_path / "toc.html").read_text(encoding="utf-8")
+    for path in sorted((ROOT / "proofs/coq").glob("*.v")):
+        assert f'href="Rankmath.{path.stem}.html"' in toc
+        page = (tmp_path / f"Rankmath.{path.stem}.html").read_text(encoding="utf-8")
+        shown = re.sub(r"[\s\[\]]", "", html.unescape(re.sub(r"</?[a-z][^>]*>", "", page)))
+        for comment in re.findall(r"\(\*\*(?!\*)(.*?)\*\)", path.read_text(encoding="utf-8"), re.DOTALL):
+            title, words = re.match(r"(\**)(.*)", comment.strip(), re.DOTALL).groups()
+            # In brackets after a space Coq's own signs may be set in type.
+            for part in re.split(r"(?<![\w)\]}])\[[^\]]*\]", words):
+                assert re.sub(r"[\s\[\]]", "", part) in shown, (path.name, title, part)
+
+
+def test_what_coqdoc_complains_of_is_an_error(tmp_path: Path) -> None:
+    from generated import coqdoc
+
+    program = tmp_path / "program"
+    program.write_text("#!/bin/sh\necho 'a bracket is not closed' >&2\n")
+    program.chmod(0o755)
+    with pytest.raises(ValueError, match="coqdoc: a bracket is not closed"):
+        coqdoc(str(program), tmp_path, tmp_path / "pages")
 
 
 def test_keys_are_links_and_blocks_show_their_statements(site: Site) -> None:

@@ -16,6 +16,7 @@ from rankmath.decide.space import rooms
 from rankmath.formula import read_formula
 from rankmath.formula.language import ARRAYS, FUNCTIONS, LETTERS
 from rankmath.formula.printing import latex, text, words
+from rankmath.formula.prose import formulas
 from rankmath.formula.terms import Both, Call, Every, Item, Letter, Number, Operation, Relation, Term, walk
 
 ARRAY_NAMES = sorted({name for entry in statements().values() for name in entry.arrays} | {"v"})
@@ -48,7 +49,7 @@ def test_every_hypothesis_that_is_evaluated_is_printed_with_the_claim(key: str) 
         shown = words(part)
         if shown:
             assert shown in str(entry)
-            inside = rf"\text{{{shown}}}" if shown != text(part) else latex(part)
+            inside = rf"\text{{{formulas(shown)}}}" if shown != text(part) else latex(part)
             assert inside in entry.claim
     for name in entry.where:
         assert f"{name} = " in str(entry)

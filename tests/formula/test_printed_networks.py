@@ -525,7 +525,7 @@ SIGNS: dict[str, tuple[str, Callable[..., Any]]] = dict(
         lambda w, l, _: max(frobenius(x - w.X_[l][0]) for x in w.X_[l]),
     ),
     "ℓ₂ distance of the second token from the line through 0 and the first": (
-        r"\operatorname{dist}(<X>_1,\mathbb{R}<X>_0)",
+        r"\operatorname{dist}(<X>_1,\operatorname{span}<X>_0)",
         lambda w, l, _: across(w.X_[l]),
     ),
     "largest share of its attention that a token other than the first gives itself; 0 where there is none": (

@@ -78,6 +78,8 @@ def test_names_are_listed_and_bad_ones_refused(tmp_path: Path) -> None:
     place = str(checkpoint(tmp_path, "gpt2"))
     assert "dong:san+mlp" in typed("model", place, "--variant", "help")
     assert "effective-rank-centred" in typed("model", place, "--metric", "help")
+    for option in ("--variant", "--metric"):  # a list of names needs no model
+        assert typed("model", option, "help") == typed("model", place, option, "help")
     text = tmp_path / "text.txt"
     text.write_text("hello", encoding="utf-8")
     for words, said in (

@@ -404,7 +404,12 @@ def test_a_paper_of_two_pages_from_fragments_alone(mine: rm.Certificate, tmp_pat
     assert "Warning" not in log
     assert "(2 pages" in log
     text = " ".join(on_the_page(tmp_path).split())
-    for said in ("Sharp diameter collapse", "A counterexample", "Its rank is 2: the tokens do not collapse", "[1]"):
+    for said in (
+        "Diameter collapse, with tanh",
+        "A counterexample",
+        "Its rank is 2: the tokens do not collapse",
+        "[1]",
+    ):
         assert said in text
     assert text.count("Tokens are the rows of") == 1  # the counterexample's notation is that of the statements
     assert "The notation is that above. The following instance violates" in text

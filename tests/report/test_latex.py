@@ -11,16 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankmath.certificates.certificate import exact as exact_notation
+from rankmath.formula.prose import escape, formulas
 from rankmath.report.latex import (
     at_least,
     breakable,
     code,
-    escape,
     exact,
     exact_data,
     exact_math,
     fitting,
-    formulas,
     grouped,
     identifier,
     measured,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import json
 import re
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 import rankmath as rm
+from rankmath.claims import statements
 from rankmath.cli import main
 from rankmath.model.network import Attention, Sublayer
 from rankmath.model.positions import Rotary
@@ -74,6 +77,24 @@ def test_markdown_has_no_command_of_latex_outside_its_formulas(tmp_path: Path) -
     people = [_in_words(entry) for entry in bibliography().values()]
     assert not [line for line in people if "\\" in line or "{" in line]
     assert any("João G. M. Araújo" in line and "Veličković" in line for line in people)
+
+
+@pytest.mark.needs("pdflatex")
+def test_every_claim_and_every_bound_compiles_with_amsmath_alone(tmp_path: Path) -> None:
+    shown = [entry.claim for entry in statements().values()]
+    for key in statements():
+        with suppress(rm.InvalidArgument):  # a claim that is no inequality has no bound
+            shown.append(rm.bound(key).latex())
+    assert len(shown) > len(statements()) + 100
+    listed = json.loads(_said("list", "--json"))
+    assert [entry["claim"] for entry in listed] == shown[: len(listed)]
+    body = "".join(f"$$\n{formula}\n$$\n" for formula in shown)
+    (tmp_path / "all.tex").write_text(
+        rf"\documentclass{{article}}\usepackage{{amsmath}}\begin{{document}}{body}\end{{document}}", encoding="utf-8"
+    )
+    command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "all"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, timeout=240)
+    assert done.returncode == 0, done.stdout[-1500:].decode("latin1")
 
 
 @pytest.mark.needs("pdflatex")

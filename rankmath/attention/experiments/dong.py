@@ -175,7 +175,9 @@ def dong_circle(
             apart = np.linalg.norm(path[:, 0] - path[:, 1], axis=-1) / (2 * RADIUS)
             half = np.flatnonzero(apart < 0.5)
             when = f"half of it is gone after {half[0]} steps" if half.size else "it never falls to a half"
-            far = f"the tokens are {apart[-1]:.3g} of a diameter apart, {when}"
+            # Doubles of the size of the radius tell no smaller distance from none.
+            size = f"{apart[-1]:.3g}" if apart[-1] > 1e-14 else "less than 1e-14"
+            far = f"the tokens are {size} of a diameter apart, {when}"
             place = f"trajectories, width {width}"
             yield Part(
                 f"width {width}, {name}",

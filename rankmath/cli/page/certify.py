@@ -36,7 +36,10 @@ def equilibrium_near(state: Mapping[str, Json]) -> Equilibrium:
     """
     X, W_V, W_QK, mask = _read(state)
     frame = Equilibrium(X, W_V, W_QK, mask, rank=0)
-    *_, last = frame.iterate(X, _LAYERS)
+    with np.errstate(all="ignore"):
+        *_, last = frame.iterate(X, _LAYERS)
+    if not np.isfinite(last).all():
+        raise InvalidArgument("W_V: a layer makes a token 0, or too small for doubles; LayerNorm gives it no direction")
     polished = newton(last, *frame.system)
     # Newton's method may leave for another equilibrium; the page shows where the layers lead.
     near = polished is not None and np.abs(polished - last).max() < 1e-3

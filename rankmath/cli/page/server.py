@@ -65,12 +65,13 @@ class Explorer:
             return _said("413 Content Too Large", f"at most {_MOST_BYTES} bytes")
         try:
             state = json.loads(environ["wsgi.input"].read(int(size)))
+        except (ValueError, RecursionError):
+            return _said("400 Bad Request", "no JSON")
+        try:
             with self._one_at_a_time:
                 found = certificate_of(state, self.output)
         except InvalidArgument as refusal:
             return _said("200 OK", str(refusal))
-        except (ValueError, RecursionError):
-            return _said("400 Bad Request", "no JSON")
         return "200 OK", "application/json", json.dumps(found).encode()
 
 

@@ -48,7 +48,8 @@ def bound_of(statement: Stated, part: int = 0) -> Bound:
     assert not isinstance(formula, str)
     found = relations(formula)
     if not 0 <= part < len(found) or found[part].operator == "==":
-        raise InvalidArgument(f"key: {statement.key!r} given; part {part} of it is no inequality, so it has no bound")
+        what = f"part {part} of its claim" if len(found) > 1 else "its claim"
+        raise InvalidArgument(f"key: {statement.key!r} given; {what} is no inequality, so it has no bound")
     relation = found[part]
     expression = to_sympy(relation.right)
     quantities = _quantities(relation.right, statement.where)

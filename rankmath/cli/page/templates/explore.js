@@ -59,7 +59,7 @@ function layer(X, s) {
     const y = x.map((v, k) => s.skip * v + P[i].reduce((sum, p, j) => sum + p * V[j][k], 0));
     if (s.norm === "none") return y;
     const length = size(y);
-    return length > 0 ? y.map((v) => v / length) : x.slice();
+    return y.map((v) => v / length); // not a number where y is 0: LayerNorm says nothing of it
   });
 }
 
@@ -90,11 +90,12 @@ function spectral(W) {
 
 const far = (X, Y) => Math.max(...X.map((x, i) => Math.max(...x.map((v, k) => Math.abs(v - Y[i][k])))));
 
-// Where the layers lead: a rest, a cycle of two, or nothing within the patience.
+// Where the layers lead: a rest, a cycle of two, a token that is 0 and cannot be normalised, or nothing within the patience.
 function settle(X, s, patience = 3000) {
   let now = X, before = null;
   for (let t = 0; t < patience; t++) {
     const next = layer(now, s);
+    if (s.norm !== "none" && !next.flat().every(Number.isFinite)) return { kind: "zero", X: now, steps: t };
     if (!next.flat().every(Number.isFinite) || Math.max(...next.flat().map(Math.abs)) > 1e12) return { kind: "grows", X: now, steps: t };
     if (far(next, now) < 1e-13) return { kind: "rest", X: next, steps: t };
     // Tokens that swing towards a rest come back near to themselves, too: a cycle stays apart.
@@ -229,11 +230,11 @@ const PRESETS = {
   third: (d) => [block([[2, 0], [-2, 1]], d), identity(d, 0)],
   turn: (d) => { const W = identity(d), a = (40 * Math.PI) / 180; W[0][0] = W[1][1] = Math.cos(a); W[0][1] = Math.sin(a); W[1][0] = -Math.sin(a); return [W, identity(d)]; },
 };
-const written = (W) => W.map((row) => row.map((v) => +v.toPrecision(6)).join(" ")).join(" ; ");
-// A decimal number or a fraction, as 0.25, -1/3 or 1e-2; nothing else, and nothing beyond MOST.
+const written = (W) => W.map((row) => row.join(" ")).join(" ; ");
+// A decimal number or a fraction, as 0.25, -1/3, −1/3 or 1e-2; nothing else, and nothing beyond MOST.
 const MOST = 100;
 function number(text) {
-  const parts = text.split("/");
+  const parts = text.replaceAll("−", "-").split("/");
   if (parts.length > 2 || !parts.every((part) => /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(part))) return NaN;
   const value = parts.length === 2 ? Number(parts[0]) / Number(parts[1]) : Number(parts[0]);
   return Math.abs(value) <= MOST ? value : NaN;
@@ -245,7 +246,7 @@ function matrix(text, d) {
 }
 
 function begin(X) { start = X.map((x) => x.slice()); restart(); }
-function restart() { state.X = start.map((x) => x.slice()); history = [state.X]; hideCertificate(); look(); }
+function restart() { state.X = start.map((x) => x.slice()); history = [state.X]; hideCertificate(); hideBasins(); look(); }
 function advance() {
   if (history.length > 2000) return stop();
   state.X = layer(state.X, state);
@@ -264,6 +265,13 @@ function stop() {
   clearInterval(timer); timer = null;
   $("play").setAttribute("aria-pressed", "false"); $("play").textContent = "Play";
 }
+
+const counted = (steps) => (state.norm === "flow" ? `time ${(STEP * steps).toFixed(2)}` : `layer ${steps}`);
+const OUTCOMES = {
+  collapse: () => "collapse: all tokens equal", rest: (found) => `a rest of rank ${found.rank}`, cycle: () => "a cycle of two layers",
+  grows: () => "tokens that grow without bound", zero: () => "a token that is 0, which has no direction",
+  none: (found) => `nothing yet: still moving after ${counted(found.steps)}`,
+};
 
 // ---- drawing -----------------------------------------------------------------------------------------------
 
@@ -299,18 +307,18 @@ function draw() {
   if (active !== undefined) { const again = svg.querySelector(`[data-token="${active}"]`); if (again) again.focus(); }
   const r = residual(state.X);
   $("residual").textContent = r < 1e-15 ? "below rounding; rankmath trace sees further" : r.toPrecision(4);
-  $("where").textContent = state.norm === "flow" ? `Time ${(STEP * (history.length - 1)).toFixed(2)}.` : `Layer ${history.length - 1}.`;
+  const where = counted(history.length - 1);
+  $("where").textContent = `${where[0].toUpperCase()}${where.slice(1)}.`;
   chart();
 }
 
 function look() {
   rest = settle(start, state);
-  const words = { rest: `a rest of rank ${rank(rest.X)}`, cycle: "a cycle of two layers", grows: "tokens that grow without bound", none: `nothing yet: still moving after ${rest.steps} layers` };
   const collapsed = rest.kind === "rest" && diameter(rest.X) < 1e-9;
-  $("limit").textContent = collapsed ? "collapse: all tokens equal" : words[rest.kind];
+  $("limit").textContent = OUTCOMES[collapsed ? "collapse" : rest.kind]({ ...rest, rank: rank(rest.X) });
   if (rest.kind === "rest") {
     const rho = spectralRadius(rest.X, state);
-    $("radius").textContent = `${rho.toFixed(4)} ${Math.abs(rho - 1) < 1e-4 ? "(undecided)" : rho < 1 ? "(attracts)" : "(repels)"}`;
+    $("radius").textContent = `${rho.toFixed(4)} ${Math.abs(rho - 1) < 1e-4 ? "(undecided)" : rho < 1 ? "(attracts)" : "(does not attract)"}${state.norm === "flow" ? `, of the flow over the time ${STEP}` : ""}`;
   } else $("radius").textContent = "–";
   draw();
 }
@@ -319,7 +327,7 @@ function chart() {
   const svg = $("chart"), left = 56, right = 470, top = 12, bottom = 210;
   const log = (v) => (v > 1e-16 ? Math.log10(v) : null);
   const lines = { residual: history.map((X) => log(residual(X))), diameter: history.map((X) => log(diameter(X))) };
-  const found = bounds(history.slice(-400), state), shown = found.apply.map((bound) => ({ ...bound, line: bound.values.map((v) => (v > 1e-300 ? Math.log10(v) : null)) }));
+  const found = bounds(history.slice(-400), state), shown = found.apply.map((bound) => ({ ...bound, line: [...Array(Math.max(0, history.length - 400)).fill(null), ...bound.values.map((v) => (v > 1e-300 ? Math.log10(v) : null))] }));
   const layers = Math.max(history.length - 1, 1);
   const all = [...Object.values(lines), ...shown.map((bound) => bound.line.filter((v) => v > -18))].flat().filter((v) => v !== null);
   const high = Math.ceil(Math.max(0.2, ...all)), low = Math.floor(Math.min(-0.5, ...all));
@@ -329,7 +337,7 @@ function chart() {
   make("line", { x1: left, y1: top, x2: left, y2: bottom, class: "axis" }, svg);
   const say = (text, a, b, anchor) => { make("text", { x: a, y: b, "text-anchor": anchor }, svg).textContent = text; };
   for (let k = 0; k <= 4; k++) { const v = high - ((high - low) * k) / 4; say(`10^${+v.toFixed(1)}`, left - 4, y(v) + 4, "end"); }
-  say("0", left, bottom + 16, "middle"); say(`layer ${layers}`, right, bottom + 16, "end");
+  say("0", left, bottom + 16, "middle"); say(counted(layers), right, bottom + 16, "end");
   const trace = (line, name) => {
     const points = line.map((v, l) => (v === null || v < low ? null : `${x(l).toFixed(1)},${y(v).toFixed(1)}`)).filter(Boolean);
     make("polyline", { points: points.join(" "), class: `line ${name}` }, svg);
@@ -342,7 +350,7 @@ function chart() {
   const item = (text) => { const line = document.createElement("li"); line.textContent = text; return line; };
   $("bound").textContent = shown.length ? "Dashed, in the colour of what they bound:" : "No theorem here bounds this:";
   $("bounds").replaceChildren(
-    ...shown.map((b) => item(`${b.key}: ${b.of} ${b.side === "upper" ? "≤" : "≥"} ${b.values.at(-1).toPrecision(3)} after layer ${layers}`)),
+    ...shown.map((b) => item(`${b.key}: ${b.of} ${b.side === "upper" ? "≤" : "≥"} ${b.values.at(-1).toPrecision(3)} after layer ${history.length - 1}`)),
     ...found.fail.map((b) => item(`${b.key} does not apply: there is ${b.words}`)));
 }
 
@@ -350,6 +358,7 @@ function chart() {
 
 const PALETTE = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#999999"];
 let basinRun = 0;
+function hideBasins() { basinRun++; $("basin-section").hidden = true; }
 function basins() {
   const run = ++basinRun, canvas = $("basin"), N = 48, d = start[0].length, cell = canvas.width / N;
   const context = canvas.getContext("2d"), kinds = new Map();
@@ -370,7 +379,7 @@ function basins() {
       for (let column = 0; column < N; column++) {
         const end = settle(place((2 * Math.PI * (column + 0.5)) / N, (2 * Math.PI * (row + 0.5)) / N), state, 400);
         const key = end.kind === "rest" && diameter(end.X) < 1e-6 ? "collapse" : end.kind !== "rest" ? end.kind : `rest ${gram(end.X)}`;
-        if (!kinds.has(key)) kinds.set(key, { colour: PALETTE[kinds.size % PALETTE.length], count: 0, rank: rank(end.X) });
+        if (!kinds.has(key)) kinds.set(key, { colour: PALETTE[kinds.size % PALETTE.length], count: 0, rank: rank(end.X), steps: end.steps });
         const kind = kinds.get(key);
         kind.count++;
         context.fillStyle = kind.colour;
@@ -379,12 +388,11 @@ function basins() {
       row++;
     }
     if (row < N) return void setTimeout(work, 0);
-    const names = { collapse: "collapse: all tokens equal", cycle: "a cycle of two layers", none: "still moving after 400 layers", grows: "grows without bound" };
     const sorted = [...kinds.entries()].sort((a, b) => b[1].count - a[1].count);
     $("basin-legend").replaceChildren(...sorted.slice(0, 8).map(([key, kind]) => {
       const item = document.createElement("li"), swatch = document.createElement("span");
       swatch.className = "swatch"; swatch.style.background = kind.colour;
-      item.append(swatch, `${names[key] || `a rest of rank ${kind.rank}`}: ${((100 * kind.count) / (N * N)).toFixed(1)} % of these starts`);
+      item.append(swatch, `${OUTCOMES[key in OUTCOMES ? key : "rest"](kind)}: ${((100 * kind.count) / (N * N)).toFixed(1)} % of these starts`);
       return item;
     }));
     canvas.dataset.done = "yes";
@@ -402,7 +410,12 @@ async function certify() {
   $("certificate").hidden = false;
   $("claims").replaceChildren();
   $("download").hidden = true;
-  const sent = { X: start, W_V: state.W_V, W_QK: state.W_QK, beta: state.beta, mask: state.mask, skip: state.skip, norm: state.norm };
+  const sent = { X: start, W_V: state.W_V, W_QK: state.W_QK, beta: state.beta, mask: state.mask, skip: state.skip, norm: state.norm, turn: state.turn, slope: state.slope };
+  if ($("complaint").textContent) {
+    $("certificate-words").textContent = `Not certified: ${$("complaint").textContent}`;
+    $("python").textContent = "";
+    return;
+  }
   if (!settings.postTo) {
     $("certificate-words").textContent = "This page is a file and proves nothing by itself. This Python does, where rankmath is installed:";
     $("python").textContent = `from rankmath.cli.page.certify import certificate_of\nprint(certificate_of(${JSON.stringify(sent)}, "certificates"))\n`;
@@ -491,6 +504,7 @@ $("theme").addEventListener("click", () => {
 
 function shape() {
   const d = Number($("dim").value), n = Math.min(8, Math.max(2, Math.round(Number($("tokens").value)) || 2));
+  $("tokens").value = n;
   if (d !== start[0].length) { preset(); begin(regular(n, d)); }
   else if (n !== start.length) begin(n < start.length ? start.slice(0, n) : [...start, ...regular(n, d).slice(start.length)]);
 }
