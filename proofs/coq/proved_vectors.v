@@ -1,4 +1,5 @@
-(** Registered statements about vectors, as Statements.v prints them: proved_KEY and refuted_KEY. *)
+(** Registered statements about vectors, as Statements.v prints them: proved_KEY and refuted_KEY; and the half of
+    dong2021v1:A.3 that is true. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
 From Rankmath Require own_tv dong2021 geshkovski2023 own_contranorm zhai2023 wu2024_L13 own_hemisphere
