@@ -40,10 +40,10 @@ defined(
     "all rows are equal",
 )
 defined(
-    "no_gradient(Z: array, V: array, G: array)",
+    "no_gradient(Z: array, M: array, V: array, G: array)",
     "f = Z @ G @ T(Z); v = Z @ V; all(sum((f[i][j] - sum(f[i][k] for k in range(n))/n)*v[j][a] for j in "
     "range(n)) == 0 for i in range(n) for a in range(len(v[0])))",
-    "Σ_j (f_ij − Σ_k f_ik/n) z_j V = 0 for f = ZGZᵀ, in exact rationals: attention on equal tokens is 1/n",
+    "Σ_j (f_ij − Σ_k f_ik/n) z_j V = 0 for f = ZGZᵀ, in exact rationals: attention on equal tokens is 1/n, whatever M",
     by_name=True,
 )
 
@@ -62,7 +62,7 @@ _TWO_SIDES = [{"Z": [[1], [1], [-1], [-1]], "M": [[off]], "V": [[1]], "G": [[1]]
 
 noci2022_zero_grad = proved(
     "noci2022:zero-grad",
-    "no_gradient(Z, V, G)",
+    "no_gradient(Z, M, V, G)",
     given="equal_tokens(Z)",
     arrays={"Z": "n d", "M": "d d", "V": "d m", "G": "d d"},
     title="Gradient of queries and keys at equal tokens",
