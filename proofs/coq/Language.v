@@ -189,10 +189,10 @@ Definition equal_tokens {n d} (Z : matrix n d) : Prop :=
 (** Entry a of token i of softmax(Z(M + hG)Zᵀ)ZV. *)
 Definition mixed_along {n d m} (Z : matrix n d) (M G : matrix d d) (V : matrix d m) (i a : nat) (h : R) : R :=
   sum n (fun j => shares ((fun k => bil d (Z i) M (Z k) + h * bil d (Z i) G (Z k)) : vector n) j * vmat d (Z j) V a).
-(** no_gradient: Σ_j (f_ij − Σ_k f_ik/n) z_j V = 0 for f = ZGZᵀ, in exact rationals: attention on equal tokens is 1/n;
-    here: the derivative of every token of softmax(ZMZᵀ)ZV along G exists and is 0, for every M *)
-Definition no_gradient {n d m} (Z : matrix n d) (V : matrix d m) (G : matrix d d) : Prop :=
-  forall (M : matrix d d) i a, (i < n)%nat -> (a < m)%nat -> is_derive (mixed_along Z M G V i a) 0 0.
+(** no_gradient: Σ_j (f_ij − Σ_k f_ik/n) z_j V = 0 for f = ZGZᵀ, in exact rationals: attention on equal tokens is 1/n,
+    whatever M; here: the derivative of every token of softmax(ZMZᵀ)ZV along G exists and is 0 *)
+Definition no_gradient {n d m} (Z : matrix n d) (M : matrix d d) (V : matrix d m) (G : matrix d d) : Prop :=
+  forall i a, (i < n)%nat -> (a < m)%nat -> is_derive (mixed_along Z M G V i a) 0 0.
 (** weight_gradient: ℓ₂ norm of the derivative of token i of softmax(ZMZᵀ)ZV when M moves along G *)
 Definition weight_gradient {n d m} (Z : matrix n d) (M : matrix d d) (V : matrix d m) (G : matrix d d) (i : nat) : R :=
   l2 m (fun a => Derive (mixed_along Z M G V i a) 0).
@@ -272,8 +272,9 @@ Definition low_square {n} (A : matrix n n) (z : vector n) (t : nat) : R :=
 Definition never_zero {n} (A : matrix n n) (z : vector n) : Prop :=
   forall t, exists i, (i < n)%nat /\ applied A t z i <> 0.
 (** low_pass: ‖HC[A^t z]‖/‖DC[A^t z]‖ → 0, DC the part along 1 and HC the rest: so it is exactly where πᵀz ≠ 0,
-  π the stationary distribution *)
+  π the stationary distribution; here: from some t on the part along 1 is not 0, by which the quotient divides *)
 Definition low_pass {n} (A : matrix n n) (z : vector n) : Prop :=
+  (exists s, forall t, (s <= t)%nat -> 0 < low_square A z t) /\
   is_lim_seq (fun t => sqrt (high_square A z t) / sqrt (low_square A z t)) 0.
 (** row_stochastic: every matrix of a sequence has entries ≥ 0 and row sums 1, in exact rationals *)
 Definition row_stochastic {t n} (P : sequence t n) : Prop := forall s, (s < t)%nat ->

@@ -2329,15 +2329,15 @@ Definition statement_kim2021_3_2 : Prop :=
     let phi := inverse_phi (INR n - 1) in
     distance_jacobian_norm Z <= sqrt (INR n) * (4 * phi + 1).
 
-(** noci2022:zero-grad (proved): no_gradient(Z, V, G)
+(** noci2022:zero-grad (proved): no_gradient(Z, M, V, G)
     given equal_tokens(Z) *)
 Definition statement_noci2022_zero_grad : Prop :=
-  forall (n d m : nat) (Z : matrix n d) (V : matrix d m) (G : matrix d d),
+  forall (n d m : nat) (Z : matrix n d) (M : matrix d d) (V : matrix d m) (G : matrix d d),
     (0 < n)%nat ->
     (0 < d)%nat ->
     (0 < m)%nat ->
     equal_tokens Z ->
-    no_gradient Z V G.
+    no_gradient Z M V G.
 
 (** shi2022:layernorm (proved): normed_mu(Y) <= row_mu(Y)/r_1
     given r_1 > 0

@@ -736,20 +736,26 @@ Proof.
       destruct (Nat.eqb i j); field; lra. }
     split; intros i j Hi Hj; [now apply Q|now apply Q']. }
   destruct ST as [ST TS].
-  destruct (equilibrium.one_equilibrium m S T x size rate F ST TS size_pos ltac:(lra)) as [z [Bz [Fz [Un At]]]].
+  assert (Ga := equilibrium.gauge_gap m S).
+  assert (Gp : forall y z, 0 <= equilibrium.gap m S y z) by apply (equilibrium.far_pos _ _ _ _ Ga).
+  destruct (equilibrium.one_equilibrium m S T 1 (equilibrium.gap m S) x size rate F Ga ST TS ltac:(lra) size_pos
+    ltac:(lra)) as [z [Bz [Fz [Un At]]]].
   - intros y z Y Z. apply scaled_gap in Y; [|lra]. apply scaled_gap in Z; [|lra].
-    assert (G := equilibrium.gap_pos m S y z). apply scaled_gap; [now apply Rmult_le_pos; [lra|]|].
+    assert (G := Gp y z). apply scaled_gap; [now apply Rmult_le_pos; [lra|]|].
     apply slopes; [exact Y|exact Z|exact G|]. apply scaled_gap; [exact G|lra].
   - apply scaled_gap; [apply Rmult_le_pos; lra|exact rests].
   - assert (Nz : near size z x) by (apply scaled_gap; lra). exists z.
     split; [exact Nz|split; [exact Fz|split; [|split]]].
     + intros y Y Fy p Hp. apply (Un y); [apply scaled_gap; [lra|exact Y]|exact Fy|exact Hp].
     + intros y Y t. assert (0 <= rate ^ t * (2 * size)) by (apply Rmult_le_pos; [apply pow_le; lra|lra]).
-      apply scaled_gap; [assumption|]. apply At. apply scaled_gap; [lra|exact Y].
+      apply scaled_gap; [assumption|].
+      apply scaled_gap in Y; [|lra]. eapply Rle_trans; [apply (At y Y)|]. apply Rmult_le_compat_l; [apply pow_le; lra|].
+      eapply Rle_trans; [apply (equilibrium.far_triangle _ _ _ _ Ga y x z)|].
+      rewrite (equilibrium.far_sym _ _ _ _ Ga x z). lra.
     + intros core [C0 C1] R. apply scaled_gap; [exact C0|].
       assert (X0 : near size x x) by (intros p Hp; rewrite Rminus_diag_eq by reflexivity; rewrite Rabs_R0;
         assert (W := w_pos p Hp); nra).
-      set (g := equilibrium.gap m S z x). assert (G := equilibrium.gap_pos m S z x). fold g in G.
+      set (g := equilibrium.gap m S z x). assert (G := Gp z x). fold g in G.
       assert (Ng : near g z x) by (apply scaled_gap; unfold g in *; lra).
       assert (Q := slopes z x g Nz X0 G Ng).
       assert (K : g <= rate * g + (1 - rate) * core).

@@ -134,7 +134,7 @@ Qed.
 
 Theorem proved_noci2022_zero_grad : statement_noci2022_zero_grad.
 Proof.
-  intros n d m Z V G Hn Hd Hm Eq M i a Hi Ha.
+  intros n d m Z M V G Hn Hd Hm Eq i a Hi Ha.
   assert (D : forall a, is_derive (mixed_along Z M G V i a) 0 (Derive (mixed_along Z M G V i a) 0)).
   { intro b. apply Derive_correct, (mix_exists n (fun k => bil d (Z i) M (Z k)) (fun k => bil d (Z i) G (Z k)) (fun j
       => vmat d (Z j) V b) Hn). }

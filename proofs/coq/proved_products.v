@@ -31,13 +31,24 @@ Proof.
     destruct i as [|[|i]]; try lia; cbn [sum A]; lra. }
   assert (NZ : never_zero A z).
   { intro t. exists 0%nat. split; [lia|]. rewrite P by lia. cbn [z]. specialize (Q t). lra. }
-  assert (L := H 2%nat A z ltac:(lia) PS NZ). unfold low_pass in L.
+  destruct (H 2%nat A z ltac:(lia) PS NZ) as [_ L].
   assert (L5 : is_lim_seq (fun t => sqrt (high_square A z t) / sqrt (low_square A z t)) 5).
   { apply is_lim_seq_ext with (u := fun _ => 5); [|apply is_lim_seq_const]. intro t. rewrite EL, EH.
     assert (0 < (1/6) ^ t * (1/6) ^ t * (1/2)) by (specialize (Q t); nra).
     assert (0 < sqrt ((1/6) ^ t * (1/6) ^ t * (1/2))) by (now apply sqrt_lt_R0).
     rewrite (sqrt_mult_alt _ (5 * 5)) by lra. rewrite (sqrt_square 5) by lra. field. lra. }
   assert (U := is_lim_seq_unique _ _ L). rewrite (is_lim_seq_unique _ _ L5) in U. injection U. lra.
+Qed.
+(** A symmetric A keeps the mean: on a signal of mean 0 nothing is left to divide by. *)
+Lemma not_low_pass : ~ @low_pass 2 (fun i j => if Nat.eqb i j then 3/5 else 2/5) (fun i => if Nat.eqb i 0 then 1 else -1).
+Proof.
+  set (A := (fun i j => if Nat.eqb i j then 3/5 else 2/5) : matrix 2 2).
+  set (z := (fun i => if Nat.eqb i 0 then 1 else -1) : vector 2). intros [[s L] _].
+  assert (P : forall t i, (i < 2)%nat -> applied A t z i = (1/5) ^ t * z i).
+  { induction t as [|t IH]; intros i Hi; [simpl; ring|]. cbn [applied]. unfold dot. cbn [sum]. rewrite !IH by lia.
+    destruct i as [|[|i]]; try lia; unfold z, A; cbn [Nat.eqb]; simpl pow; field. }
+  specialize (L s (le_n s)). unfold low_square, along_one, dot in L. cbn [sum] in L. rewrite !P in L by lia.
+  unfold z in L. cbn [Nat.eqb] in L. simpl INR in L. nra.
 Qed.
 
 (* ---------- where attention goes: windows and prefixes ---------- *)

@@ -1,4 +1,5 @@
-(** Registered statements about vectors, as Statements.v prints them: proved_KEY and refuted_KEY. *)
+(** Registered statements about vectors, as Statements.v prints them: proved_KEY and refuted_KEY; and the half of
+    dong2021v1:A.3 that is true. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
 From Rankmath Require own_tv dong2021 geshkovski2023 own_contranorm zhai2023 wu2024_L13 own_hemisphere
@@ -37,16 +38,23 @@ Qed.
 Lemma below_x_star xs D : is_x_star xs -> 0 <= D <= xs -> exp D <= 1 + 2 * D.
 Proof. intros H [D0 D1]. now apply (dong2021.x_star_order xs D H D0). Qed.
 
+Lemma sandwiched m (c E : vector m) : (0 < m)%nat -> forall j, (j < m)%nat ->
+  (1 - osc E) * shares c j <= tilt m (shares c) E j /\
+  (exp (osc E) <= 1 + 2 * osc E -> tilt m (shares c) E j <= (1 + 2 * osc E) * shares c j).
+Proof.
+  intros Hm j Hj. destruct (dong2021.sandwich m (shares c) E (osc E) (fun j _ => Rlt_le _ _ (shares_pos m c j Hm))
+    (shares_sum m c Hm) (fun j k Hj Hk _ _ => osc_spec m E j k Hj Hk) j Hj) as (_ & L & U).
+  split; [exact L|]. intro H. apply (U H).
+Qed.
+(** The second half of the lemma needs no hypothesis. *)
+Theorem sandwich_below m (c E : vector m) : (0 < m)%nat -> relative_loss c E <= osc E.
+Proof. intros Hm. apply loss_bound; [exact Hm|]. intros j Hj. now apply sandwiched. Qed.
+
 Theorem proved_dong2021_A_3 : statement_dong2021_A_3.
 Proof.
-  intros n m c E Hn Hm xs Hx Hosc.
-  assert (S : forall i, (i < n)%nat -> forall j, (j < m)%nat -> _) by (intros i Hi;
-    exact (dong2021.sandwich m (shares c) (row E i) (osc (row E i)) (fun j _ => Rlt_le _ _ (shares_pos m c j Hm))
-      (shares_sum m c Hm) (fun j k Hj Hk _ _ => osc_spec m (row E i) j k Hj Hk))).
-  split; intros i Hi.
-  - apply gain_bound; [exact Hm|]. intros j Hj. apply (S i Hi j Hj).
-    apply (below_x_star xs); [exact Hx|]. split; [now apply osc_nonneg|now apply Hosc].
-  - apply loss_bound; [exact Hm|]. intros j Hj. apply (S i Hi j Hj).
+  intros n m c E Hn Hm xs Hx Hosc. split; intros i Hi; [|now apply sandwich_below].
+  apply gain_bound; [exact Hm|]. intros j Hj. apply (sandwiched m c (row E i) Hm j Hj).
+  apply (below_x_star xs); [exact Hx|]. split; [now apply osc_nonneg|now apply Hosc].
 Qed.
 
 (** c = (0, 3), E = (2, 0): the first share grows by a factor 5.67, and 1 + 2 osc(E) = 5. *)

@@ -60,6 +60,7 @@ dong2021v1_A_3 = refuted(
     arrays={"c": "m", "E": "n m"},
     title="Sandwich lemma without a hypothesis",
     source=f"{DONG}, Lemma A.3, first version; the authors added the hypothesis in 2023",
+    notes="The first bound fails; the second, of the relative loss, is true of all logits.",
     draws=(partial(draw_sandwich, log_scale=(-1.0, 0.7)),),
     extremal=written("beyond the threshold", *_BEYOND),
     certificate="logits=c E",

@@ -261,8 +261,8 @@ geshkovski2023_late_printed = refuted(
     draws=(draw_late,),
     extremal=written("the start", {"gamma": 0, "beta": 0, "m": 2}),
     share=0.02,
-    notes="Two tokens, β = 0, t = 0: the left side is 1 and the right side e^{2/3}/2 = 0.974. True for t ≥ "
-    "me^β/2: geshkovski2023:late.",
+    notes="Two tokens, β = 0, t = 0: the left side is 1 and the right side e^{2/3}/2 = 0.974. True at every time for "
+    "three tokens or more, and for two where β ≥ 0.0469 or γ ≥ 0.0717. For t ≥ me^β/2: geshkovski2023:late.",
 )
 
 geshkovski2023_late = proved(

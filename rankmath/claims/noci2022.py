@@ -40,10 +40,10 @@ defined(
     "all rows are equal",
 )
 defined(
-    "no_gradient(Z: array, V: array, G: array)",
+    "no_gradient(Z: array, M: array, V: array, G: array)",
     "f = Z @ G @ T(Z); v = Z @ V; all(sum((f[i][j] - sum(f[i][k] for k in range(n))/n)*v[j][a] for j in "
     "range(n)) == 0 for i in range(n) for a in range(len(v[0])))",
-    "Σ_j (f_ij − Σ_k f_ik/n) z_j V = 0 for f = ZGZᵀ, in exact rationals: attention on equal tokens is 1/n",
+    "Σ_j (f_ij − Σ_k f_ik/n) z_j V = 0 for f = ZGZᵀ, in exact rationals: attention on equal tokens is 1/n, whatever M",
     by_name=True,
 )
 
@@ -54,8 +54,7 @@ def draw_gradients(rng: Rng, size: int, *, equal: bool = False) -> ArrayInstance
     spread = 0.0 if equal else 10.0 ** rng.uniform(-4, 0.7, (size, 1, 1))
     Z = rng.standard_normal((size, 1, d)) + spread * rng.standard_normal((size, n, d))
     M, V, G = (10.0 ** rng.uniform(-1, 0.7, (size, 1, 1)) * rng.standard_normal((size, d, d)) for _ in range(3))
-    weights = {"V": V, "G": G} if equal else {"M": M, "V": V, "G": G}
-    return ArrayInstance({"Z": Z, **weights}, "equal" if equal else "random", is_batch=True)
+    return ArrayInstance({"Z": Z, "M": M, "V": V, "G": G}, "equal" if equal else "random", is_batch=True)
 
 
 #: Half of the tokens at a + 1 and half at a − 1 with logits nearly even: Grüss's equality.
@@ -63,9 +62,9 @@ _TWO_SIDES = [{"Z": [[1], [1], [-1], [-1]], "M": [[off]], "V": [[1]], "G": [[1]]
 
 noci2022_zero_grad = proved(
     "noci2022:zero-grad",
-    "no_gradient(Z, V, G)",
+    "no_gradient(Z, M, V, G)",
     given="equal_tokens(Z)",
-    arrays={"Z": "n d", "V": "d m", "G": "d d"},
+    arrays={"Z": "n d", "M": "d d", "V": "d m", "G": "d d"},
     title="Gradient of queries and keys at equal tokens",
     source=f"{NOCI}, on vanishing gradients under rank collapse, as we read it: X = 1xᵀ makes the derivative of "
     "self-attention in W_Q and in W_K vanish (M = W_Q W_Kᵀ/√d_qk moves along G = dW_Q W_Kᵀ/√d_qk or "

@@ -346,7 +346,7 @@ defined(
 
 @predicate(
     "collapsing_neighbours(X: array)",
-    latex=r"\text{{arbitrarily near }}{0}\text{{ there are starts with }}\mu(X(t))\to0\text{{, }}"
+    latex=r"\text{{arbitrarily near }}{0}\text{{ there are starts with }}\max_{{i,j}}\|X_i(t)-X_j(t)\|\to0\text{{, }}"
     r"X(t+1)=\mathrm{{LN}}(A(X(t))X(t)W_V)",
     because="a limit, for starts as near as one likes",
 )
@@ -401,6 +401,5 @@ own_no_stable_orthogonal = ours(
     title="Equilibria under orthogonal values, tokens up to the dimension",
     draws=(draw_orthogonal,),
     share=0.01,
-    notes="So no equilibrium of unequal tokens attracts a neighbourhood there. μ is the Frobenius norm of the tokens "
-    "about their mean.",
+    notes="So no equilibrium of unequal tokens attracts a neighbourhood there.",
 )

@@ -117,6 +117,20 @@ def test_the_meeting_time_of_two_tokens_is_the_area_of_a_hyperbola() -> None:
     assert late[1].log_rhs < late[0].log_rhs
 
 
+@pytest.mark.parametrize(
+    ("gamma", "beta", "m", "fails"),
+    [
+        *((0, 0.0468, 2, True), (0, 0.0469, 2, False), (0.0716, 0, 2, True), (0.0717, 0, 2, False)),
+        *((gamma, beta, 3, False) for gamma in (0, 0.05, 0.3) for beta in (0, 0.04, 1, 4)),
+    ],
+)
+def test_the_printed_bound_fails_for_two_tokens_near_the_start_alone(
+    gamma: float, beta: float, m: int, fails: bool
+) -> None:
+    outcome = rm.verify("geshkovski2023:late-printed", gamma, beta, m, arithmetic="balls").outcome
+    assert outcome == (Outcome.VIOLATED if fails else Outcome.HOLDS)
+
+
 def test_the_meeting_time_in_three_arithmetics() -> None:
     sides = [
         rm.verify("own:late", 0.9, 0.5, 3, arithmetic=arithmetic).log_rhs

@@ -42,7 +42,7 @@ def test_a_smaller_constant_is_refuted_by_two_tokens_and_certified() -> None:
 
 def test_equal_tokens_are_exactly_still_and_others_are_not_spoken_about() -> None:
     rng = np.random.default_rng(0)
-    weights = [rng.standard_normal((2, 2)) for _ in range(2)]
+    weights = [rng.standard_normal((2, 2)) for _ in range(3)]
     equal = rm.verify("noci2022:zero-grad", np.full((4, 2), 0.3), *weights, arithmetic="balls")
     assert (equal.outcome, equal.certified) == (Outcome.HOLDS, True)
     other = rm.verify("noci2022:zero-grad", rng.standard_normal((4, 2)), *weights, arithmetic="balls")

@@ -13,7 +13,7 @@ import pytest
 import rankmath as rm
 from rankmath.formula.language import FUNCTIONS
 from rankmath.report import coq
-from rankmath.report.shown import lines
+from rankmath.report.shown import described, lines
 from rankmath.verification.statement import Statement
 
 sys.path[:0] = [str(Path(__file__).parents[2] / "docs" / "_ext")]
@@ -181,6 +181,15 @@ def test_conditions_on_arrays_are_those_that_the_registry_declares() -> None:
             words = [word for sign, word in DECLARED.items() if re.search(sign, condition)]
             assert words, (key, condition)
             assert all(word in declared for word in words), (key, condition)
+
+
+def test_every_array_is_one_that_the_formula_reads() -> None:
+    """A letter that no formula names is a quantifier over nothing."""
+    for key, entry in rm.statements().items():
+        found = described(key)
+        said = " ".join((found["claim"], found["given"], *found["where"].values()))
+        for name in entry.arrays:
+            assert re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said), (key, name)
 
 
 def test_the_page_shows_every_statement_and_every_theorem() -> None:

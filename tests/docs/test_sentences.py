@@ -1130,7 +1130,71 @@ def proved_by_a_derivation() -> bool:
     return rm.verify_statement(claim, instances=20).outcome == "PROVED"
 
 
+def logits_grow_with_the_gain() -> bool:
+    """Gain 1 in the plane, λ = 2, W = 1, W_QK = −100: tokens of length √2 have the logits of 2W_QK at length 1."""
+    X = math.sqrt(2) * np.asarray([[math.cos(0.05), math.sin(0.05)], [math.cos(0.05), -math.sin(0.05)]])
+    P = np.exp(-100 * X @ X.T)
+    Y = 2 * X + P / P.sum(axis=1, keepdims=True) @ X
+    far, near = (float(np.linalg.norm(np.diff(Z, axis=0) / np.linalg.norm(Z[0]))) for Z in (X, Y))
+    least = [far * (2 - math.tanh(W_QK * far**2 / 4)) / 3 for W_QK in (100, 200)]
+    return bool(least[0] > 1.1 * near and least[1] <= near)
+
+
+def two_heads_that_grow() -> bool:
+    """Two heads with W = 0.9, the second place turned by a right angle: tokens grow, and so does their distance."""
+    one = np.eye(2)[None].repeat(2, 0)
+    turned = rm.Rotary(np.asarray([[1.0], [0.0]]), np.asarray([[0.0], [1.0]]))
+    layer = Sublayer(Attention.from_qkvo(one, one, 0.9 * one, one, rotary=turned))
+    net = rm.Network.from_layers([[layer]] * 20, 2)
+    return bool(np.ptp(rm.forward(net, np.asarray([[1.0, 0.1], [1.0, -0.1]])), axis=0).max() > 0.2 * 1e4)
+
+
+def heads_add() -> bool:
+    """Two equal heads: the residual of a layer is twice that of one, and so is not that of one head."""
+    rng = np.random.default_rng(0)
+    query, value, X = rng.normal(size=(2, 2)), rng.normal(size=(2, 2)), rng.normal(size=(3, 2))
+    one, two = (rm.trace(rm.Network.from_arrays([[query] * H], [[value] * H]), X).log_residual[-1] for H in (1, 2))
+    return bool(abs(two - one - math.log(2)) < 1e-12)
+
+
+def hardly_nearer() -> bool:
+    """Two tokens near the equator: their distance falls by less than γε, though that of their projections does not."""
+    X = np.asarray([[1.0, 100.0], [1.0, -100.0]]) / math.hypot(1, 100)
+    P = np.exp(2 * X @ X.T)
+    P /= P.sum(axis=1, keepdims=True)
+    Y = P @ X
+    height, least = X[0, 0], float(P.min())
+    sizes = [float(np.linalg.norm(np.diff(Z, axis=0)) / np.linalg.norm(Z[0])) for Z in (X, Y)]
+    flat = [float(np.ptp(Z[:, 1] / Z[:, 0])) for Z in (X, Y)]
+    return bool(sizes[1] > (1 - height * least) * sizes[0] and flat[1] <= (1 - height * least) * flat[0])
+
+
+def swap_has_radius_one() -> bool:
+    """Two tokens that see each other alone: in no number of steps do both see the same one, and the radius is 1."""
+    swap = ~np.eye(2, dtype=bool)
+    seen = [np.linalg.matrix_power(swap.astype(int), steps).all(axis=0).any() for steps in range(1, 7)]
+    return rm.Mask(swap).radius == 1 and not any(seen)
+
+
+def rejected_though_true() -> bool:
+    """A derivation without its last line: the claim is a theorem all the same."""
+    claim = rm.Statement("mine:x", "mu(X[1]) <= sqrt(n)*norm(W[0, 0], 2)*mu(X[0])", given="heads == 1")
+    found = rm.verify_statement(claim, instances=5).derivation
+    assert found is not None
+    content = json.loads(found.text())
+    del content["id"], content["data"]["lines"][-1]
+    result = check_text(json.dumps(content))
+    return result.verdict == "rejected" and result.reason.startswith("it is not derived that")
+
+
 FALSE: list[tuple[str, str, Callable[[], bool]]] = [
+    ("docs/architectures.md", "they hold for the tokens divided by √d |c|", logits_grow_with_the_gain),
+    ("docs/positions.md", "values of norm at most s < 1", two_heads_that_grow),
+    ("docs/positions.md", "while the least attention on an edge stays positive", stays_as_logits_grow),
+    ("docs/centring.md", r"\log\|\hat Q\hat RW\|", heads_add),
+    ("docs/masks.md", "still close up, by a factor 1 − γε^r", hardly_nearer),
+    ("docs/masks.md", "all tokens see some one token in k steps", swap_has_radius_one),
+    ("docs/what-a-certificate-claims.md", "if a limit is reached, or if its claim is false", rejected_though_true),
     ("CLAIMS.md", "with skip connections that no layer can undo, no faster than 1/√L", halved_each_layer),
     ("README.md", "tokens that are close enough equal, doubly exponentially fast", bounded_weights_are_needed),
     ("paper/paper.md", "tokens that are close enough equal, doubly exponentially fast", bounded_weights_are_needed),
