@@ -8,7 +8,6 @@ where it was; a second one beside it, with --last-first, begins with the longest
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -18,7 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from rankmath.certificates.coq import to_coq
+from rankmath.certificates.coq import text_mark, to_coq
 from rankmath.certificates.coq_terms import Untranslatable
 from rankmath.files import proofs_folder
 
@@ -30,7 +29,8 @@ HEAD = f"""# Stored certificates as Coq theorems
 `python benchmarks/coq_certificates.py` writes this page: it writes every stored certificate as a theorem
 (`rankmath check --coq`) and compiles it. *Coq* has the processor's seconds in which Coq accepted it, without the
 beginning that all files share, or the reason why there is no theorem; {LIMIT} seconds is the limit. *not run*:
-it is written, and no pass has come to it yet. *text* is the beginning of the SHA-256 of the theorem's text.
+it is written, and no pass has come to it yet. *text* is the beginning of the SHA-256 of the
+theorem's text, without vectors that proofs of spectral norms try, which depend on how a machine rounds.
 """
 
 
@@ -68,10 +68,9 @@ def main(prefixes: tuple[str, ...], *, last_first: bool) -> None:
             except Untranslatable as why:
                 rows[path.name] = (content["statement"], "", str(why).replace("|", "\\|"))
                 continue
-            mark = hashlib.sha256(text.encode()).hexdigest()[:12]
             before, said = page.get(path.name, ("", ""))
-            done = before == mark and not said.startswith("not ")
-            rows[path.name] = (content["statement"], mark, said if done else "not run")
+            done = before == text_mark(text) and not said.startswith("not ")
+            rows[path.name] = (content["statement"], text_mark(text), said if done else "not run")
             if not done and path.name.startswith(prefixes or ("",)):
                 todo.append((len(text), path.name, text))
         for _, name, text in sorted(todo, reverse=last_first):  # the short ones first

@@ -5,7 +5,6 @@ Where a page has numbers in place of such a sentence, they are computed here and
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import json
 import math
@@ -21,7 +20,7 @@ from generated import write_field
 
 import rankmath as rm
 from rankmath.arithmetic.balls import precision
-from rankmath.certificates.coq import to_coq
+from rankmath.certificates.coq import text_mark, to_coq
 from rankmath.certificates.coq_terms import Untranslatable
 from rankmath.certificates.issue import certify_claim
 from rankmath.checker import checker, kernel
@@ -1018,15 +1017,14 @@ def rests_on_a_line() -> bool:
 
 
 def moved_by_less() -> bool:
-    """How far rotations move the logits of four tokens, at rank 2, 3 and 4."""
+    """How far rotations move the logits of four tokens, at rank 2, 3 and 4: rounding turns their basis."""
     found = []
     for rank in (2, 3, 4):
         block, X = rm.rotary_equilibrium(4, rank, "complete")
         W, turns = block.W_QK[0], block.turns(rank)
         queries, keys = (np.einsum("ia,iab->ib", one, turns) for one in (X @ W, X))
         found.append(float(np.abs(queries @ keys.T - X @ W @ X.T).max()))
-    said = re.search(r"where rotations move logits by ([\d.]+) to ([\d.]+)\.", page("docs/equilibria.md"))
-    return said is not None and [f"{min(found):.1f}", f"{max(found):.1f}"] == list(said.groups())
+    return min(found) > 0.1 and "where rotations still move logits." in page("docs/equilibria.md")
 
 
 def no_way_back() -> bool:
@@ -1223,7 +1221,7 @@ FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("docs/positions.md", "over its length after the map, any logits, one head", stays_as_logits_grow),
     ("docs/equilibria.md", "logits grow fast with the depth", branches_and_not_depth),
     ("docs/equilibria.md", "They are isolated, unstable", rests_on_a_line),
-    ("docs/equilibria.md", "1.1, 0.97 and 0.73", moved_by_less),
+    ("docs/equilibria.md", "move logits by", moved_by_less),
     ("docs/masks.md", "in place of the radius the step is right too", obtuse_step),
     ("docs/masks.md", "A local mask\ndoes slow collapse down, but polynomially", window_with_positions),
     ("docs/flows.md", "smaller on its orthogonal complement: all tokens tend", opposite_tokens_rest),
@@ -1741,8 +1739,7 @@ def test_what_the_table_of_coq_says_is_of_the_theorems_that_are_printed_today() 
     printed, today = {name: mark or said for name, mark, said in rows}, {}
     for path in (ROOT / "proofs" / "certificates").glob("*.json"):
         try:
-            theorem = to_coq(json.loads(path.read_text(encoding="utf-8")), shared=False)[0]
-            today[path.name] = hashlib.sha256(theorem.encode()).hexdigest()[:12]
+            today[path.name] = text_mark(to_coq(json.loads(path.read_text(encoding="utf-8")), shared=False)[0])
         except Untranslatable as why:
             today[path.name] = str(why).replace("|", "\\|")
     assert printed == today
