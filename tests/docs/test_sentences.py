@@ -1185,7 +1185,24 @@ def rejected_though_true() -> bool:
     return result.verdict == "rejected" and result.reason.startswith("it is not derived that")
 
 
+def equal_tokens_drift() -> bool:
+    """W_V = I has no other eigenvalue than the double 1: equal tokens rest, and so do those beside them."""
+    net = rm.Network.from_arrays(np.eye(2)[None, None], np.eye(2)[None, None], norm="sphere")
+    angles = (0.0, 1e-1, 1e-3, 1e-5)
+    starts = [np.tile((math.cos(angle), math.sin(angle)), (3, 1)) for angle in angles]
+    return all(np.allclose(rm.forward(net, X), X, rtol=0, atol=1e-15) for X in starts)
+
+
+def refuted_though_nobody_says_it() -> bool:
+    """The findings are about what others say: two refuted statements that nobody makes are on other pages alone."""
+    refuted = (key for key, entry in statements().items() if entry.status == "refuted")
+    return any(key.startswith("unstated:") and key not in page("docs/findings.md") for key in refuted)
+
+
 FALSE: list[tuple[str, str, Callable[[], bool]]] = [
+    ("README.md", "What it found false is in the", refuted_though_nobody_says_it),
+    ("docs/equilibria.md", "attract where all other eigenvalues", equal_tokens_drift),
+    ("proofs/wu2024_3.tex", "attract if all other eigenvalues", equal_tokens_drift),
     ("docs/architectures.md", "they hold for the tokens divided by √d |c|", logits_grow_with_the_gain),
     ("docs/positions.md", "values of norm at most s < 1", two_heads_that_grow),
     ("docs/positions.md", "while the least attention on an edge stays positive", stays_as_logits_grow),
