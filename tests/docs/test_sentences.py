@@ -1076,6 +1076,13 @@ def kept_by_its_skip() -> bool:
     return bool(abs(np.ptp(states[1]) / np.ptp(states[0]) - 1.5) < 1e-15)
 
 
+def tilted_by_its_key_bias() -> bool:
+    """Two causal tokens, W_QK = 0, W = I and a key bias: logits differ, and `wu2024:1` is no equality."""
+    net = rm.Network.from_arrays([[[[0.0]]]] * 2, [[[[1.0]]]] * 2, mask="causal", key_bias=[[[1.0]]] * 2)
+    found = rm.verify("wu2024:1", net, [[0.0], [1.0]], arithmetic="balls")
+    return bool(found.certified and found.log_rhs - found.log_lhs > 0.05)
+
+
 def rests_as_one() -> bool:
     """Two equal tokens, β = 1: κ = 0 and ρ = 1, and their distance stays 0."""
     X = np.array([[1.0, 0.0], [1.0, 0.0]])
@@ -1430,6 +1437,7 @@ FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("rankmath/claims/folk_spectrum.py", "no query bias and no mask: K is e to the logits", key_bias_is_seen),
     ("docs/flows.md", "with QᵀK = I, n ≥ 2", pair_turned_away),
     ("docs/masks.md", "no bias and no positions is repeated", kept_by_its_skip),
+    ("docs/masks.md", "W_QK = 0 and W_V = I are an equality", tilted_by_its_key_bias),
     ("rankmath/claims/own_mask_rate.py", "not all pairs, a layer multiplies", kept_by_its_skip),
     ("rankmath/claims/own_mask_rate.py", "and W = I a layer then", kept_by_its_skip),
     ("rankmath/claims/geshkovski2024.py", "within a cluster falls as long", rests_as_one),
