@@ -110,7 +110,7 @@ own_mask_rate = proved(
     draws=(draw_masks,),
     extremal=written("given", {"G": [[1, 0], [1, 1]]}),
     share=0.3,
-    notes="So where logits are equal, W = I, and the mask has self-loops but not all pairs, a layer multiplies the "
+    notes="So where logits are equal, and the mask has self-loops but not all pairs, a layer X ↦ PX multiplies the "
     "residual in the end by |λ₂| ≥ (Σ 1/deg_i − 1)/(n − 1) > 0, in the geometric mean, for almost every start. Two "
     "causal tokens are an equality.",
 )
@@ -127,7 +127,7 @@ own_mask_rate_symmetric = proved(
     extremal=written("two tokens", {"K": [[3, 1], [1, 1]]}),
     share=0.3,
     notes="Entries of K are e^logit on an edge and 0 elsewhere. The left side is the sum of λ_k² over the eigenvalues "
-    "besides λ_1 = 1, all real, and positive where an edge is missing: with fixed logits and W = I a layer then "
+    "besides λ_1 = 1, all real, and positive where an edge is missing: with fixed logits a layer X ↦ PX then "
     "multiplies the residual in the end by |λ₂| > 0, in the geometric mean, for almost every start. Two tokens are an "
     "equality.",
 )

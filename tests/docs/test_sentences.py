@@ -20,6 +20,7 @@ from generated import write_field
 
 import rankmath as rm
 from rankmath.arithmetic.balls import precision
+from rankmath.attention.experiments.models import initial_model
 from rankmath.certificates.coq import text_mark, to_coq
 from rankmath.certificates.coq_terms import Untranslatable
 from rankmath.certificates.issue import certify_claim
@@ -1061,6 +1062,43 @@ def less_steep() -> bool:
     return bool(np.abs(p * (1 - p) - 2 / 9).max() < 1e-15)
 
 
+def pair_turned_away() -> bool:
+    """V = diag(2, 1), QᵀK = I, β = −1: e² > 2, and the pair (e_0, −e_0) is a saddle; at β = 1 it is a sink."""
+    V, pair = [[2, 0], [0, 1]], [[1, 0], [-1, 0]]
+    kinds = [rm.Flow(V, beta=beta, mask="causal").certify(pair).kind for beta in (-1, 1)]
+    return kinds == ["saddle", "sink"] and math.exp(2) > 2
+
+
+def kept_by_its_skip() -> bool:
+    """Two causal tokens, equal logits, W = I, skip 1: a layer multiplies the residual by 3/2, and λ₂ is 1/2."""
+    net = rm.Network.from_arrays([[[[0.0]]]], [[[[1.0]]]], mask="causal", skip=True)
+    states = rm.hidden_states(net, [[0.0], [1.0]])
+    return bool(abs(np.ptp(states[1]) / np.ptp(states[0]) - 1.5) < 1e-15)
+
+
+def tilted_by_its_key_bias() -> bool:
+    """Two causal tokens, W_QK = 0, W = I and a key bias: logits differ, and `wu2024:1` is no equality."""
+    net = rm.Network.from_arrays([[[[0.0]]]] * 2, [[[[1.0]]]] * 2, mask="causal", key_bias=[[[1.0]]] * 2)
+    found = rm.verify("wu2024:1", net, [[0.0], [1.0]], arithmetic="balls")
+    return bool(found.certified and found.log_rhs - found.log_lhs > 0.05)
+
+
+def rests_as_one() -> bool:
+    """Two equal tokens, β = 1: κ = 0 and ρ = 1, and their distance stays 0."""
+    X = np.array([[1.0, 0.0], [1.0, 0.0]])
+    held = rm.verify("own:cluster", X, 1.0, 2, arithmetic="balls").certified
+    return bool(held and not rm.Flow(np.eye(2)).field(X).any())
+
+
+def steeper_by_its_weights() -> bool:
+    """The complete mask: 1 − mean cosine with BERT's weights, and with the orthogonal ones of the tables above."""
+    X, found = np.random.default_rng(1).standard_normal((32, 64)), {}
+    for init in ("bert", "orthogonal"):
+        model = initial_model(dim=64, heads=2, layers=128, seed=0, init=init)
+        found[init] = rm.measure(model.variant("san+norm").network, X, ["cosine-gap"]).logs["cosine-gap"][128]
+    return bool(found["bert"] < 5 * found["orthogonal"] < -1e60)
+
+
 def refuted_by_one_token() -> bool:
     """Of one token at 0 it is false that its norm is positive, and the certificate is accepted."""
     net = rm.Network.from_arrays([[[[0.0]]]], [[[[1.0]]]])
@@ -1414,6 +1452,13 @@ FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("proofs/alman2025.tex", "entries at most $\\eta$", far_below_eta),
     ("rankmath/claims/folk_affine_rank.py", "Three tokens on a line leave it", line_through_the_middle),
     ("rankmath/claims/folk_spectrum.py", "no query bias and no mask: K is e to the logits", key_bias_is_seen),
+    ("docs/flows.md", "with QᵀK = I, n ≥ 2", pair_turned_away),
+    ("docs/masks.md", "no bias and no positions is repeated", kept_by_its_skip),
+    ("docs/masks.md", "W_QK = 0 and W_V = I are an equality", tilted_by_its_key_bias),
+    ("rankmath/claims/own_mask_rate.py", "not all pairs, a layer multiplies", kept_by_its_skip),
+    ("rankmath/claims/own_mask_rate.py", "and W = I a layer then", kept_by_its_skip),
+    ("rankmath/claims/geshkovski2024.py", "within a cluster falls as long", rests_as_one),
+    ("docs/experiments.md", "measures 1 − mean cosine: |", steeper_by_its_weights),
     ("rankmath/claims/folk_softmax_gradient.py", "1/4 is the slope of one entry in its own logit", less_steep),
 ]
 
