@@ -122,6 +122,8 @@ class Text:
         for place in places:
             if place < 0 or place.denominator != 1:
                 raise InvalidArgument(f"claim: {ast.unparse(node)} has no place {place}")
+            if isinstance(array, list) and int(place) >= len(array):
+                raise InvalidArgument(f"net: {ast.unparse(node)} asked for; it has no such part in one of its layers")
             array = array[int(place)]
         return array
 

@@ -608,8 +608,8 @@ class Network(Shows):
 
     @cached_property
     def is_one_line(self) -> bool:
-        """Whether each layer is norm(f(λX + attention)), without position terms or groups of heads."""
-        return all(
+        """Whether each layer is norm(f(λX + attention)), without positions or groups of heads; norm in all or none."""
+        return len({layer[-1].after is None for layer in self.sublayers}) == 1 and all(
             isinstance(layer[0].map, Attention)
             and layer[0].map.position is None
             and layer[0].map.kv_heads is None

@@ -16,8 +16,9 @@ from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.protocol import System
 from rankmath.formula.evaluate import NUMBERS, Judged, Side, certain, judged
 from rankmath.formula.language import FUNCTIONS
+from rankmath.formula.printing import text
 from rankmath.formula.printing import words as words_of
-from rankmath.formula.terms import Letter, Relation
+from rankmath.formula.terms import Formula, Letter, Relation
 from rankmath.validation import Floats, NoDirection
 from rankmath.verification.instance import ArrayInstance, Instance, NetworkInstance
 from rankmath.verification.statement import Statement
@@ -144,6 +145,11 @@ class Verdicts:
         )
 
 
+def _said(formula: Formula) -> str:
+    """A hypothesis in words, or as text where no words are printed for what is meant unsaid."""
+    return words_of(formula) or text(formula)
+
+
 def verdicts(statement: Statement, A: System, instance: Instance, size: int, name: str) -> Verdicts:
     """Verdicts on an instance or a batch of `size`: decided only where rounding cannot have decided.
 
@@ -204,7 +210,7 @@ def verdicts(statement: Statement, A: System, instance: Instance, size: int, nam
         if certain(side):
             continue
         known = _as_given(side, instance, size) or judged(side, size, numbers)
-        shown = partial(words_of, side.formula)
+        shown = partial(_said, side.formula)
         doubtful = ~known.below & ~known.above & (outcomes != _NOT_APPLICABLE)
         say(doubtful, _UNDECIDED, shown, "cannot tell whether {}")
         say(known.above, _NOT_APPLICABLE, shown, "{} fails")

@@ -9,6 +9,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import rankmath as rm
@@ -105,6 +106,25 @@ def test_every_row_names_a_theorem_of_its_file() -> None:
 
 def test_every_key_is_a_registered_statement() -> None:
     assert {row["key"] for row in TABLE} <= {"", *rm.statements()}
+
+
+def test_networks_that_coq_has_no_words_for_are_refused_or_said() -> None:
+    """A network of Language.v has one mask. Where a statement takes masks that differ, its theorem says so."""
+    value = np.zeros((2, 1, 4, 4))
+    value[..., :2, 2:] = 1 / 8
+    X = np.array([[1, 2, 0, 0], [3, -1, 0, 0], [0, 1, 0, 0.0]])
+    for skip in (0.0, 1.0):
+        full = rm.Network.from_arrays(np.ones((2, 1, 4, 4)), value, skip=skip)
+        net = rm.Network.from_layers([full.sublayers[0], full.replace(mask="causal").sublayers[1]], 3)
+        for row in TABLE:
+            entry = row["proves"] != "related" and rm.statements()[row["key"]]
+            if not entry or entry.arrays or "one mask for all layers" in row["scope"]:
+                continue
+            try:
+                found = rm.verify(row["key"], net, X).outcome
+            except rm.InvalidArgument:
+                continue
+            assert found is rm.Outcome.NOT_APPLICABLE, row["key"]
 
 
 def test_files_begin_with_the_claim_and_its_key() -> None:

@@ -200,3 +200,24 @@ def test_a_zero_token_before_the_sphere_norm_is_no_instance_of_a_claim(key: str)
             assert math.isnan(verdict.log_lhs)
     with pytest.raises(ArithmeticError, match="nothing to certify"):
         rm.certify(key, net, np.zeros((2, 1)))
+
+
+@pytest.mark.parametrize("arithmetic", ["float64", "balls"])
+@pytest.mark.parametrize("normed", [0, 1])
+def test_a_norm_in_some_layers_is_none_of_every_layer(arithmetic: str, normed: int) -> None:
+    """Without LayerNorm a layer of equal logits and skip 1/2 halves distances; own:lambda-skip-sphere claims 2/3."""
+    net = rm.Network.from_arrays(np.zeros((2, 1, 2, 2)), np.broadcast_to(-np.eye(2) / 4, (2, 1, 2, 2)), skip=0.5)
+    norms = [rm.LayerNorm("sphere") if l == normed else None for l in range(2)]
+    layers = [[rm.Sublayer(layer[0].map, 0.5, after=norm)] for layer, norm in zip(net.sublayers, norms, strict=True)]
+    X = np.array([[1.0, 0.0], [0.0, 1.0]])
+    verdict = judge(
+        rm.statements()["own:lambda-skip-sphere"], NetworkInstance(rm.Network.from_layers(layers), X), arithmetic, 128
+    )
+    assert (verdict.outcome, verdict.reason) == (Outcome.NOT_APPLICABLE, "norm_at == after fails")
+
+
+def test_attention_of_a_layer_without_any_is_refused() -> None:
+    net = rm.Network.random(tokens=3, dim=2, layers=1, seed=0)
+    layers = [*net.sublayers, (rm.Sublayer(rm.MLP(np.eye(2), np.eye(2))),)]
+    with pytest.raises(rm.InvalidArgument, match=r"^net: attends\[l\]\[0\] asked for; it has no such part"):
+        rm.verify("dong2021:3.2", rm.Network.from_layers(layers, 3), np.eye(3)[:, :2])
