@@ -79,7 +79,7 @@ PRINTED = ("grouped", "network")
 
 
 def assert_accepted(folder: Path, text: str, name: str) -> None:
-    """Coq accepts it, and it leaves nothing unproved; of one claim by lemmas and one by a statement, what it rests on."""
+    """Coq accepts it, with nothing left unproved; of one claim of each kind it says on what it rests."""
     assert not re.search(r"\b(Admitted|admit|Axioms?|Parameters?|Conjecture|Abort)\b", text)
     done = coqc(folder, "Derived", text + "Print Assumptions claim.\n" * (name in PRINTED))
     assert done.returncode == 0, done.stderr
