@@ -108,10 +108,11 @@ def printed_data(arrays: Mapping[str, str], given: Collection[str]) -> Iterator[
     An upper limit on a size is the library's, not the claim's.
 
     >>> print(*printed_data({"P": "t n n, stochastic, n >= 2", "w": ", whole, >= 2"}, ["n >= 2"]))
-    P\in(\mathbb{R}^{n\times n})^{t}\text{, row-stochastic} w\in\mathbb{Z}\text{, }w\ge 2
+    P\in(\mathbb{R}^{n\times n})^{t}\text{, }t\ge 1\text{, row-stochastic} w\in\mathbb{Z}\text{, }w\ge 2
     >>> print(*printed_data({"M": "mask n = causal"}, []))
     M\in\{0,1\}^{n\times n}
     """
+    told: set[str] = set()  # axes that the claim counts over, and of which there is one at least
     for name, declared in arrays.items():
         axes, *conditions = (part.strip() for part in declared.partition(" = ")[0].split(","))
         letter, letters = latex_letter(name), axes.split()
@@ -123,7 +124,8 @@ def printed_data(arrays: Mapping[str, str], given: Collection[str]) -> Iterator[
         shown = f"{kind}^{{{size}}}" if letters else kind
         more = r"\times ".join(letters[:-2])
         shown = f"({shown})^{{{more}}}" if more else shown
-        said = []
+        said = [rf"{axis}\ge 1" for axis in letters[:-2] if axis not in told]
+        told.update(letters[:-2])
         for condition in conditions:
             if {form.format(name) for form in _GIVEN_BY.get(condition, ())} & {*given}:
                 continue

@@ -120,7 +120,7 @@ def test_what_is_refuted_is_called_false_before_it_is_stated(key: str) -> None:
 @pytest.mark.parametrize(
     ("key", "said"),
     [
-        ("seed:closure", r"P\in(\mathbb{R}^{n\times n})^{t}\text{, }n\ge 2"),
+        ("seed:closure", r"P\in(\mathbb{R}^{n\times n})^{t}\text{, }t\ge 1\text{, }n\ge 2"),
         ("wang2022:1-repaired", r"A\in\mathbb{R}^{n\times n}"),
         ("own:contranorm", r"\sigma\in\mathbb{R}^{m}"),
         ("own:stable-every-rank", r"\mathrm{ratio}\in\mathbb{R}"),
