@@ -362,7 +362,9 @@ def test_trace_tells_each_layer_and_refuses_by_name() -> None:
     assert abs(rows[-1]["order"] - 3) < 0.5
     named = rankmath("trace", "--residual", "sphere").stderr
     assert "--residual: 'sphere' given; allowed are 'one'" in named  # --norm is the LayerNorm's
-    assert "npz file (No such file or directory)" in rankmath("trace", "--file", "nowhere.npz").stderr
+    for command, option in (("trace", "--file"), ("bound", "--network")):
+        missing = rankmath(command, option, "nowhere.npz").stderr
+        assert f"{option}: 'nowhere.npz' given; not a readable npz file (No such file or directory)" in missing
     done = rankmath("trace", "--tokens", 0)
     assert done.exit_code == 2
     assert "tokens: 0 given" in done.stderr

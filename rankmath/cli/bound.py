@@ -132,10 +132,10 @@ def _of_network(
     from rankmath.console import Progress, print_table
     from rankmath.decide.bounds_for import bounds_for
     from rankmath.files import read
-    from rankmath.model.network import Network
+    from rankmath.model.files import load
     from rankmath.validation import InvalidArgument
 
-    net = Network.load(path)
+    net = load(path, "--network")
     if tokens is None:
         X = net.random_input(seed, tokens=None if net.tokens is not None else 16)
     else:

@@ -62,6 +62,7 @@ def trace(
     from rankmath.attention.trace import trace as run_trace
     from rankmath.console import print_table
     from rankmath.linalg.residuals import RESIDUAL_NORMS
+    from rankmath.model.files import load
     from rankmath.model.network import Network
     from rankmath.validation import as_choice
 
@@ -81,7 +82,7 @@ def trace(
 
             _say_how_long(sampled, tokens)
     else:
-        net = Network.load(path)
+        net = load(path, "--file")
     count = tokens if net.tokens is None else None
     X = net.random_input(seed + 1, tokens=count)
     result = run_trace(net, X, residual, arithmetic=arithmetic)

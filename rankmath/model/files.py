@@ -42,7 +42,7 @@ def save(net: Network, path: str | os.PathLike[str]) -> None:
         np.savez_compressed(file, **arrays)
 
 
-def load(path: str | os.PathLike[str]) -> Network:
+def load(path: str | os.PathLike[str], name: str = "path") -> Network:
     """Read what `save` wrote; a file that is not one is refused with the reason."""
     # What zipfile, zlib and NumPy raise: damage, an encrypted member, a gigantic claimed shape.
     damaged = (OSError, ValueError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error)
@@ -51,7 +51,7 @@ def load(path: str | os.PathLike[str]) -> Network:
             arrays = {name: file[name] for name in file.files}
     except damaged as error:
         why = (isinstance(error, OSError) and error.strerror) or error
-        raise InvalidArgument(f"path: {os.fspath(path)!r} given; not a readable npz file ({why})") from None
+        raise InvalidArgument(f"{name}: {os.fspath(path)!r} given; not a readable npz file ({why})") from None
     try:
         header = json.loads(str(arrays["header"]))
         if header["format"] != FORMAT:
@@ -60,7 +60,7 @@ def load(path: str | os.PathLike[str]) -> Network:
         return Network.from_layers(layers, header["tokens"])
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
         reason = f"field {error} is missing" if isinstance(error, KeyError) else str(error)
-        raise InvalidArgument(f"path: {os.fspath(path)!r} given; not a rankmath network: {reason}") from None
+        raise InvalidArgument(f"{name}: {os.fspath(path)!r} given; not a rankmath network: {reason}") from None
 
 
 def _packed(value: object, name: str, arrays: Arrays) -> object:
