@@ -238,8 +238,8 @@ own_flow_second_value = proved(
     extremal=nearly_the_far_pole,
     sharp=True,
     share=0.3,
-    notes="So where V is symmetric, λ_0 > λ_1 > … > λ_{d−1}, λ_0 > 0, e^{2‖B‖} < λ_0/(λ_0 − λ_1), B = βQᵀK, and "
-    "e^{2⟨ξ, Bξ⟩}(λ_0 − λ_i) ≠ mλ_0 for i ≥ 2 and 1 ≤ m < n, all tokens tend to the same one of ±ξ, ξ the unit "
+    notes="So where V is symmetric, λ_0 > λ_1 ≥ … ≥ λ_{d−1}, λ_0 > 0, e^{2‖B‖} < λ_0/(λ_0 − λ_1), B = βQᵀK, and "
+    "e^{2⟨ξ, Bξ⟩}(λ_0 − λ_i) ≠ mλ_0 where λ_i < λ_1 and 1 ≤ m < n, all tokens tend to the same one of ±ξ, ξ the unit "
     "eigenvector of λ_0, from almost every start. In terms of ‖B‖, λ_0 and λ_1 the condition is the best, up to "
     "equality.",
 )

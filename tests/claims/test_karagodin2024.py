@@ -231,3 +231,26 @@ def test_tokens_converge_where_the_other_eigenvalues_are_real() -> None:
         top = X[0] * [1, 1, 0, 0]
         end = flow.trajectory(X, 400.0, points=2).tokens[-1]
         assert end == pytest.approx(np.tile(top / np.linalg.norm(top), (4, 1)), abs=1e-5)
+
+
+def test_a_periodic_orbit_of_the_far_side_has_the_multiplier_of_the_proof() -> None:
+    """V = 2 on L and eigenvalues ½ ± 3i beside it; logits that see the complement alone, so a cycle attracts there."""
+    V = np.diag([2.0, 2.0, 0.5, 0.5])
+    V[2, 3], V[3, 2] = 3.0, -3.0
+    flow = Flow(V, query=np.eye(4), key=np.diag([0.0, 0.0, 4.0, 2.0]), mask="causal")
+    first = [1.0, 0.0, 0.0, 0.0]
+
+    def second(x: object, time: float, points: int = 2) -> np.ndarray:
+        return flow.trajectory(np.array([first, x]), time, points=points).tokens[:, 1]
+
+    start = second([-0.7, 0.0, math.sqrt(0.51), 0.0], 60.0)[-1]
+    path = second(start, 8.0, 4001)
+    assert path[:, 0].max() < -0.9
+    turned = np.unwrap(np.arctan2(path[:, 2], path[:, 3]))
+    period = float(np.interp(2 * math.pi, turned - turned[0], np.linspace(0, 8, 4001)))
+    assert second(start, period)[-1] == pytest.approx(start, abs=1e-7)
+    # Over a period log‖z‖ returns, so ∮(a·½ − μ) = 0, and ∮(2a − μ) = (2 − ½)·2π/3: the multiplier is e^π.
+    aside = start + 1e-7 * np.array([0.0, 1.0, 0.0, 0.0])
+    assert second(aside, period)[-1][1] / 1e-7 == pytest.approx(math.exp(math.pi), rel=1e-5)
+    # What it repels tends to the first token, where the conjecture says.
+    assert second(aside, 200.0)[-1] == pytest.approx(first, abs=1e-5)
