@@ -326,7 +326,7 @@ defined(
     "in range(len(x)))); q = exp(c*lam[0]*u[0]); g = [p*lam[a]*u[a] + (m*q*lam[0] if a == 0 else 0) for a in "
     "range(len(x))]; h = sum(g[a]*u[a] for a in range(len(x))); sum(g[a]*(g[a] - h*u[a]) for a in "
     "range(len(x)))/(m*q + p)",
-    "df/dt, f = (m e^(cλ_0 x_0) + e^(c⟨x, Vx⟩)/2)/c, or its limit for c = 0, along the path of a unit token x that "
+    "df/dt, its limit for c = 0, f = (m e^(cλ_0 x_0) + e^(c⟨x, Vx⟩)/2)/c, along the path of a unit token x that "
     "sees itself and m tokens at e_0 under V = diag(λ), with the logits c xᵀVy; x is divided by its length",
     example="rise(lam, c, x, m) >= 0",
     by_name=True,

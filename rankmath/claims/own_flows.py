@@ -129,9 +129,9 @@ own_mean_field_rate = proved(
     share=0.3,
     notes="In d ≥ 2 dimensions all tokens rest where the mean is 0; else a boost of some rapidity τ along an axis w, "
     "and then a rotation, which takes w to e, move them: a token x with ⟨w, x⟩ = 2v − 1 goes to one with 1 − ⟨e, x⟩ = "
-    "2(1 − v)/(1 + sv). Hölder's inequality with this bound gives W₂ ≤ Ce^{−ρt} for every ρ < min(1, (d − 1)/4), from "
-    "every density in L² with a mean that is not 0; for no larger exponent is this true of all of them. W₂ is the "
-    "distance of the tokens' distribution at the time t from one point.",
+    "2(1 − v)/(1 + sv). Hölder's inequality with this bound gives W₂ ≤ Ce^{−ρt} for every ρ < min(1, (d − 1)/4), and "
+    "for ρ = 1 if d ≥ 6, from every density in L² with a mean that is not 0; for no exponent above min(1, (d − 1)/4) "
+    "is this true of all of them. W₂ is the distance of the tokens' distribution at the time t from one point.",
 )
 
 # -- the circle --------------------------------------------------------------------------------------------

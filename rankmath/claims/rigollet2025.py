@@ -65,15 +65,18 @@ own_merge_time = proved(
     given=("beta > 0", "u > -1", "v > u", "v < 1"),
     arrays={"beta": ", > 0", "u": ", > -1", "v": ", < 1"},
     title="Time in which two clusters of one mass merge",
-    source=f"{OWN}, beside a theorem of {RIGOLLET}, section 5, on the merging of the closest pair of clusters",
+    source=f"{OWN}, beside a theorem of Bruno, Pasqualotto and Agazzi on the merging of the closest pair of clusters, "
+    f"as section 5 of {RIGOLLET} has it; the wording from a public formalisation, fxeqxmulfx/transformer, which "
+    "notes, without a formal proof, that the pair closes in a time of order 1/β, and proves that the limit pair "
+    "never meets; we have seen the words of neither paper and refute neither",
     truth="proofs/rigollet2025.tex",
     draws=(draw_pairs,),
     extremal=written("by hand", *({"beta": beta, "u": 0.5, "v": v} for beta, v in _WAYS)),
     sharp=True,
     share=0.02,
-    notes="The theorem, as a public formalisation, fxeqxmulfx/transformer, quotes it, rescales time by dt = e^{β(1 − "
-    "u)} ds, u the cosine of the pair at the start, and says that as β grows the pair follows y_i' = P_{y_i} y_j and "
-    "merges in finite rescaled time. In that time a pair of one mass comes from u to any v < 1 within O(1/β), while "
-    "y_i' = P_{y_i} y_j takes (artanh v − artanh u)/2, 0.384 from 60° to 30°, and never merges. With dt = e^{β(1 − "
-    "c)} ds, c the cosine at the time, such a pair does follow it as β grows.",
+    notes="The theorem, as quoted, rescales time by dt = e^{β(1 − u)} ds, u the cosine of the pair at the start, and "
+    "says that as β grows the pair follows y_i' = P_{y_i} y_j, as long as ⟨y_i, y_j⟩ ≤ 1 − ε, and merges in finite "
+    "rescaled time. In that time a pair of one mass comes from u to any v < 1 within O(1/β), while y_i' = P_{y_i} y_j "
+    "takes (artanh v − artanh u)/2, 0.384 from 60° to 30°, and never merges. With dt = e^{β(1 − c)} ds, c the cosine "
+    "at the time, such a pair does follow it as β grows.",
 )
