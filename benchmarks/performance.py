@@ -744,6 +744,7 @@ def others_table(results: list[Row]) -> list[Row]:
         ("Newton's method from 1000 starts, one by one / at once", "searches", "Newton, one by one/at once", "n = d"),
         ("16 cores / the GPU beside them, `trace`", "devices", "cpu/gpu", "n"),
         ("16 cores / the GPU, Newton from 1000 starts", "searches", "Newton, cpu/gpu", "n = d"),
+        ("16 cores / the GPU, following gradients from 1000 starts", "searches", "gradient, cpu/gpu", "n = d"),
         ("the centred pass with all that it measures / the plain one", "plain", "centred/plain", "scale"),
     )
     rows = []

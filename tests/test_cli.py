@@ -288,7 +288,7 @@ def test_with_rotary_positions_one_attracts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("own:tv",), "key: 'own:tv' given; no counterexample is known"),
+        (("own:tv",), "key: 'own:tv' given; no certificate shows a counterexample"),
         (("layernrm",), "key: 'layernrm' given; did you mean 'layernorm'?"),
         (
             ("layernorm", "--tokens", 2000, "--dim", 2, "--rank", 2),

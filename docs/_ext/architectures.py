@@ -18,6 +18,7 @@ import numpy as np
 
 import rankmath as rm
 from rankmath.certificates.certificate import Certificate
+from rankmath.certificates.issue import NotIssued
 from rankmath.claims.own_positions import quarter_turn
 from rankmath.model.network import Network
 from rankmath.model.positions import Rotary
@@ -159,6 +160,14 @@ def tried(claim: Statement, found: NetworkInstance, arithmetic: Any = "float64")
         return None
 
 
+def is_certified(claim: Statement, found: NetworkInstance, verdict: Verdict) -> bool:
+    """Whether the checker decides it too."""
+    try:
+        return verdict.certified and claim.certified(found, verdict).check().accepted
+    except NotIssued:
+        return False
+
+
 def cell(key: str, part: str) -> dict[str, Any]:
     """What was found: refuted with the number of an instance, not defined, or how many instances held."""
     claim, held, defined = allowing(key, part), 0, False
@@ -167,7 +176,7 @@ def cell(key: str, part: str) -> dict[str, Any]:
         defined |= verdict is not None
         if verdict is not None and verdict.outcome in (Outcome.VIOLATED, Outcome.UNDECIDED):
             sure = tried(claim, found, "balls")
-            if sure is not None and sure.outcome == Outcome.VIOLATED and sure.certified:
+            if sure is not None and sure.outcome == Outcome.VIOLATED and is_certified(claim, found, sure):
                 return {"refuted": number}
         held += verdict is not None and verdict.outcome == Outcome.HOLDS
         if not defined and number > 2:

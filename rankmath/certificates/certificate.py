@@ -1,4 +1,4 @@
-"""The certificate: exact data, a claim, and an id that is the hash of both."""
+"""The certificate: exact data, a claim, and an id that is the hash of all that stands in it."""
 
 from __future__ import annotations
 

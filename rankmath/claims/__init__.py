@@ -69,6 +69,15 @@ def _order(key: str) -> tuple[int, str, tuple[object, ...]]:
     return place, paper, (number,)
 
 
+def current(key: str) -> str:
+    """What a key is called now.
+
+    >>> current("dong2021:ln-sphere"), current("own:tv")
+    ('unstated:ln-sphere', 'own:tv')
+    """
+    return RENAMED.get(key, key)
+
+
 def statement(key: str) -> Statement:
     """The statement with this key, or an InvalidArgument with the nearest keys.
 
@@ -80,7 +89,7 @@ def statement(key: str) -> Statement:
     rankmath.InvalidArgument: key: 'own:hemishpere' given; did you mean 'own:hemisphere'?
     """
     known = statements()
-    key = RENAMED.get(key, key) if isinstance(key, str) else key
+    key = current(key) if isinstance(key, str) else key
     if not isinstance(key, str) or key not in known:
         hint = did_you_mean(str(key), known) or "; `rankmath list` shows all statements"
         raise InvalidArgument(f"key: {key!r} given{hint}")

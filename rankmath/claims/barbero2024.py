@@ -56,7 +56,7 @@ def _distances(run: Run, layer: int) -> Array:
     return run.A.sqrt(run.A.sum(gaps * gaps, axis=-1))
 
 
-@fast("repeat_gap")
+@fast("repeat_gap", of="causal")
 def repeat_gap(run: Run, X: tuple[str, int]) -> Scalar:
     found = run.number(unbox(_distances(run, X[1])[..., -1:, :]))
     if run.A.unbounded:
@@ -67,12 +67,12 @@ def repeat_gap(run: Run, X: tuple[str, int]) -> Scalar:
     return Signed(found.sign, found.log, np.maximum(found.top, size))
 
 
-@fast("repeat_reach")
+@fast("repeat_reach", of="causal")
 def repeat_reach(run: Run, X: tuple[str, int]) -> Scalar:
     return run.number(unbox(run.A.max(_distances(run, X[1]), axis=-2)))
 
 
-@fast("repeat_share")
+@fast("repeat_share", of="causal")
 def repeat_share(run: Run, P: tuple[str, int, int]) -> Scalar:
     return run.number(unbox(_repeated(run, P[1])[1][P[2]][..., -1:]))
 

@@ -48,7 +48,7 @@ def appendix(
     Example: rankmath appendix own:diameter equilibrium.json --output paper --fragment
     """
     from rankmath.certificates.certificate import Certificate
-    from rankmath.claims import statements
+    from rankmath.claims import current, statements
     from rankmath.files import folder
     from rankmath.printing import did_you_mean
     from rankmath.report.appendix import appendix as assemble
@@ -60,7 +60,7 @@ def appendix(
     report = None if report_path is None else Report.load(report_path)
     plots = None if report_path is None else Path(report_path).parent / "figures"
     keys, certificates = [], []
-    for name in what:
+    for name in map(current, what):
         if name in statements():
             keys.append(name)
         elif Path(name).is_file():

@@ -93,15 +93,15 @@ def counterexample(
 
 def _exhibit(key: str) -> Certificate:
     """The certificate that refutes the statement, or shows what it says exists."""
-    from rankmath.claims import statement, statements
+    from rankmath.claims import current, statement, statements
     from rankmath.validation import InvalidArgument
 
-    known = [name for name, entry in statements().items() if entry.exhibit is not None]
+    key, known = current(key), [name for name, entry in statements().items() if entry.exhibit is not None]
     if key not in statements() and (near := difflib.get_close_matches(key, ["layernorm", *known], 3)):
         raise InvalidArgument(f"key: {key!r} given; did you mean {' or '.join(map(repr, near))}?")
     entry = statement(key)
     if entry.exhibit is None:
-        raise InvalidArgument(f"key: {key!r} given; no counterexample is known. There is one for {', '.join(known)}")
+        raise InvalidArgument(f"key: {key!r} given; no certificate shows a counterexample. There is one for {', '.join(known)}")
     return entry.exhibited()
 
 

@@ -64,9 +64,11 @@ def trace(
     from rankmath.linalg.residuals import RESIDUAL_NORMS
     from rankmath.model.files import load
     from rankmath.model.network import Network
-    from rankmath.validation import as_choice
+    from rankmath.validation import InvalidArgument, as_choice
 
     as_choice("--residual", residual, RESIDUAL_NORMS)  # --norm is the LayerNorm's
+    if residual != "frobenius" and arithmetic == "mpmath":
+        raise InvalidArgument(f"--residual: {residual!r} given with --arithmetic mpmath; balls and float64 take all")
     if path is None:
 
         def drawn(count: int) -> Network:

@@ -26,7 +26,7 @@ del _quantities
 Measure: TypeAlias = Callable[..., Any]
 
 Value = Literal["number", "truth", "array"]
-Reach = Literal["tokens", "weights", "multiplied", "attention", "doubles", "one line"]
+Reach = Literal["tokens", "weights", "multiplied", "attention", "doubles", "one line", "bare", "causal"]
 
 #: Arrays of a network and how many indices each takes.
 ARRAYS = {"X": 1, "W": 2, "W_QK": 2, "P": 2, "P0": 2}
@@ -88,7 +88,8 @@ FAST: dict[str, tuple[Measure, Reach]] = {}
 def fast(name: str, of: Reach = "one line") -> Callable[[Measure], Measure]:
     """Register an implementation of a definition: for networks in one line, or for any (`tokens`, `weights`), for
     any whose weights are held multiplied out, so that they are exact, or for layers that begin with
-    their one attention (`attention`), in doubles alone (`doubles`).
+    their one attention (`attention`), in doubles alone (`doubles`), or for attention alone in one line (`bare`), under
+    a causal mask (`causal`).
 
     A test holds it to the text over random networks of every kind.
     """

@@ -634,11 +634,11 @@ def jacobian(run: Run) -> Array:
     return run.A.concat(rows, axis=-2)
 
 
-@fast("jacobian_norm")
+@fast("jacobian_norm", of="bare")
 def jacobian_norm(run: Run) -> Scalar:
     return run.number(norms.spectral(jacobian(run), run.A))
 
 
-@fast("influence")
+@fast("influence", of="bare")
 def influence(run: Run, k: int) -> Scalar:
     return run.number(norms.spectral(block(run, k, int(run.X.shape[-2]) - 1), run.A))

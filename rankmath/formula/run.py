@@ -24,7 +24,7 @@ from rankmath.definitions.entries import ENTRIES
 from rankmath.definitions.hypotheses import mask_of
 from rankmath.formula.evaluate import NUMBERS, Numbers, Scalar
 from rankmath.formula.numbers import Signed
-from rankmath.formula.text import Text, joined, network_data, rounded
+from rankmath.formula.text import Text, Undefined, joined, network_data, rounded
 from rankmath.linalg.diameters import diameter
 from rankmath.linalg.exact_residuals import log_diameter as log_diameter_objects
 from rankmath.linalg.exact_residuals import log_residual as log_residual_objects
@@ -149,6 +149,9 @@ class Run:
             attends = [[s.attention is not None for s in layer] for layer in self.net.sublayers]
             first = all(layer[0] and sum(layer) == 1 for layer in attends)
             return first and not (of == "doubles" and self.A.unbounded)
+        if of in ("bare", "causal"):
+            alone = self.net.is_one_line and self.switch("layernorm", "none") and self.switch("mlp", "none")
+            return alone and (of == "bare" or self._masked_as("causal"))
         return of != "one line" or self.net.is_one_line
 
     @cached_property
@@ -166,8 +169,11 @@ class Run:
         return rounded(lambda A: self._defined(A, name, arguments))
 
     def _defined(self, A: Any, name: str, arguments: tuple[Any, ...]) -> Scalar:
-        found = self.text(A).measured(name, arguments)
-        if isinstance(found, str):  # the word undefined
+        try:
+            found = self.text(A).measured(name, arguments)
+        except Undefined:
+            found = "undefined"
+        if isinstance(found, str):
             said = ", ".join(argument for argument in map(str, arguments) if argument.isdigit())
             at = f" at {said}" if said else ""
             told = ENTRIES[name].meaning

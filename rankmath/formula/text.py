@@ -56,6 +56,10 @@ def _definitions(entries: tuple[Entry, ...], layer: str) -> dict[str, tuple[tupl
     return texts | {entry.name: (entry.places, _parsed(entry.body)) for entry in entries}
 
 
+class Undefined(InvalidArgument):
+    """A part of a definition has no meaning for this network."""
+
+
 class Text:
     """The definitions over some data, in one arithmetic.
 
@@ -116,6 +120,8 @@ class Text:
         places = self.value(node.slice, env)
         places = places if isinstance(places, list) else [places]
         if isinstance(array, str):
+            if array == "undefined":
+                raise Undefined(f"net: {ast.unparse(node.value)} is not defined for its layers")
             for place in range(int(places[0])) if len(places) == 1 else ():  # in order: X[99] needs no recursion
                 self.apply(array, [Fraction(place)])
             return self.apply(array, places)
@@ -137,6 +143,8 @@ class Text:
             found = self.loop(arguments[0].elt, arguments[0].generators, env)
             return _REDUCED[name](self, found)
         values = [self.value(argument, env) for argument in arguments]
+        if any(type(v) is str and v == "undefined" for v in values):
+            return "undefined"
         if name in _KEPT:
             key = (name, *(v if type(v) in _BY_VALUE else id(v) for v in values))
             if key not in self.cache:
@@ -211,7 +219,7 @@ class Text:
             columns = [v if type(v) is list else [v] * length for v in values]
             return [self.each(name, *entry) for entry in zip(*columns, strict=True)]
         if str in kinds:
-            raise InvalidArgument(f"claim: {', '.join(map(str, values))} has no meaning for this network")
+            raise Undefined(f"claim: {', '.join(map(str, values))} has no meaning for this network")
         if Fraction not in kinds and name in _NUMERIC:
             return _NUMERIC[name](*values)
         if name == "**":
@@ -235,7 +243,7 @@ class Text:
         if all(type(x) is Fraction for M in (a, b) for row in M for x in row):
             lifted = [a, b]
         elif any(type(x) is str for M in (a, b) for row in M for x in row):  # the word undefined
-            raise InvalidArgument("claim: a product with a part that has no meaning for this network")
+            raise Undefined("claim: a product with a part that has no meaning for this network")
         else:
             lifted = [[[self.lifted(x) for x in row] for row in M] for M in (a, b)]
         columns = list(zip(*lifted[1], strict=True))

@@ -12,7 +12,7 @@ from unicodedata import normalize
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.checker import checker
-from rankmath.claims import statement, statements
+from rankmath.claims import current, statement, statements
 from rankmath.formula.prose import escape, formulas
 from rankmath.printing import did_you_mean
 from rankmath.report.fragments import LOOSE, in_words, notation, of_its_own, stated, told_once, without_fit, written_out
@@ -241,7 +241,7 @@ def citation(what: str | os.PathLike[str]) -> Citation:
     >>> print(citation("own:tv").text("latex").splitlines()[-3].partition(";")[0].replace(r"\\allowbreak ", ""))
     Proved in proofs/own\\_tv.tex
     """
-    name = os.fspath(what)
+    name = current(os.fspath(what))
     if name in statements():
         return _of_statement(name, tuple(c for c in committed_certificates().get(name, ()) if c.kind != "holds"))
     if not Path(name).is_file():
@@ -250,15 +250,16 @@ def citation(what: str | os.PathLike[str]) -> Citation:
             f"{did_you_mean(name, statements()) or '; `rankmath list` shows all'}"
         )
     certificate = Certificate.load(name)
+    key = current(certificate.statement)
     result = certificate.check()
     if not result.accepted:
         raise InvalidArgument(f"what: {name} given; the checker rejects it: {result.reason}")
     if certificate.statement in (EQUILIBRIUM, CONTRACTION):
         found = _of_equilibrium(certificate)
-    elif certificate.statement not in statements():
+    elif key not in statements():
         found = _of_family(certificate)
     else:
-        found = _of_statement(certificate.statement, (certificate,))
+        found = _of_statement(key, (certificate,))
     return replace(found, file=certificate.id)
 
 

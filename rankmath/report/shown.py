@@ -27,7 +27,8 @@ def described(key: str) -> dict[str, Any]:
     ('proved', 'proofs/own_tv.tex, label stmt:own-tv')
     """
     entry = statement(key)
-    label = label_of(entry.key)
+    key = entry.key
+    label = label_of(key)
     whole = (entry.claimed, *entry.hypotheses, *entry.defined.values())
     calls = {term.function: None for part in whole for term in walk(part) if isinstance(term, Call)}
     calls |= {f"all_{term.index}": None for part in whole for term in walk(part) if isinstance(term, Every)}
@@ -37,7 +38,7 @@ def described(key: str) -> dict[str, Any]:
     if re.search(r"\bskip\b(?! connection)", " ".join((given, *map(text, (entry.claimed, *entry.defined.values()))))):
         letters.append(("skip", "", LETTERS["skip"]))
     return {
-        "key": entry.key,
+        "key": key,
         "title": entry.title,
         "claim": text(entry.claimed),
         "quantifier": entry.quantifier,
@@ -61,7 +62,7 @@ def described(key: str) -> dict[str, Any]:
         ],
         "coq": [f"{name}{f' ({scope})' if scope else ''}" for name, scope in machine_checked().get(key, ())],
         "without_coq": "" if machine_checked().get(key) else without_theorem(key),
-        "counterexample": f"rankmath counterexample {entry.key}" if entry.exhibit is not None else "",
+        "counterexample": f"rankmath counterexample {key}" if entry.exhibit is not None else "",
         "gallery": f"gallery/{key.replace(':', '-')}.html",
     }
 
@@ -89,7 +90,7 @@ def lines(key: str) -> list[str]:
     found = described(key)
     some = "some instance has " if found["quantifier"] == "some" else ""
     sharp = ", sharp" if found["sharp"] else ""
-    said = [f"{key}: {found['title']} ({found['status']}{sharp})", "", f"  {some}{found['claim']}"]
+    said = [f"{found['key']}: {found['title']} ({found['status']}{sharp})", "", f"  {some}{found['claim']}"]
     said += [f"  where {name} = {meaning}" for name, meaning in found["where"].items()]
     said += [f"  given {found['given']}"] if found["given"] else []
     said += [f"  {name}: {shape}" for name, shape in found["arrays"].items()]
