@@ -101,7 +101,9 @@ def _exhibit(key: str) -> Certificate:
         raise InvalidArgument(f"key: {key!r} given; did you mean {' or '.join(map(repr, near))}?")
     entry = statement(key)
     if entry.exhibit is None:
-        raise InvalidArgument(f"key: {key!r} given; no certificate shows a counterexample. There is one for {', '.join(known)}")
+        raise InvalidArgument(
+            f"key: {key!r} given; no certificate shows a counterexample. There is one for {', '.join(known)}"
+        )
     return entry.exhibited()
 
 

@@ -273,6 +273,8 @@ class Flow(Shows):
         """A proof in balls of an equilibrium within 0.001 of X, alone in its box, with its spectrum enclosed."""
         from rankmath.equilibria.flow_proof import prove
 
+        if self.dim < 2:
+            raise InvalidArgument("X: tokens of dimension 1 given; they cannot move, so 2 or more is needed")
         return prove(self, self.tokens(X))
 
     def plot(self, *paths: Trajectory, equilibria: Sequence[FlowEquilibrium] = (), ax: Axes = None) -> Axes:

@@ -126,7 +126,8 @@ def prove(flow: Flow, X: Floats) -> FlowProof:
             pulls = (boxed * flow.sent(boxed, ball) + inward * boxed * boxed).sum(axis=1)
             if inside and all(y > 0 for y in pulls):
                 return FlowProof(flow, X, radius, *_spectrum(boxed, J), inverse, inward)
-    raise NotProved(f"no proof of one equilibrium within {_NEAR} of X: no tokens rest there, or they are not isolated")
+    why = "no tokens rest there, or the linearisation has the eigenvalue 0"
+    raise NotProved(f"no proof of one equilibrium within {_NEAR} of X: {why}")
 
 
 def _spectrum(X: Array, J: arb_mat) -> tuple[tuple[tuple[arb, arb], ...], str]:

@@ -114,10 +114,15 @@ def test_kinds() -> None:
 
 
 def test_equal_tokens_under_the_identity_are_not_isolated_and_not_proved() -> None:
-    with pytest.raises(NotProved, match="not isolated"):
+    with pytest.raises(NotProved, match="eigenvalue 0"):
         Flow(np.eye(3)).certify([[1, 0, 0], [1, 0, 0]])
+    # Alone, and its linearisation has the eigenvalue 0.
+    with pytest.raises(NotProved, match="eigenvalue 0"):
+        Flow([[1, 0], [0, 0]], [[0, 0]], [[0, 0]], mask="causal").certify([[1, 0], [-1, 0]])
     with pytest.raises(NotProved):
         RATIONAL.certify([[1, 0], [-0.6, 0.8]])
+    with pytest.raises(rm.InvalidArgument, match="X: tokens of dimension 1 given; they cannot move"):
+        Flow([[1]]).certify([[1], [-1]])
 
 
 def test_a_double_eigenvalue_is_enclosed_as_well() -> None:

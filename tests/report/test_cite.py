@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import rankmath as rm
-from rankmath.claims import statements
+from rankmath.claims import RENAMED, statements
 from rankmath.files import proofs_folder
 from rankmath.report import sources
 from rankmath.report.cite import FORMATS, citation, software_entry
@@ -181,3 +181,10 @@ def test_what_is_measured_of_layers_says_whether_of_their_product() -> None:
     for name in ("tail", "share", "prefix_floor"):
         assert "in the product of all layers" in said[name]
     assert all("in any layer" in said[name] for name in ("least_within", "least_prefixed"))
+
+
+def test_a_key_that_was_another_before_says_all_that_the_new_one_says() -> None:
+    for old, new in RENAMED.items():
+        assert described(old) == described(new)
+        assert citation(old).text("latex") == citation(new).text("latex")
+        assert lines(old) == lines(new)
