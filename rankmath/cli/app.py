@@ -156,4 +156,16 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Machine-readable
 def plot_option(file: str, words: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """--plot [FILE], for a command that can draw its answer."""
     told = f"{words} (png, pdf, svg); {file} unless a name follows."
-    return click.option("--plot", type=click.Path(dir_okay=False), is_flag=False, flag_value=file, help=told)
+    kind = click.Path(dir_okay=False)
+    return click.option("--plot", type=kind, is_flag=False, flag_value=file, callback=drawable, help=told)
+
+
+def drawable(ctx: click.Context, param: click.Parameter, path: str | None) -> str | None:
+    """A picture that could not be drawn or written is refused before any work."""
+    if path is not None:
+        from rankmath.drawing import picture_format
+        from rankmath.files import writable
+
+        picture_format(path)
+        writable(path, "plot")
+    return path
