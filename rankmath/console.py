@@ -38,7 +38,10 @@ codecs.register_error("rankmath", _spell_out)
 
 def prepare_streams() -> None:
     """A terminal or file with a narrow encoding gets letters it knows, not an error after all the work."""
-    for stream in (sys.stdout, sys.stderr):
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed, as by >&-: what is said goes nowhere
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 (it stays open)
+        stream = getattr(sys, name)
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="rankmath")

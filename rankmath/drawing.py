@@ -6,8 +6,10 @@ Colours are Okabe and Ito's, told apart by all eyes.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 
@@ -25,6 +27,18 @@ def need_matplotlib() -> None:
     """A sentence that says what to install, if it is not there; to import it takes half a second."""
     if find_spec("matplotlib") is None:
         raise NoMatplotlib("plot: matplotlib is not installed; pip install 'rankmath[report]'")
+
+
+def picture_format(path: str | os.PathLike[str]) -> str:
+    """The format of a picture, which the ending of its name chooses."""
+    need_matplotlib()
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    allowed = sorted(FigureCanvasBase.get_supported_filetypes())
+    ending = Path(path).suffix.lstrip(".").lower()
+    if ending not in allowed:
+        raise InvalidArgument(f"plot: {os.fspath(path)!r} given; the name must end in one of {', '.join(allowed)}")
+    return ending
 
 
 def pyplot(*, screen: bool = True) -> Axes:
@@ -141,5 +155,5 @@ def draw_tokens(X: ArrayLike, title: str, ax: Axes = None) -> Axes:
 
 __all__ = [
     *("BLUE", "GREEN", "GREY", "INK", "ORANGE", "PAPER", "PURPLE", "RULE", "NoMatplotlib", "axes_for"),
-    *("draw_decay", "draw_path_sums", "draw_ratios", "draw_tokens", "need_matplotlib", "pyplot"),
+    *("draw_decay", "draw_path_sums", "draw_ratios", "draw_tokens", "need_matplotlib", "picture_format", "pyplot"),
 ]

@@ -73,6 +73,15 @@ def write(path: str | os.PathLike[str], content: str | bytes, name: str = "path"
     return target
 
 
+def writable(path: str | os.PathLike[str], name: str = "path") -> None:
+    """Refuse by name, before any work, a file whose folder takes none."""
+    try:
+        with tempfile.TemporaryFile(dir=Path(path).parent):
+            pass
+    except OSError as error:
+        raise _refusal(error, Path(path), name) from None
+
+
 def read(path: str | os.PathLike[str], name: str = "path", most: int = -1) -> bytes:
     """The first `most` bytes of a file (all by default); one that cannot be read is refused by name."""
     try:

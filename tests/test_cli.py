@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import subprocess
@@ -122,6 +123,60 @@ def test_verify_without_matplotlib_says_what_to_install(tmp_path: Path, monkeypa
     assert (tmp_path / "appendix.tex").is_file()
     assert not (tmp_path / "figures").exists()
     assert not (tmp_path / "index.html").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("trace", "--plot"),
+        ("experiment", "wu-ranks", "--plot"),
+        ("model", ".", "--plot"),
+        ("bound", "--network", "net.npz", "--plot"),
+    ],
+)
+def test_a_picture_that_cannot_be_is_refused_before_any_work(
+    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def works(*_: object, **__: object) -> None:
+        raise AssertionError("it has begun")
+
+    for place in ("attention.trace.trace", "attention.experiments.registry.run", "model.checkpoint.load_model"):
+        monkeypatch.setattr(f"rankmath.{place}", works)
+    monkeypatch.setattr("rankmath.model.files.load", works)
+    done = rankmath(*words, "nowhere/a.png")
+    assert (done.exit_code, done.stderr) == (2, "rankmath: plot: 'nowhere/a.png' given; there is no folder nowhere\n")
+    done = rankmath(*words, "a.xyz")
+    assert done.exit_code == 2
+    assert done.stderr.startswith("rankmath: plot: 'a.xyz' given; the name must end in one of")
+    monkeypatch.setattr("rankmath.drawing.find_spec", lambda name: None)
+    done = rankmath(*words, "a.png")
+    assert (done.exit_code, done.stderr) == (
+        2,
+        "rankmath: plot: matplotlib is not installed; pip install 'rankmath[report]'\n",
+    )
+
+
+def test_a_folder_that_takes_no_picture_is_told_before_a_model_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr("rankmath.files.tempfile.TemporaryFile", refused)
+    done = rankmath("model", "nowhere")
+    assert (done.exit_code, done.stderr) == (
+        2,
+        "rankmath: plot: 'model.png' given; it cannot be written: Read-only file system\n",
+    )
+
+
+def test_a_picture_of_an_equilibrium_needs_matplotlib_before_any_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rankmath.drawing.find_spec", lambda name: None)
+    sizes = ("--tokens", 2, "--dim", 2, "--rank", 2, "--stable", "--output", tmp_path)
+    monkeypatch.setattr("rankmath.equilibria.constructions.layernorm_equilibrium", None)
+    done = rankmath("counterexample", "layernorm", *sizes, "--plot")
+    assert done.exit_code == 2, done.output
+    assert "plot: matplotlib is not installed" in done.stderr
 
 
 def test_verify_on_a_gpu_without_cupy_is_refused_before_it_runs(

@@ -80,6 +80,23 @@ def test_a_reader_that_has_had_enough_is_no_error() -> None:
     assert (done.stdout, done.stderr) == ("[\n", "")
 
 
+@pytest.mark.parametrize("words", [["quantities"], ["--help"]])
+def test_nobody_reads_the_output_is_an_exit_code_of_its_own(words: list[str]) -> None:
+    read, written = os.pipe()
+    os.close(read)
+    try:
+        done = subprocess.run([*PROGRAM, *words], stdout=written, stderr=subprocess.PIPE)
+    finally:
+        os.close(written)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.parametrize("closed", [">&-", ">&- 2>&-"])
+def test_a_closed_output_is_no_error(closed: str) -> None:
+    done = subprocess.run(f'"{sys.executable}" -m rankmath list own:tv {closed}', shell=True, capture_output=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
 def test_an_encoding_without_mathematics_gets_words() -> None:
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     done = subprocess.run([*PROGRAM, "list"], capture_output=True, env=environment)

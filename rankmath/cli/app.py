@@ -27,6 +27,21 @@ class Interrupted(Exception):
     """Ctrl-C, with what the command has to say about what is kept."""
 
 
+class Unread(Exception):
+    """The reader, such as `head`, has had enough."""
+
+
+@contextmanager
+def _ours() -> Iterator[None]:
+    """Errors that click would end with a 1, which is a verdict's."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        raise Interrupted(str(stop)) from None
+    except BrokenPipeError:
+        raise Unread from None
+
+
 class App(click.Group):
     """A group of commands in the order they were added; only `InvalidArgument` reads as the user's mistake."""
 
@@ -51,10 +66,12 @@ class App(click.Group):
             raise click.UsageError(f"{error.message.rstrip('.')}{hint}", ctx) from None
 
     def invoke(self, ctx: click.Context) -> object:
-        try:
+        with _ours():
             return super().invoke(ctx)
-        except KeyboardInterrupt as stop:
-            raise Interrupted(str(stop)) from None
+
+    def make_context(self, *arguments: Any, **extra: Any) -> click.Context:
+        with _ours():  # --help and --version write here
+            return super().make_context(*arguments, **extra)
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
         run: Callable[..., Any] = super().main
@@ -78,8 +95,8 @@ def _exit_code(run: Callable[[], object]) -> int:
     except (Interrupted, KeyboardInterrupt, click.Abort) as stop:
         click.echo(f"rankmath: interrupted{f'; {stop}' if str(stop) else ''}", err=True)
         return 130
-    except BrokenPipeError:
-        # The reader, such as `head`, has had enough; nothing more can be written, not even at exit.
+    except (Unread, BrokenPipeError):
+        # Nothing more can be written, not even at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except OSError as error:
@@ -139,4 +156,16 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Machine-readable
 def plot_option(file: str, words: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """--plot [FILE], for a command that can draw its answer."""
     told = f"{words} (png, pdf, svg); {file} unless a name follows."
-    return click.option("--plot", type=click.Path(dir_okay=False), is_flag=False, flag_value=file, help=told)
+    kind = click.Path(dir_okay=False)
+    return click.option("--plot", type=kind, is_flag=False, flag_value=file, callback=drawable, help=told)
+
+
+def drawable(ctx: click.Context, param: click.Parameter, path: str | None) -> str | None:
+    """A picture that could not be drawn or written is refused before any work."""
+    if path is not None:
+        from rankmath.drawing import picture_format
+        from rankmath.files import writable
+
+        picture_format(path)
+        writable(path, "plot")
+    return path

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rankmath.cli.app import as_json, complete_keys
+from rankmath.cli.app import as_json, complete_keys, drawable
 from rankmath.cli.trace import number
 
 if TYPE_CHECKING:
@@ -29,7 +29,12 @@ if TYPE_CHECKING:
 @click.option("--network", type=click.Path(), help="A network saved with Network.save: which bounds apply to it?")
 @click.option("--input", "tokens", type=click.Path(), help="Its input, saved by numpy.save; random if none.")
 @click.option("--seed", type=int, default=0, help="Of a random input.")
-@click.option("--plot", type=click.Path(dir_okay=False), help="With --network: both sides by depth, as a picture.")
+@click.option(
+    "--plot",
+    type=click.Path(dir_okay=False),
+    callback=drawable,
+    help="With --network: both sides by depth, as a picture.",
+)
 @as_json
 def bound(
     keys: tuple[str, ...],

@@ -54,6 +54,7 @@ def counterexample(
 
     Example: rankmath counterexample layernorm --tokens 3 --dim 2 --rank 2 --rotary
     """
+    from rankmath.drawing import need_matplotlib
     from rankmath.equilibria.wu2024 import LARGEST
     from rankmath.files import folder
     from rankmath.report.counterexamples import refutation_shown
@@ -74,6 +75,8 @@ def counterexample(
         if rotary and d != rank:
             raise InvalidArgument(f"--dim: {d} given with --rotary and --rank {rank}; both must agree")
         folder(output, "--output")  # before any work
+        if plot:
+            need_matplotlib()
         if rotary:
             shown = _turned(n, rank, mask or "causal", output)
         else:

@@ -112,6 +112,7 @@ def model(
     from rankmath.attention.trace import trace
     from rankmath.console import Progress
     from rankmath.decide.bounds_for import layer_bounds
+    from rankmath.files import writable
     from rankmath.model.blocks import VARIANTS
     from rankmath.model.checkpoint import load_model
     from rankmath.validation import as_choice
@@ -124,6 +125,10 @@ def model(
     for option, given, allowed in (("--metric", metrics, METRICS), ("--variant", variants, VARIANTS)):
         for name in given:
             as_choice(option, name, tuple(allowed))
+    sentences = variant is None and arithmetic == "float64"
+    if plot is None and sentences and not as_json and find_spec("matplotlib"):
+        plot = "model.png"
+        writable(plot, "plot")
     whole = load_model(folder, layers=layers, part=part)
     usual = ["san", "san+norm"] if whole.order == "pre" else ["san"]
     names = usual if variant is None else variants
@@ -172,10 +177,8 @@ def model(
             tables.append((name, rows, found))
             progress.step(name)
     said: list[str] = []
-    if variant is None and arithmetic == "float64":
+    if sentences:
         said = anatomy(whole.variant("full", mask=mask, d_qk=d_qk, weights=weights, seed=seed), X)
-        if plot is None and not as_json and find_spec("matplotlib"):
-            plot = "model.png"
     if plot is not None:
         from rankmath.report.plots import plot_curves
 

@@ -18,10 +18,10 @@ from pathlib import Path
 
 from rankmath.attention.experiments.findings import Curve
 from rankmath.attention.trace import Trace
-from rankmath.drawing import BLUE, GREEN, GREY, INK, ORANGE, PAPER, PURPLE, RULE, pyplot
+from rankmath.drawing import BLUE, GREEN, GREY, INK, ORANGE, PAPER, PURPLE, RULE, picture_format, pyplot
 from rankmath.files import folder as make_folder
 from rankmath.files import write
-from rankmath.validation import Axes, InvalidArgument, Json
+from rankmath.validation import Axes, Json
 
 #: The colours of a picture as a page knows them: its style sheet gives each a light and a dark value.
 THEME = {BLUE: "--blue", ORANGE: "--orange", GREEN: "--green", PURPLE: "--purple"}
@@ -41,10 +41,7 @@ _STYLE |= {"axes.titley": 1.0}
 
 def save_figure(figure: Axes, path: str | os.PathLike[str]) -> None:
     """Write the figure; the ending of the name chooses the format."""
-    allowed = sorted(figure.canvas.get_supported_filetypes())
-    ending = Path(path).suffix.lstrip(".").lower()
-    if ending not in allowed:
-        raise InvalidArgument(f"plot: {os.fspath(path)!r} given; the name must end in one of {', '.join(allowed)}")
+    ending = picture_format(path)
     undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(ending)
     drawn = io.BytesIO()  # what a full disk does to matplotlib's writers is another error
     figure.savefig(drawn, format=ending, dpi=150, metadata=undated)

@@ -20,6 +20,7 @@ import rankmath as rm
 from rankmath.cli.page.certify import MASKS, certificate_of, equilibrium_near
 from rankmath.cli.page.page import page
 from rankmath.cli.page.server import Explorer, server
+from rankmath.files import NotWritten
 from rankmath.linalg.masks import as_mask
 from rankmath.model.positions import ALiBi, Rotary
 from rankmath.model.sublayers import Attention, Sublayer
@@ -189,6 +190,17 @@ def test_what_is_posted_is_limited_and_read_with_care(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
     status, answer = asked(explorer, post, body=json.dumps(example()).encode())
     assert (status, json.loads(answer)["proved"]) == ("200 OK", True)
+
+
+def test_a_full_disk_is_told_to_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise NotWritten(OSError(28, "No space left on device"), tmp_path / "a.json")
+
+    monkeypatch.setattr("rankmath.cli.page.server.certificate_of", full)
+    explorer = Explorer(tmp_path)
+    status, answer = asked(explorer, f"/{explorer.token}/certify", body=b"{}")
+    assert status == "200 OK"
+    assert "a.json: not written" in json.loads(answer)["refused"]
 
 
 def test_a_port_in_use_is_named(tmp_path: Path) -> None:

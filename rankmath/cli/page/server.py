@@ -72,6 +72,8 @@ class Explorer:
                 found = certificate_of(state, self.output)
         except InvalidArgument as refusal:
             return _said("200 OK", str(refusal))
+        except OSError as failure:  # a full disk; waitress would print a traceback
+            return _said("200 OK", str(failure))
         return "200 OK", "application/json", json.dumps(found).encode()
 
 
