@@ -132,8 +132,9 @@ class Citation:
         title = (
             formulas(self.title)
             if self.users
-            else f"{{{escape(self.key)}}}, as {{rankmath}} has it: {formulas(self.title)}"
+            else f"{{{escape(self.key)}}}, as {{rankmath}} has it: {{{formulas(self.title)}}}"
         )
+        # Styles turn capitals outside of braces into small letters, and so matrices into vectors.
         return _entry(self.entry_key, {"title": title, "note": escape(note)})
 
     @property

@@ -181,3 +181,10 @@ def test_what_is_measured_of_layers_says_whether_of_their_product() -> None:
     for name in ("tail", "share", "prefix_floor"):
         assert "in the product of all layers" in said[name]
     assert all("in any layer" in said[name] for name in ("least_within", "least_prefixed"))
+
+
+def test_a_style_keeps_the_capitals_of_a_title() -> None:
+    """Outside of braces a style makes v of a matrix V."""
+    title = re.search(r"title += \{(.*)\},$", citation("own:flow-second-value").text("bibtex"), flags=re.MULTILINE)
+    assert title is not None
+    assert title[1].endswith("has it: {One limit of causal tokens under a symmetric V, by its first two eigenvalues}")
