@@ -165,6 +165,21 @@ def test_the_layer_that_is_printed_is_the_one_of_the_hypotheses() -> None:
     assert notation(statements()["own:tv"]) == "", "no network is spoken of"
 
 
+@pytest.mark.parametrize(
+    ("given", "changes"),
+    [
+        ("positions == rotary", "they are turned;"),
+        ("positions == alibi", "a term of the places $i$ and $j$ is added;"),
+        ("qk_norm == any and positions == any", "they are normed and turned, and a term of the places"),
+        ("softcap == any", r"$S^{l,h}_{ij}$ is capped, $t\tanh(S^{l,h}_{ij}/t)$ with a number $t>0$;"),
+    ],
+)
+def test_a_printed_layer_has_no_cap_norm_or_turn_that_the_hypotheses_do_not_allow(given: str, changes: str) -> None:
+    text = notation(rm.Statement("mine:a", "mu(X[L]) <= 1", given=given)).replace("\n", " ")
+    assert f"where the hypotheses allow it {changes}" in text
+    assert ("capped" in text) == ("softcap" in given)
+
+
 def test_a_theorem_of_a_certificate_has_no_program_text(mine: rm.Certificate, theorems: dict[str, str]) -> None:
     for key, text in (("mine", fragment([mine])), *theorems.items()):
         assert private(text) == [], key
