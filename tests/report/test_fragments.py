@@ -184,7 +184,7 @@ def test_a_theorem_of_a_certificate_has_no_program_text(mine: rm.Certificate, th
     for key, text in (("mine", fragment([mine])), *theorems.items()):
         assert private(text) == [], key
         assert "layers[" not in text
-        for program in (" for row in", "range(", " == ", "[l, h]"):
+        for program in (" for row in", "range(", " == ", "[l, h]", "[U+", "`", r"\textasciicircum", r"\sqrt{s}"):
             assert program not in text, (key, program)
 
 
