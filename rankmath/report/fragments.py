@@ -208,11 +208,14 @@ STYLE = "\n".join(
     (
         r"\ProvidesPackage{rankmath}[2026/11/18 what a fragment of rankmath's appendix needs]",
         r"\RequirePackage{amsmath,amssymb,amsthm,array,booktabs,longtable,graphicx,hyperref}",
+        # At the document's beginning: the author may declare environments behind this package.
+        r"\AtBeginDocument{\theoremstyle{plain}",
         r"\@ifundefined{theorem}{\newtheorem{theorem}{Theorem}}{}",
         *(
             rf"\@ifundefined{{{name}}}{{\newtheorem{{{name}}}[theorem]{{{name.capitalize()}}}}}{{}}"
             for name in _ENVIRONMENTS
         ),
+        "}",
         r"\newcolumntype{L}[1]{>{\raggedright\arraybackslash}p{#1}}",
         r"\setlength{\LTcapwidth}{\textwidth}",
         r"\setcounter{MaxMatrixCols}{40}",

@@ -384,6 +384,22 @@ def test_an_appendix_is_part_of_a_paper(tmp_path: Path) -> None:
     assert not re.findall(r"Reference `\S*' on page|Hyper reference", log)
 
 
+@pdflatex
+def test_environments_may_be_declared_behind_the_package(tmp_path: Path) -> None:
+    (tmp_path / "rankmath.sty").write_text(STYLE, encoding="utf-8")
+    own = r"\newtheorem{theorem}{Theorem}\newtheorem{remark}{Remark}\theoremstyle{remark}"
+    body = "\\begin{document}\\begin{theorem}a\\end{theorem}\\begin{lemma}b\\end{lemma}\\end{document}\n"
+    compiled(f"\\documentclass{{article}}\\usepackage{{rankmath}}{own}\n{body}", tmp_path)
+
+
+def test_a_label_of_an_appendix_is_set_also_where_a_fragment_with_the_same_theorem_stands_before(
+    mine: rm.Certificate,
+) -> None:
+    text = appendix(theorems=[mine], fragment=True).tex
+    assert mine.id in "".join(re.findall(r"\\ifcsname once:([^\\]*)", text))
+    assert not re.findall(rf"once:{mine.id}", text), "names of its own, as its labels"
+
+
 #: A paper of two pages.
 PAPER = r"""\documentclass[10pt]{article}\usepackage{amsmath,amssymb,amsthm}\usepackage[margin=15mm]{geometry}
 \begin{document}\small\section{Three statements}\input{statements}
