@@ -349,7 +349,7 @@ def about_the_mean() -> MeanKinds:
 
 @dataclass(frozen=True)
 class LoneQuery(Kinds):
-    """One head, W = I, d = 2, d_qk = 1, no bias: tokens e_0, e_1 and `idle` zeros, W_QK = `gain` · e_0e_1ᵀ.
+    """One head, W = I, d = 2, d_qk = 1, no bias: tokens e_0, e_1 and `idle` zeros, W_QK = `gain` · e_0 e_1ᵀ.
 
     D_00 = gain, the other D_ii are 0 and q is uniform, so γ_* = 1/√n.
 

@@ -22,9 +22,9 @@ _WIDEST_FACTOR = 1024
 
 @dataclass(frozen=True)
 class TwoHeads(Kinds):
-    """Two heads, two tokens ±e_1 of width d = side²; both heads have W_QK/√d_qk = `logit` · e_1e_1ᵀ and no bias.
+    """Two heads, two tokens ±e_1 of width d = side²; both heads have W_QK/√d_qk = `logit` · e_1 e_1ᵀ and no bias.
 
-    W_1 = e_1e_1ᵀ keeps e_1, W_2 = e_1(1, …, 1)/side spreads it: ‖W_1‖_{1,∞} = ‖W_2‖_{1,∞} = 1, but
+    W_1 = e_1 e_1ᵀ keeps e_1, W_2 = e_1(1, …, 1)/side spreads it: ‖W_1‖_{1,∞} = ‖W_2‖_{1,∞} = 1, but
     ‖W_1 + W_2‖_{1,∞} = (side + 1)/√side. D_ii = 2 logit, q = (½, ½), γ_* = 1.
 
     >>> heads = TwoHeads(side=4, logit=Fraction(1, 2))

@@ -15,14 +15,22 @@ _TYPOGRAPHY = {"–": "--", "—": "---", "…": r"\dots{}", "“": "``", "”":
 _PIECE = re.compile(r"√(\w)|([₀-₉]+)|([⁰¹²³⁴-⁹]+)|(.)", re.DOTALL)
 
 _SIGNS = {"ᵀ": r"^{\mathsf T}", "ˣ": "^{x}", "⁻": "^{-}", "′": "'", "ℓ": r"\ell", "⟨": r"\langle", "⟩": r"\rangle"}
-_SIGNS |= {"↦": r"\mapsto", "⋯": r"\cdots", "∫": r"\int", "⊕": r"\oplus", "Σ": r"\sum", "∏": r"\prod"}
+_SIGNS |= {
+    "↦": r"\mapsto",
+    "⋯": r"\cdots",
+    "∫": r"\int",
+    "⊕": r"\oplus",
+    "Σ": r"\sum",
+    "∏": r"\prod",
+    "ℝ": r"\mathbb{R}",
+}
 # An index or exponent in brackets, which may hold others.
 _BRACED, _BRACKETED = r"\{(?:[^{}]|\{[^{}]*\})*\}", r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 # Signs, single letters and indices: no words.
 _UNDER_ROOT = r"(?:[^()A-Za-z]|(?<=_)[A-Za-z]+|(?<![A-Za-z])[A-Za-z](?![A-Za-z]))"
 _FORMULA = re.compile(
-    rf"√\(((?:{_UNDER_ROOT}|\({_UNDER_ROOT}*\))*)\)|√(\w(?:_\w+)?)|√|(?<=[\w‖|)\]}}∏Σ])([_^])({_BRACED}|{_BRACKETED}|[A-Za-z0-9]+|[α-ω*∞])"
-    r"|⁻([⁰¹²³⁴-⁹]+)|([ᵀˣ⁻ℓ⟨⟩↦⋯∫⊕Σ∏′])"
+    rf"√\(((?:{_UNDER_ROOT}|\({_UNDER_ROOT}*\))*)\)|√([a-z]{{3,}}|\w(?:_\w+)?)|√|(?<=[\w‖|)\]}}∏Σ])([_^])({_BRACED}|{_BRACKETED}|[A-Za-z0-9]+|[α-ω*∞])"
+    r"|⁻([⁰¹²³⁴-⁹]+)|([ᵀˣ⁻ℓ⟨⟩↦⋯∫⊕Σ∏′ℝ])"
     r"|(?<![A-Za-z0-9_])((?:[A-Z](?:_[A-Z]+)? = )+λ?I(?: \+ wS)?|I \+ wS)(?!\w)",  # what the identity is, or W is
     re.DOTALL,
 )
@@ -57,7 +65,8 @@ def formulas(text: str) -> str:
             written.append(rf"$\sqrt{{{_inside(under)}}}$")
         elif root:
             letter, _, below = root.partition("_")
-            written.append(rf"$\sqrt{{{_math_letter(letter)}{f'_{{{below}}}' if below else ''}}}$")
+            shown = rf"\mathrm{{{letter}}}" if len(letter) > 1 else _math_letter(letter)
+            written.append(rf"$\sqrt{{{shown}{f'_{{{below}}}' if below else ''}}}$")
         elif identity:
             lowered = re.sub("_([A-Z]+)", r"_{\1}", identity)
             written.append("$" + lowered.replace("λ", r"\lambda ") + "$")

@@ -220,7 +220,7 @@ def _own_labels(tex: str) -> str:
     """The text with labels that are its own: two fragments of one paper may both prove a lemma."""
     own = f"rm{hashlib.sha256(tex.encode()).hexdigest()[:6]}"
     tex = re.sub(r"\\(label|ref|eqref|pageref|autoref)\{", rf"\\\1{{{own}:", tex)
-    return tex.replace(r"\hyperref[", rf"\hyperref[{own}:").replace(r"\csname once:", rf"\csname once:{own}:")
+    return tex.replace(r"\hyperref[", rf"\hyperref[{own}:").replace("csname once:", f"csname once:{own}:")
 
 
 def relied_on(outcomes: Sequence[tuple[str, str]]) -> list[str]:

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
 from rankmath.certificates.certificate import Certificate
-from rankmath.checker import checker
 from rankmath.claims import current, statement, statements
 from rankmath.formula.prose import escape, formulas
 from rankmath.printing import did_you_mean
 from rankmath.report.fragments import LOOSE, in_words, notation, of_its_own, stated, told_once, without_fit, written_out
 from rankmath.report.latex import code, identifier
 from rankmath.report.sources import bibliography, cited_by, committed_certificates, field, machine_checked, publication
-from rankmath.report.theorems import CONTRACTION, EQUILIBRIUM, equilibrium_statement
+from rankmath.report.theorems import CONTRACTION, EQUILIBRIUM, equilibrium_statement, in_signs, said_alone
 from rankmath.validation import InvalidArgument, as_choice
 from rankmath.verification.statement import Statement
 from rankmath.version import __version__
@@ -132,8 +131,9 @@ class Citation:
         title = (
             formulas(self.title)
             if self.users
-            else f"{{{escape(self.key)}}}, as {{rankmath}} has it: {formulas(self.title)}"
+            else f"{{{escape(self.key)}}}, as {{rankmath}} has it: {{{formulas(self.title)}}}"
         )
+        # Styles turn capitals outside of braces into small letters, and so matrices into vectors.
         return _entry(self.entry_key, {"title": title, "note": escape(note)})
 
     @property
@@ -174,7 +174,7 @@ class Citation:
         ]
         lines += [f"Certificate `{name}`: {_SHOWS[kind]}." for name, kind in self.certificates]
         papers = [_in_words(bibliography()[key]) for key in self.bibtex]
-        return "\n\n".join([*lines, "\n".join(f"- {line}" for line in (*papers, _itself()))])
+        return "\n\n".join([*filter(None, lines), "\n".join(f"- {line}" for line in (*papers, _itself()))])
 
 
 #: What a certificate of each kind shows.
@@ -257,7 +257,7 @@ def citation(what: str | os.PathLike[str]) -> Citation:
     if certificate.statement in (EQUILIBRIUM, CONTRACTION):
         found = _of_equilibrium(certificate)
     elif key not in statements():
-        found = _of_family(certificate)
+        found = _of_family(certificate, result.checked)
     else:
         found = _of_statement(key, (certificate,))
     return replace(found, file=certificate.id)
@@ -280,7 +280,7 @@ def _of_equilibrium(certificate: Certificate) -> Citation:
     )
 
 
-def _of_family(certificate: Certificate) -> Citation:
+def _of_family(certificate: Certificate, checked: Sequence[str]) -> Citation:
     """A claim that no registered statement makes: the user's, or one that the checker alone knows."""
     entry = of_its_own(certificate)
     shown = ((certificate.id, certificate.kind),)
@@ -295,15 +295,17 @@ def _of_family(certificate: Certificate) -> Citation:
             users=True,
             **_stated_in(entry),
         )
-    sentence = checker.says(certificate.statement) or certificate.claim
+    # The sentence is all that it says; a display of it would be a line that nothing breaks.
+    sentence = in_signs(said_alone(certificate, checked))
     return Citation(
         key=certificate.statement,
         title=sentence[:1].upper() + sentence[1:],
-        claim=(rf"\text{{{escape(sentence)}}}",),
+        claim=(),
         source="this library",
         truth="shown by the certificate alone",
         certificates=shown,
         bibtex=(),
+        displayed=False,
     )
 
 

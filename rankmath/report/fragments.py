@@ -156,13 +156,20 @@ def notation(entry: Statement) -> str:
     ]
     words = [r"$W^{l,h}=W_VW_O$", r"$W_{QK}^{l,h}=W_QW_K^{\mathsf T}$"]
     words += [r"$o_l^{\mathsf T}=\sum_hb_VW_O+b_O$"] if bias else []
-    if any(re.fullmatch(r"(positions|softcap|qk_norm) == (?!none).*", part) for part in given):
+    kinds = r"(positions|softcap|qk_norm) == (?!none).*"
+    if scores := dict(part.split(" == ") for part in given if re.fullmatch(kinds, part)):
         # Queries and keys may be normed and turned, logits capped and moved: no bilinear form says that.
+        places = scores.get("positions")
+        made_of = ["normed"] * ("qk_norm" in scores) + ["turned"] * (places in ("any", "rotary"))
+        changes = [f"they are {' and '.join(made_of)}"] if made_of else []
+        if "softcap" in scores:
+            changes.append(r"$S^{l,h}_{ij}$ is capped, $t\tanh(S^{l,h}_{ij}/t)$ with a number $t>0$")
+        if places in ("any", "alibi", "relative"):
+            changes.append("a term of the places $i$ and $j$ is added")
         lines += [
             r"\[P^{l,h}=\operatorname{softmax}(S^{l,h}),\quad S^{l,h}_{ij}=\langle q_i,k_j\rangle/\sqrt{d_{qk}},\]",
             rf"$q_i$ and $k_j$ the rows of ${read}W_Q+\mathbf 1b_Q$ and ${read}W_K+\mathbf 1b_K$; where the",
-            r"hypotheses allow it they are normed and turned, $S^{l,h}_{ij}$ is capped, $t\tanh(S^{l,h}_{ij}/t)$",
-            "with a number $t>0$, and a term of the places $i$ and $j$ is added;",
+            f"hypotheses allow it {', and '.join(filter(None, (', '.join(changes[:-1]), changes[-1])))};",
         ]
     else:
         biased = "" if "query_bias == none" in given else rf"+\mathbf 1({read}k_{{l,h}})^{{\mathsf T}}"
@@ -201,11 +208,14 @@ STYLE = "\n".join(
     (
         r"\ProvidesPackage{rankmath}[2026/11/18 what a fragment of rankmath's appendix needs]",
         r"\RequirePackage{amsmath,amssymb,amsthm,array,booktabs,longtable,graphicx,hyperref}",
+        # At the document's beginning: the author may declare environments behind this package.
+        r"\AtBeginDocument{\theoremstyle{plain}",
         r"\@ifundefined{theorem}{\newtheorem{theorem}{Theorem}}{}",
         *(
             rf"\@ifundefined{{{name}}}{{\newtheorem{{{name}}}[theorem]{{{name.capitalize()}}}}}{{}}"
             for name in _ENVIRONMENTS
         ),
+        "}",
         r"\newcolumntype{L}[1]{>{\raggedright\arraybackslash}p{#1}}",
         r"\setlength{\LTcapwidth}{\textwidth}",
         r"\setcounter{MaxMatrixCols}{40}",

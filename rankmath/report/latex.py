@@ -206,9 +206,9 @@ def exact_data(data: Mapping[str, Data], prefix: str = "") -> Iterator[str]:
 
 
 def _name(shown: str) -> str:
-    """A letter, with an index if it has one, in mathematics; any other name in words."""
-    if re.fullmatch(r"[A-Za-z](_[A-Za-z0-9]{1,4})?", shown):
-        return latex_letter(shown)
+    """A letter, with its index and its place in a list if it has them, in mathematics; any other name in words."""
+    if found := re.fullmatch(r"([A-Za-z](?:_[A-Za-z0-9]{1,4})?)(?:\[(\d+)\])?", shown):
+        return latex_letter(found[1]) + (f"^{{({found[2]})}}" if found[2] else "")
     return rf"\text{{{escape(shown.replace('_', ' '))}}}"
 
 

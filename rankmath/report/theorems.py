@@ -66,7 +66,7 @@ def letters(key: str) -> tuple[str, ...]:
     """What the letters of a certificate's few numbers stand for, line by line; none where there are no letters.
 
     >>> letters("dong2021v1:2.3")[0]
-    'Two heads, two tokens ±e_1 of width d = side²; both heads have W_QK/√d_qk = `logit` · e_1e_1ᵀ and no bias.'
+    'Two heads, two tokens ±e_1 of width d = side²; both heads have W_QK/√d_qk = `logit` · e_1 e_1ᵀ and no bias.'
     """
     family = FAMILIES.get(key)
     said = "" if family is None else (inspect.getdoc(family) or "").partition("\n>>>")[0]
@@ -92,7 +92,7 @@ def theorem(certificate: Certificate) -> str:
         relied = (line.partition("relied on: ")[2] for line in result.checked if line.startswith("not computed"))
         found = rf"works out again all but {'; '.join(line[:1].lower() + line[1:] for line in findings([*relied]))}"
     else:
-        statement, argument = _instance_statement(certificate), _INSTANCE_ARGUMENT
+        statement, argument = _instance_statement(certificate, result.checked), _INSTANCE_ARGUMENT
         listed = "\n".join(rf"  \item {line}" for line in findings(result.checked))
         found = f"finds:\n\\begin{{itemize}}\\raggedright\n{listed}\n\\end{{itemize}}"
         registered = certificate.statement in statements()
@@ -146,12 +146,41 @@ def findings(checked: Sequence[str]) -> list[str]:
         elif _STATED.match(line) is None:
             line = line.replace("docs/certificates.md, Reduction", "rankmath's page on certificates, Reduction")
             line = line.replace("rank at most `most`", "at most the rank that is claimed")
-            said = escape(line[:1].upper() + line[1:]).rstrip(".") + "."
-            said = re.sub(
-                r"\b1/(\d{5,})\b", lambda found: f"${exact_scalar(Fraction(1, int(found[1])))}$", said
-            )  # as the theorem has it
-            lines.append(re.sub(r"`([^`]*)`", r"\\texttt{\1}", said))
+            lines.append(_told(line[:1].upper() + line[1:]).rstrip(".") + ".")
     return lines
+
+
+def _told(line: str) -> str:
+    """A line of the checker, or of what letters stand for, as LaTeX: its formulas as mathematics.
+
+    >>> print(_told("starts |z|_2 <= 1/65536: a layer contracts |R^-1 .|_2, rho is at most `most`"))
+    starts $| z|_{2} \\le 2^{-16}$: a layer contracts $| R^{-1} \\cdot|_{2}$, $\\rho$ is at most \\texttt{most}
+    """
+    said = re.sub(r"`([^`]*)`", r"\\texttt{\1}", formulas(in_signs(line)))
+    return re.sub(r"\*([a-z]+)\*", r"\\emph{\1}", said)
+
+
+def in_signs(line: str) -> str:
+    """A line of the checker with signs in the place of their names in a program, and small numbers as powers of two."""
+    for program, sign in (("<=", "≤"), (">=", "≥"), ("R^-1 .", "R⁻¹ ·"), ("+-", "±")):
+        line = line.replace(program, sign)
+    line = re.sub(r"\^(-?\d+)", lambda power: power[1].translate(_RAISED), line)
+    line = re.sub(r"\b1/(\d{5,})\b", lambda found: _halved(found[0], int(found[1])), line)
+    return re.sub(r"\brho\b", "ρ", line)
+
+
+def said_alone(certificate: Certificate, checked: Sequence[str]) -> str:
+    """What the checker says of a claim that no statement of ours makes, its numbers put in; else the claim itself."""
+    return checked[0].partition(f" {certificate.statement}: ")[2] or certificate.claim
+
+
+def _halved(shown: str, whole: int) -> str:
+    """1/65536 as 2⁻¹⁶; what is no power of two as it is shown."""
+    power = whole.bit_length() - 1
+    return f"2{str(-power).translate(_RAISED)}" if whole == 1 << power else shown
+
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def _lies(shown: str) -> str:
@@ -294,19 +323,21 @@ _VERBS = {"holds": "satisfies", "violates": "violates", "exists": "shows"}
 _MOST_LINES = 40
 
 
-def _instance_statement(certificate: Certificate) -> str:
+def _instance_statement(certificate: Certificate, checked: Sequence[str]) -> str:
     entry = statements().get(certificate.statement) or of_its_own(certificate)
-    before, source, claim, meanings = "", "", code(certificate.claim), ""
-    if entry is not None:
+    before, source, meanings = "", "", ""
+    if entry is None:
+        claim = f"\\begin{{flushleft}}\n{_told(said_alone(certificate, checked))}.\n\\end{{flushleft}}"
+    else:
         cites = cited_by(entry.source)
-        source = f" ({escape(entry.source)})" if entry.source else ""
+        source = f" ({formulas(entry.source)})" if entry.source else ""
         source += f" % cite: {', '.join(cites)}" if cites else ""
         claim = "\n".join((r"\begin{flushleft}", *stated(entry), r"\end{flushleft}"))
         meanings = "".join(f"{line}\n" for line in in_words(entry))
         before = f"{told_once(notation(entry))}\n" if "layers" in certificate.data else ""
     verb = _VERBS[certificate.kind]
     meaning = letters(certificate.statement)
-    explained = f"{escape(' '.join(meaning))}\n" if meaning else ""
+    explained = f"{_told(' '.join(meaning))}\n" if meaning else ""
     if entry is not None and "c" in entry.arrays:
         given = (said for name, said in _LOGITS_FROM.items() if name in certificate.data)
         explained += "".join(f"Entry by entry $c$ is {said}.\n" for said in given)

@@ -313,3 +313,10 @@ def test_precision_is_left_as_it_was():
 def test_a_bound_of_one_head_at_a_time_has_no_value_of_its_letters():
     with pytest.raises(InvalidArgument, match="of one head at a time"):
         bound("own:consensus-spectrum").evaluate(**point("own:consensus-spectrum"))
+
+
+def test_what_is_summed_over_heads_is_no_value_of_one_head():
+    found = bound("own:transport")
+    assert str(found.expression) == "diameter*prod_l"
+    assert found.latex().endswith(r"\prod_{l} \sum_{h} \|W^{l,h}\|_{\ell_{p}}\,\tau(P^{l,h})")
+    assert found.evaluate(log=False, diameter=2, prod_l=Fraction(1, 2)) == pytest.approx(1)

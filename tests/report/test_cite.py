@@ -188,3 +188,10 @@ def test_a_key_that_was_another_before_says_all_that_the_new_one_says() -> None:
         assert described(old) == described(new)
         assert citation(old).text("latex") == citation(new).text("latex")
         assert lines(old) == lines(new)
+
+
+def test_a_style_keeps_the_capitals_of_a_title() -> None:
+    """Outside of braces a style makes v of a matrix V."""
+    title = re.search(r"title += \{(.*)\},$", citation("own:flow-second-value").text("bibtex"), flags=re.MULTILINE)
+    assert title is not None
+    assert title[1].endswith("has it: {One limit of causal tokens under a symmetric V, by its first two eigenvalues}")

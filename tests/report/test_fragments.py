@@ -165,11 +165,26 @@ def test_the_layer_that_is_printed_is_the_one_of_the_hypotheses() -> None:
     assert notation(statements()["own:tv"]) == "", "no network is spoken of"
 
 
+@pytest.mark.parametrize(
+    ("given", "changes"),
+    [
+        ("positions == rotary", "they are turned;"),
+        ("positions == alibi", "a term of the places $i$ and $j$ is added;"),
+        ("qk_norm == any and positions == any", "they are normed and turned, and a term of the places"),
+        ("softcap == any", r"$S^{l,h}_{ij}$ is capped, $t\tanh(S^{l,h}_{ij}/t)$ with a number $t>0$;"),
+    ],
+)
+def test_a_printed_layer_has_no_cap_norm_or_turn_that_the_hypotheses_do_not_allow(given: str, changes: str) -> None:
+    text = notation(rm.Statement("mine:a", "mu(X[L]) <= 1", given=given)).replace("\n", " ")
+    assert f"where the hypotheses allow it {changes}" in text
+    assert ("capped" in text) == ("softcap" in given)
+
+
 def test_a_theorem_of_a_certificate_has_no_program_text(mine: rm.Certificate, theorems: dict[str, str]) -> None:
     for key, text in (("mine", fragment([mine])), *theorems.items()):
         assert private(text) == [], key
         assert "layers[" not in text
-        for program in (" for row in", "range(", " == ", "[l, h]"):
+        for program in (" for row in", "range(", " == ", "[l, h]", "[U+", "`", r"\textasciicircum", r"\sqrt{s}"):
             assert program not in text, (key, program)
 
 
@@ -367,6 +382,22 @@ def test_an_appendix_is_part_of_a_paper(tmp_path: Path) -> None:
         log = compiled(f"{paper}\\usepackage{{rankmath}}\n{body}\\end{{document}}\n", tmp_path)
     # Citations have no list yet; everything else that is referred to is there.
     assert not re.findall(r"Reference `\S*' on page|Hyper reference", log)
+
+
+@pdflatex
+def test_environments_may_be_declared_behind_the_package(tmp_path: Path) -> None:
+    (tmp_path / "rankmath.sty").write_text(STYLE, encoding="utf-8")
+    own = r"\newtheorem{theorem}{Theorem}\newtheorem{remark}{Remark}\theoremstyle{remark}"
+    body = "\\begin{document}\\begin{theorem}a\\end{theorem}\\begin{lemma}b\\end{lemma}\\end{document}\n"
+    compiled(f"\\documentclass{{article}}\\usepackage{{rankmath}}{own}\n{body}", tmp_path)
+
+
+def test_a_label_of_an_appendix_is_set_also_where_a_fragment_with_the_same_theorem_stands_before(
+    mine: rm.Certificate,
+) -> None:
+    text = appendix(theorems=[mine], fragment=True).tex
+    assert mine.id in "".join(re.findall(r"\\ifcsname once:([^\\]*)", text))
+    assert not re.findall(rf"once:{mine.id}", text), "names of its own, as its labels"
 
 
 #: A paper of two pages.

@@ -108,8 +108,8 @@ def test_nested_data_are_shown_field_by_field() -> None:
         r"\text{layers[0].heads[0].W}=\begin{pmatrix}1&\tfrac{1}{2}\end{pmatrix}",
         r"\text{layers[0].bias}=\begin{pmatrix}0\end{pmatrix}",
         r"\text{norm}=\text{l2}",
-        r"\text{P[0]}=\begin{pmatrix}1\end{pmatrix}",
-        r"\text{P[1]}=\begin{pmatrix}2\end{pmatrix}",
+        r"P^{(0)}=\begin{pmatrix}1\end{pmatrix}",
+        r"P^{(1)}=\begin{pmatrix}2\end{pmatrix}",
     ]
 
 

@@ -198,3 +198,17 @@ def test_a_proof_says_what_it_reads_a_quantity_as() -> None:
     assert proof is not None
     assert next(lines_of(proof)) == "Here norm(P[0, 0], inf) = 1: no weight is negative, and every row sums to 1."
     assert r"\|P^{0,0}\|_{\infty} = 1$: no weight is negative" in theorem(proof.certificate("mine:sums"))
+
+
+def test_what_the_checker_alone_says_is_a_sentence_and_no_program_text(tmp_path: Path) -> None:
+    block, X = rm.rotary_equilibrium(3, 2, "causal")
+    certificate = block.certificate(X)
+    assert certificate.statement not in rm.statements()
+    found = citation(certificate.save(tmp_path / "block.json"))
+    sentence = r"has exactly one equilibrium within $2^{-48}$ of the tokens"
+    for tex in (theorem(certificate), *map(found.text, ("latex", "bibtex"))):
+        assert sentence in tex
+        assert not re.search(r"`|<|nonsingular|textasciicircum|\brho\b|\\text\{a block", tex.replace("\\rho", ""))
+    assert found.text("latex").count("exactly one equilibrium") == 1
+    assert "within 2⁻⁴⁸ of the tokens" in found.text("markdown")
+    assert r"attracts every start X + R z, $| z| \le \rho$." in theorem(certificate)

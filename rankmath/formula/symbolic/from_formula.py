@@ -19,7 +19,19 @@ from rankmath.formula.printing import latex, text
 from rankmath.formula.symbolic.bound import Bound
 from rankmath.formula.symbolic.proof import Expr
 from rankmath.formula.symbolic.quantities import AT_LEAST_ONE, NONNEGATIVE, POSITIVE, Quantity
-from rankmath.formula.terms import Call, Formula, Item, Letter, Number, Operation, Term, relations, replaced, walk
+from rankmath.formula.terms import (
+    Call,
+    Formula,
+    Item,
+    Letter,
+    Number,
+    Operation,
+    Term,
+    children,
+    relations,
+    replaced,
+    walk,
+)
 from rankmath.validation import InvalidArgument
 
 _WHOLE = {"L": NONNEGATIVE, "n": AT_LEAST_ONE, "d": AT_LEAST_ONE, "H": AT_LEAST_ONE, "r": AT_LEAST_ONE}
@@ -95,9 +107,16 @@ def _call(term: Call, function: str, terms: tuple[Term, ...]) -> Expr:
     if function == "sum_h":
         return sp.Sum(to_sympy(terms[0]), (_HEAD, 1, symbol("H")))
     name = quantity_name(term)
-    if any(isinstance(part, Letter) and part.name == "h" for part in walk(term)):
+    if _of_a_head(term):
         return sp.IndexedBase(name, positive=True)[_HEAD]
     return symbol(name)
+
+
+def _of_a_head(term: Term) -> bool:
+    """Whether it has a value for each head: the letter h stands in it, outside sums and the like over heads."""
+    if isinstance(term, Call) and term.function.endswith("_h"):
+        return False
+    return term == Letter("h") or any(map(_of_a_head, children(term)))
 
 
 def symbol(name: str) -> Expr:
@@ -169,8 +188,7 @@ def _quantities(term: Term, where: Mapping[str, Term | str]) -> tuple[Quantity, 
             case Call():
                 name = quantity_name(part)
                 meaning_text = f"{text(part)}: {FUNCTIONS[part.function].meaning}"
-                per_head = any(isinstance(inner, Letter) and inner.name == "h" for inner in walk(part))
-                symbol_ = sp.IndexedBase(name, positive=True) if per_head else symbol(name)
+                symbol_ = sp.IndexedBase(name, positive=True) if _of_a_head(part) else symbol(name)
                 domain, whole = _WHOLE.get(name, NONNEGATIVE), name in _WHOLE
                 found.setdefault(name, Quantity(symbol_, meaning_text, latex(part), domain, integer=whole))
             case Operation(terms=terms):
