@@ -136,7 +136,8 @@ def _measured_floats(net: Network, X: Array, metrics: Sequence[str], backend: Ba
                 found = [float(ATTENTION_METRICS[name](P)) for P in matrices]
                 values[name].append(float(np.mean(found)) if found else math.nan)
             else:
-                values[name].append(float(TOKEN_METRICS[name](tokens.residual if name in CENTRED else whole[0])))
+                with np.errstate(divide="ignore", invalid="ignore"):  # tokens that are all zero: nan
+                    values[name].append(float(TOKEN_METRICS[name](tokens.residual if name in CENTRED else whole[0])))
         before = tokens
     return Columns(
         {name: np.asarray(column) for name, column in values.items()},

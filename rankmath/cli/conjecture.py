@@ -22,14 +22,19 @@ def statements_of(
     """The claims typed and those in files."""
     from rankmath.claims.own_flows import flow_claim
     from rankmath.decide.conjecture import claims_in
+    from rankmath.definitions.hypotheses import ALIASES
     from rankmath.files import read_text
+    from rankmath.formula.language import ARRAYS, FUNCTIONS, LETTERS
     from rankmath.formula.reader import hypotheses_in
+    from rankmath.formula.terms import INDICES
     from rankmath.validation import InvalidArgument
     from rankmath.verification.statement import Statement
 
     found = []
     if letter is not None and not letter.isidentifier():
         raise InvalidArgument(f"--sharpen: {letter!r} given; a letter of the claim is needed, such as c")
+    if letter in (*LETTERS, *ALIASES, *ARRAYS, *INDICES, *FUNCTIONS):
+        raise InvalidArgument(f"--sharpen: {letter!r} given; it has a meaning in the language; a new letter is needed")
     where = {letter: "1"} if letter else {}
     hypotheses = [part for text in given for part in hypotheses_in(text)]
     for number, claim in enumerate(claims, 1):
@@ -66,8 +71,14 @@ def answer_all(
     """Examine each claim, say what was found, and leave counterexample or proof and certificate in the folder."""
     from rankmath.console import Progress
     from rankmath.decide import conjecture
+    from rankmath.validation import InvalidArgument
 
     answers = []
+    for entry in entries if len(entries) > 1 else ():  # what is no claim is said, and of which, before any search
+        try:
+            conjecture.allowed(entry)
+        except InvalidArgument as error:
+            raise InvalidArgument(f"{entry.key}: {error}") from None
     for entry in entries:
         compared = entry.compared
         with Progress(seconds, "s", quiet=as_json) as progress:

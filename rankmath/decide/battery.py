@@ -32,7 +32,7 @@ from rankmath.drawing import draw_ratios
 from rankmath.formula.terms import relations
 from rankmath.model.network import Network
 from rankmath.printing import Sheet, Shows, log_of, quotient
-from rankmath.validation import ArrayLike, Axes, InvalidArgument, Json, as_choice, as_count
+from rankmath.validation import ArrayLike, Axes, InvalidArgument, Json, as_choice, as_count, as_real
 from rankmath.verification.instance import Instance, NetworkInstance
 from rankmath.verification.judge import MOST_BITS, judge
 from rankmath.verification.statement import Statement
@@ -268,6 +268,8 @@ def verify_statement(
     certify = as_count("certify", certify, least=0)
     search = as_count("search", search, least=0)
     seed = as_count("seed", seed, least=0)
+    if seconds is not None and as_real("seconds", seconds) < 0:
+        raise InvalidArgument(f"seconds: {seconds} given; 0 or a positive number is needed")
     mover(backend)  # refused before anything runs
     began = time.perf_counter()
     battery = Battery(statement)
@@ -300,7 +302,7 @@ def verify_statement(
             if certificate.kind == "violates":  # one that says "holds" is about another statement than this one
                 battery.certificates.append(certificate)
     if battery.violations and statement.status == "open" and statement.certificate is None and not statement.arrays:
-        _pursue(statement, battery, max(3.0, min(20.0, until - time.perf_counter())))
+        pursue(statement, battery, max(3.0, min(20.0, until - time.perf_counter())))
     if statement.exhibit is not None:
         try:
             battery.exhibit = statement.exhibited()
@@ -312,7 +314,7 @@ def verify_statement(
     return battery
 
 
-def _pursue(statement: Statement, battery: Battery, seconds: float = 20.0) -> None:
+def pursue(statement: Statement, battery: Battery, seconds: float = 20.0) -> None:
     """A certificate that the claim is violated: of the smallest violation, else of another or at another scale.
 
     The checker may refuse an instance that balls decide: its numbers are too large or too small for it, say.
@@ -419,31 +421,33 @@ def _shrink(statement: Statement, battery: Battery, until: float) -> None:
 def _equal_tokens(statement: Statement, battery: Battery, seed: int, until: float) -> None:
     """Networks of one token, and of equal tokens: a claim speaks of them where it does not exclude them. The search
     begins with two tokens that differ."""
-    until = max(until, time.perf_counter()) + 1.5
-    for instance in _alike(statement, battery, seed):
-        if time.perf_counter() > until:
-            return
-        try:
-            verdict = judge(statement, instance, "balls")
-        except InvalidArgument:  # a zero token under LayerNorm, or a mask of other sizes, say
-            continue
-        battery.take(instance, verdict)
-        if battery.violations:
-            _shrink(statement, battery, until)
-            return
-
-
-def _alike(statement: Statement, battery: Battery, seed: int) -> Iterator[NetworkInstance]:
-    near, small = battery.tightest_instance, [room for room in rooms(statement)[:12] if room.mask == "none"]
+    near = battery.tightest_instance
     strict = any(part.operator in ("<", ">") for part in relations(statement.expanded))
     # Of more than one token a claim that fails is one that another network meets: the checker asks for that.
     for n in (2, 1) if strict else (1, 2):
-        if isinstance(near, NetworkInstance):
-            yield NetworkInstance(near.net, np.asarray(near.X)[[0] * n], "equal tokens")
-        for room in dict.fromkeys(replace(room, n=n) for room in small):
-            drawn = room.instance(starts(np.random.default_rng([seed, 1]), room, 8))
-            for one in (drawn.select(i) for i in range(len(drawn))):
-                yield NetworkInstance(one.net, np.asarray(one.X)[[0] * n], "equal tokens")
+        until = max(until, time.perf_counter()) + 0.75  # each has a time of its own: equality may take all of it
+        for instance in _alike(statement, near, n, seed):
+            if time.perf_counter() > until:
+                break
+            try:
+                verdict = judge(statement, instance, "balls")
+            except InvalidArgument:  # a zero token under LayerNorm, or a mask of other sizes, say
+                continue
+            battery.take(instance, verdict)
+            if battery.violations:
+                _shrink(statement, battery, until)
+                return
+
+
+def _alike(statement: Statement, near: Instance | None, n: int, seed: int) -> Iterator[NetworkInstance]:
+    """Networks of n tokens that are equal: the tightest one first, then those of small rooms."""
+    if isinstance(near, NetworkInstance):
+        yield NetworkInstance(near.net, np.asarray(near.X)[[0] * n], "equal tokens")
+    small = [room for room in rooms(statement)[:12] if room.mask == "none"]
+    for room in dict.fromkeys(replace(room, n=n) for room in small):
+        drawn = room.instance(starts(np.random.default_rng([seed, 1]), room, 8))
+        for one in (drawn.select(i) for i in range(len(drawn))):
+            yield NetworkInstance(one.net, np.asarray(one.X)[[0] * n], "equal tokens")
 
 
 def _near_extremal(seed: int) -> Iterator[Instance]:

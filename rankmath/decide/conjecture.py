@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from rankmath.decide.adversary import Tell, search
-from rankmath.decide.battery import AFTER_CTRL_C, Battery, verify_statement
+from rankmath.decide.battery import AFTER_CTRL_C, Battery, pursue, verify_statement
 from rankmath.decide.closed_forms import constant, function
 from rankmath.decide.existence import negation
 from rankmath.decide.hints import implying, lacking
@@ -23,7 +23,7 @@ from rankmath.decide.prover import prove, weaker
 from rankmath.decide.prover.proof import FoundProof
 from rankmath.decide.prover.reading import lines_of
 from rankmath.decide.shrink import shrinking
-from rankmath.decide.space import rooms
+from rankmath.decide.space import Room, rooms
 from rankmath.definitions.hypotheses import SWITCHES
 from rankmath.formula.printing import text
 from rankmath.formula.reader import hypotheses_in
@@ -280,6 +280,10 @@ def examine(
     try:
         if near is not None:
             near = _shorter(statement, near, battery.tightest, min(5.0, left() / 4))
+            if (seen := judge(statement, near, "balls")).outcome == Outcome.VIOLATED:  # smaller, it may fail
+                battery.take(near, seen)
+                pursue(statement, battery, min(5.0, left()))
+                return Answer(battery, seconds=time.perf_counter() - began)
         shrinks = _as_tokens_shrink(statement, near) if near is not None else ()
         half = until - left() / 2
         weak = weaker(statement.claim_text, statement.given_texts, stop=lambda: time.perf_counter() > half)
@@ -290,6 +294,13 @@ def examine(
     factor, proof = ("", None) if weak is None else weak
     answer = Answer(battery, near, shrinks, implied, factor=factor, proof=proof)
     return replace(answer, notes=(missing,) if missing else (), seconds=time.perf_counter() - began)
+
+
+def allowed(statement: Statement) -> list[Room]:
+    """The rooms in which a claim is examined; refused where there are none."""
+    if statement.arrays:
+        return []
+    return rooms(negation(statement) if statement.quantifier == "some" else statement)
 
 
 def _denied(statement: Statement, seconds: float) -> tuple[str, FoundProof] | None:

@@ -192,9 +192,11 @@ class Text:
             return _joined(True, [self.related(relation, a, b) for a, b in zip(left, right, strict=True)])
         if any(isinstance(side, str | dict | list) for side in (left, right)):
             return bool(left == right)
-        if self.A.name != "balls" or (type(left) is Fraction and type(right) is Fraction):
+        if type(left) is Fraction and type(right) is Fraction:
             return bool(_RELATIONS[relation](left, right))
         a, b = self.lifted(left), self.lifted(right)
+        if self.A.name != "balls":
+            return bool(_RELATIONS[relation](a, b))
         if relation is ast.Eq:
             return True if a == b else False if a < b or a > b else None
         opposite = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt}[relation]
@@ -494,9 +496,11 @@ def _surprise(text: Text, x: Value) -> Value:
     if positive:
         return text.each("minus", text.each("*", x, text.each("log", x)))
     if positive is False:
-        return Fraction(0)
+        return text.each("*", x, Fraction(0))  # what is no number stays so
     from flint import arb
 
+    if not x.is_finite():
+        return x
     top = x.upper()
     return (-top * top.log()).union(arb(0)) if top < arb(1) / 3 else arb(0).union(arb(1))
 

@@ -382,6 +382,8 @@ def _surprise(p: Number) -> Number:
     """−p log p of a ball inside [0, 1]; where it reaches 0, all of [0, −u log u] for the upper end u ≤ 1/e."""
     if p > 0:
         return -p * p.log()
+    if not p.is_finite():  # a share of nothing
+        return p
     from flint import arb
 
     u = p.abs_upper().min(arb(1))

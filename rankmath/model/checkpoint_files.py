@@ -64,6 +64,8 @@ class Tensors(Mapping[str, Floats]):
 
 def checkpoint_files(path: str | os.PathLike[str]) -> tuple[dict[str, Json], Tensors | GGUFTensors]:
     """config.json (empty where a lone file has none beside it) and the weights of a folder or a file."""
+    if not isinstance(path, str | os.PathLike):
+        raise InvalidArgument(f"path: {path!r} given; the name of a folder or file is needed")
     place = Path(path)
     if not place.exists():
         raise InvalidArgument(f"path: {os.fspath(path)!r} given; there is no such file or folder")

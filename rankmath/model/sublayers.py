@@ -11,6 +11,7 @@ keys are more than products: q_i = N(X_i W_Q + b_Q) T_i and k_j = N(X_j W_K + b_
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
@@ -504,13 +505,10 @@ def skip_factor(skip: float) -> float:
 def checked_mask(mask: MaskLike, tokens: int | None = None) -> Mask | str | None:
     """A name stays a name (it fits any number of tokens); everything else becomes a graph."""
     if mask is None or isinstance(mask, str):
-        if isinstance(mask, str):
-            try:
-                as_mask(mask, tokens or 2)
-            except ValueError as error:
-                # A name with a number may ask for more than two tokens, which come later.
-                if tokens is not None or str(error).startswith("mask"):
-                    raise
+        # A star and a prefix may ask for more than two tokens, which come later.
+        later = tokens is None and re.fullmatch(r"(star|prefix)(:[0-9]{1,9}|\([0-9]{1,9}\))", mask or "")
+        if mask is not None and not later:
+            as_mask(mask, tokens or 2)
         return mask
     if isinstance(mask, Mask):
         return mask if tokens is None else as_mask(mask, tokens)

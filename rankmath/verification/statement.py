@@ -7,7 +7,7 @@ carries.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -174,6 +174,8 @@ class Statement:
             )
             where[name] = term
         names = (*self.arrays, *where)
+        if not isinstance(self.given, str | Term | Iterable):
+            raise InvalidArgument(f"given: {self.given!r} given; a text, or a sequence of hypotheses, is needed")
         given = (self.given,) if isinstance(self.given, str | Term) else tuple(self.given)
         typed = [part for entry in given for part in (hypotheses_in(entry) if isinstance(entry, str) else [entry])]
         read = [_hypothesis(part, names) if isinstance(part, str) else part for part in typed]

@@ -74,6 +74,14 @@ def test_refusals() -> None:
         rm.measure(net, X, "stable-rank")
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", ["stable-rank", "effective-rank", "participation-ratio", "isometry-gap"])
+def test_zero_tokens_are_measured_without_a_warning(name: str) -> None:
+    net = rm.Network.random(tokens=3, dim=4, layers=1, seed=0)
+    for arithmetic in ("float64", "balls"):
+        assert np.isnan(rm.measure(net, np.zeros((3, 4)), [name], arithmetic=arithmetic).values[name]).all()
+
+
 def test_a_backend_is_taken_by_name() -> None:
     net = rm.Network.random(tokens=5, dim=4, layers=2, seed=0)
     X = net.random_input(seed=1)

@@ -15,12 +15,13 @@ import rankmath as rm
 from rankmath.cli import main
 from rankmath.decide import conjecture
 from rankmath.decide.adversary import Found
-from rankmath.decide.battery import Battery, _pursue
+from rankmath.decide.battery import Battery, _equal_tokens, pursue
 from rankmath.decide.closed_forms import constant, function
 from rankmath.decide.conjecture import examine, sharpen
 from rankmath.decide.existence import negation
 from rankmath.decide.hints import lacking
 from rankmath.formula import read_formula
+from rankmath.linalg.masks import Mask
 from rankmath.verification.instance import NetworkInstance
 from rankmath.verification.judge import judge
 from rankmath.verification.statement import Statement
@@ -193,12 +194,12 @@ def test_a_refutation_that_the_checker_refuses_is_pursued_at_other_scales() -> N
     with pytest.raises(ArithmeticError):
         claim.certified(found, verdict)
     battery = Battery(claim, violations=[(found, verdict)])
-    _pursue(claim, battery)
+    pursue(claim, battery)
     assert battery.certificates[0].check().accepted
     assert battery.counterexample is not found
     # What is given up has its reason, and how often it was tried.
     battery = Battery(claim, violations=[(found, verdict)])
-    _pursue(claim, battery, seconds=0)
+    pursue(claim, battery, seconds=0)
     assert not battery.certificates
     assert "too small or too large" in battery.trouble
     assert "1 shrinks and scales" in battery.trouble
@@ -265,3 +266,83 @@ def test_a_constant_that_there_is_none_of_is_told_with_short_numbers() -> None:
 def test_a_side_without_a_logarithm_follows_from_no_fact(claim: str) -> None:
     """Equal tokens refute each, and a fact without a logarithm says nothing."""
     assert lacking(Statement("mine:zero", claim, "n == 2"), seconds=5.0) == ""
+
+
+@pytest.mark.parametrize("claim", ["any_i(last_share(i) <= 1/n)", "all_i(last_share(i) <= 1/n)"])
+def test_what_a_claim_about_an_index_lacks_speaks_of_no_free_index(claim: str) -> None:
+    assert isinstance(lacking(Statement("mine:share", claim), seconds=5.0), str)
+
+
+@pytest.mark.parametrize("claim", ["entropy(P[0, 0]) < log(n)", "effective_rank(X[0], singular) < n"])
+def test_one_token_is_tried_though_equality_takes_the_time_of_two(claim: str, monkeypatch: Any) -> None:
+    """Of one token both sides are 0 or 1. Of two the first alone costs more than there is."""
+    statement = Statement("mine:one", claim)
+    clock, decided = [0.0], judge
+
+    def slow(statement: Statement, instance: NetworkInstance, arithmetic: Any) -> Any:
+        clock[0] += 1.0
+        return decided(statement, instance, arithmetic, 128)
+
+    monkeypatch.setattr("rankmath.decide.battery.judge", slow)
+    monkeypatch.setattr("rankmath.decide.battery.time.perf_counter", lambda: clock[0])
+    monkeypatch.setattr("rankmath.decide.battery._shrink", lambda *_: None)
+    battery = Battery(statement)
+    _equal_tokens(statement, battery, 0, 0.0)
+    assert battery.outcome == "REFUTED"
+    assert len(np.asarray(battery.violations[0][0].X)) == 1
+
+
+def test_what_the_tightest_instance_shrinks_to_may_refute(monkeypatch: Any) -> None:
+    """A star about token 3 leaves fewer tokens alone, each with all its attention."""
+    statement = Statement("mine:star", "epsilon(P[0, 0]) <= 1/n", ("heads == 1", "mask == star(3)"))
+    star = rm.Network.from_arrays([[[[0.0]]]], [[[[0.0]]]], 1.0, mask=Mask.star(4, 3))
+    held = Battery(statement)
+    near = NetworkInstance(star, np.array([[1.0], [0.0], [0.0], [0.0]]))
+    held.take(near, judge(statement, near, "balls"))
+    held.tightest_instance, held.log_tightest = near, 0.0
+    monkeypatch.setattr("rankmath.decide.conjecture.verify_statement", lambda *_, **__: held)
+    answer = examine(statement, seconds=4)
+    assert answer.outcome == "REFUTED"
+    assert answer.battery.certificate().kind == "violates"
+    assert "2 tokens in dimension 1" in "\n".join(answer.lines())
+
+
+@pytest.mark.parametrize("arithmetic", ["float64", "mpmath", "balls"])
+def test_effective_ranks_are_measured_in_every_arithmetic(arithmetic: Any) -> None:
+    statement = Statement("mine:rank", "effective_rank(X[0], eigen) <= 1")
+    net = rm.Network.from_arrays([[np.eye(2)]], [[np.eye(2)]], 1.0)
+    assert rm.verify(statement, net, np.eye(2), arithmetic=arithmetic).outcome == Outcome.VIOLATED
+
+
+def test_zero_tokens_do_not_refute_what_is_said_of_an_effective_rank() -> None:
+    statement = Statement("mine:rank", "effective_rank(X[0], singular) <= rank(X[0])")
+    assert judge(statement, NetworkInstance(ONE, np.zeros((2, 1))), "balls").outcome == Outcome.UNDECIDED
+
+
+def test_of_several_claims_the_one_that_no_network_meets_is_named_before_any_search(
+    tmp_path: Path, monkeypatch: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "claims.txt"
+    file.write_text("fine: mu(X[1]) <= mu(X[0])\nempty: mu(X[1]) <= 3 given heads == 1, heads == 2\n")
+    monkeypatch.setattr("rankmath.decide.conjecture.examine", None)  # nothing is looked at
+    with pytest.raises(SystemExit) as ended:
+        main(["verify", str(file), "--output", str(tmp_path)])
+    assert ended.value.code == 2
+    assert "rankmath: mine:empty: given: H == 1 and H == 2 contradict each other" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("letter", ["d", "mu", "heads", "X", "l"])
+def test_a_letter_that_has_a_meaning_is_not_sharpened(letter: str, capsys: pytest.CaptureFixture[str]) -> None:
+    claim = "sum_l(mu(X[l])) <= d*heads*mu(X[0])"
+    with pytest.raises(SystemExit) as ended:
+        main(["verify", "--claim", claim, "--sharpen", letter])
+    assert ended.value.code == 2
+    assert f"--sharpen: {letter!r} given; it has a meaning" in capsys.readouterr().err
+
+
+def test_seconds_and_hypotheses_of_a_wrong_kind_are_named() -> None:
+    with pytest.raises(rm.InvalidArgument, match="given: 3 given; a text, or a sequence of hypotheses"):
+        Statement("mine:x", "mu(X[1]) <= 1", given=3)  # type: ignore[arg-type]
+    for seconds in ("x", -1, math.nan):
+        with pytest.raises(rm.InvalidArgument, match="seconds: "):
+            rm.verify_statement("own:tv", instances=1, seconds=seconds)  # type: ignore[arg-type]

@@ -182,3 +182,8 @@ def test_the_entropy_of_a_ball_that_reaches_zero_holds_its_peak(upper: float) ->
     found = m._surprise(arb(upper / 2, upper / 2 + 1e-9))
     for p in (*np.linspace(0, upper, 50)[1:].tolist(), min(upper, float(np.exp(-1)))):
         assert found.contains(-arb(p) * arb(p).log())
+
+
+@pytest.mark.parametrize("metric", [m.stable_rank, m.effective_rank, m.effective_rank_of_others, m.participation_ratio])
+def test_zero_tokens_have_no_rank_in_balls_either(metric: Any) -> None:
+    assert metric(balls(np.zeros((2, 3)))).is_nan()

@@ -216,6 +216,8 @@ def changed(folder: Path, **config: Any) -> Path:
 
 def test_missing_and_damaged_folders(tmp_path: Path) -> None:
     refused(tmp_path / "nothing", "there is no such file or folder")
+    with pytest.raises(rm.InvalidArgument, match="path: None given; the name of a folder or file is needed"):
+        rm.load_model(None)  # type: ignore[arg-type]
     refused(tmp_path, "the folder has no config.json")
     (tmp_path / "config.json").write_text("{", encoding="utf-8")
     refused(tmp_path, "not readable as JSON")

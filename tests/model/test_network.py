@@ -93,6 +93,8 @@ def test_masks_by_name_matrix_graph():
         assert Network.random(4, 2, mask=mask).mask_for(4) == Mask.window(4, 1)
     assert Network.random(4, 2, mask="complete").mask_for(4) is None
     assert Network.from_arrays(EYE, EYE, mask="causal").mask_for(7) == Mask.causal(7)
+    assert Network.from_arrays(EYE, EYE, mask="star:3").mask_for(5) == Mask.star(5, 3)
+    assert Network.from_arrays(EYE, EYE, mask="prefix(4)").mask_for(5) == Mask.prefix(5, 4)
 
 
 def largest_slope(function, near):

@@ -235,8 +235,8 @@ class Ledger:
             recorded = self._value("SELECT COUNT(*) FROM chunks")
             if recorded and not resume:
                 raise LedgerError(
-                    f"ledger: {self.path} given; it holds {recorded} chunks already: resume it (--resume), "
-                    "or name another"
+                    f"ledger: {self.path} given; it holds {recorded} chunk{'s' * (recorded > 1)} already: "
+                    "resume it (--resume), or name another"
                 )
             for task in plan.tasks:
                 self._register(task, plan.seeds)

@@ -1653,7 +1653,7 @@ class Search:
         facts = [step for step in self._plain(self.places([goal.left, goal.right])) if step.atoms & mine]
         found = dict.fromkeys(sorted(mine, key=str))
         found |= dict.fromkeys(x for step in facts for x in sorted(step.atoms, key=str) if x.kind == "quantity")
-        return [x for x in found if not x.letters & {"l", "h"}][:40]
+        return [x for x in found if not x.letters & INDEX_ENDS.keys()][:40]
 
     def suppose(self, goal: Line, pairs: Iterable[tuple[Atom, Atom, int, float]]) -> list[FoundLine]:
         """Those of the lines a <= c·b by which, with facts, the goal would be proved; the lightest first."""
