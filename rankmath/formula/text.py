@@ -257,6 +257,8 @@ class Text:
         def two(a: Value, b: Value) -> Value:
             if type(a) is Fraction and type(b) is Fraction:
                 return pick(a, b)
+            if str in (type(a), type(b)):
+                raise Undefined(f"claim: {name} of a part that has no meaning for this network")
             choose = self.numbers.larger if name == "max" else self.numbers.smaller
             return choose(self.lifted(a), self.lifted(b))
 

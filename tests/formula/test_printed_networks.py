@@ -659,12 +659,12 @@ SIGNS: dict[str, tuple[str, Callable[..., Any]]] = dict(
         lambda w: int(w.mask.sum(axis=1).max()),
     ),
     "1.25643…, the positive root of eˣ = 1 + 2x": ("x^*", lambda w: 1.2564312086261697),
-    "spectral norm of the derivative of the first layer in its input": (
+    "spectral norm of the derivative of the first layer, attention alone, in its input": (
         r"\|\partial X^1/\partial X^0\|_2",
         lambda w: spectral(w.derivative.reshape(w.X.size, -1)),
     ),
-    "spectral norm of the derivative of the last token, number n − 1 counted from 0, after the first layer in the"
-    " token of this number of the input": (
+    "spectral norm of the derivative of the last token, number n − 1 counted from 0, after the first layer,"
+    " attention alone, in the token of this number of the input": (
         r"\|\partial X^1_{\text{last}}/\partial X^0_{<i>}\|_2",
         lambda w, i: spectral(w.derivative[-1, :, i]),
     ),
@@ -677,15 +677,17 @@ SIGNS: dict[str, tuple[str, Callable[..., Any]]] = dict(
         lambda w, i: float(i == w.tokens - 1),
     ),
     "ℓ₂ distance of the last token, number n − 1 counted from 0, and of token n, if the last token of the input is"
-    " repeated behind it": (
+    " repeated behind it, under a causal mask, of attention alone": (
         r"\|<X>_{n-1}-<X>_{n}\|_2",
         lambda w, l, _: frobenius(w.longer.X_[l][-2] - w.longer.X_[l][-1]),
     ),
-    "largest ℓ₂ distance of the repeated last token, number n counted from 0, from another token": (
+    "largest ℓ₂ distance of the repeated last token, number n counted from 0, from another token, under a causal"
+    " mask, of attention alone": (
         r"\max_{i<n}\|<X>_i-<X>_{n}\|_2",
         lambda w, l, _: max(frobenius(x - w.longer.X_[l][-1]) for x in w.longer.X_[l][:-1]),
     ),
-    "what the repeated last token, number n counted from 0, attends to itself": (
+    "what the repeated last token, number n counted from 0, attends to itself, under a causal mask, of attention"
+    " alone": (
         r"<P>_{n,n}",
         lambda w, l, h: float(w.longer.P(l, h)[-1, -1]),
     ),
