@@ -1710,7 +1710,7 @@ def _coq(name: str) -> str:
 
 
 def test_what_is_trusted_is_counted_by_a_command_and_by_no_number() -> None:
-    """All modules of the checker and the definitions it reads, but those that guess, print, only refuse, or write it out."""
+    """All modules of the checker and the definitions it reads, but those that guess, print, refuse, or write it out."""
     assert not re.search(r"\d+ lines", page("ARCHITECTURE.md"))
     command = re.search(r"ls (\S+) (\S+) \| grep -vE '/\((\S+)\)\.py'", page("docs/referee.md"))
     assert command is not None
