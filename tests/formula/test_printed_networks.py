@@ -687,10 +687,7 @@ SIGNS: dict[str, tuple[str, Callable[..., Any]]] = dict(
         lambda w, l, _: max(frobenius(x - w.longer.X_[l][-1]) for x in w.longer.X_[l][:-1]),
     ),
     "what the repeated last token, number n counted from 0, attends to itself, under a causal mask, of attention"
-    " alone": (
-        r"<P>_{n,n}",
-        lambda w, l, h: float(w.longer.P(l, h)[-1, -1]),
-    ),
+    " alone": (r"<P>_{n,n}", lambda w, l, h: float(w.longer.P(l, h)[-1, -1])),
 }
 _AS_ONE, _P0 = (
     "read as 1 where the denominator is 0",
