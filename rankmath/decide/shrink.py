@@ -38,7 +38,8 @@ def shrinking(
     ((2, 1), 'VIOLATED')
     """
     until = time.perf_counter() + seconds
-    verdict = judge(statement, instance, "balls", _BITS)
+    # What was found may need more bits than a step gets.
+    verdict = judge(statement, instance, "balls")
     if verdict.outcome != Outcome.VIOLATED:
         raise InvalidArgument(f"instance: {verdict.outcome} given; an instance that violates the claim is needed")
     again, alike = True, _all_alike(instance)

@@ -124,7 +124,7 @@ class BallNumbers:
             case "tanhc":
                 return ball_tanhc(x)
             case "log" if x.is_zero():
-                return x.neg_inf()
+                return x.nan()  # no number is the logarithm of 0
             case "abs":
                 return abs(x)
             case _:
@@ -358,7 +358,16 @@ def _power(a: Scalar, b: Scalar, numbers: Numbers) -> Scalar:
         if type(a) is Fraction and b.denominator == 1 and abs(b) < 4096 and (a != 0 or b >= 0):
             return a**b.numerator
         return numbers.power(_lifted(a, numbers), b)
-    return numbers.apply("exp", numbers.apply("log", _lifted(a, numbers)) * b)
+    return real_power(_lifted(a, numbers), b, numbers)
+
+
+def real_power(base: Scalar, exponent: Scalar, numbers: Numbers) -> Scalar:
+    """e^(exponent · log base); 0 to a positive power is 0."""
+    if isinstance(base, np.ndarray) or isinstance(exponent, np.ndarray):
+        return _each(lambda x, y: real_power(x, y, numbers), base, exponent)
+    if numbers.name == "balls" and base == 0 and exponent > 0:
+        return base
+    return numbers.apply("exp", numbers.apply("log", base) * exponent)
 
 
 def _lifted(x: Scalar, numbers: Numbers) -> Scalar:

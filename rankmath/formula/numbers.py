@@ -142,8 +142,9 @@ class Signed:
         return Signed(np.ones_like(value), value, value + np.where(np.isfinite(loss), loss, 0.0))
 
     def logarithm(self) -> Signed:
+        """Not a number where this is 0 or negative."""
         with np.errstate(invalid="ignore", divide="ignore"):
-            value = np.where(self.sign > 0, self.log, np.where(self.sign == 0, -np.inf, np.nan))
+            value = np.where(self.sign > 0, self.log, np.nan)
             size = np.log(np.abs(value))
             return Signed(np.sign(value), size, np.maximum(size, np.maximum(_gap(self), 0.0)))
 

@@ -24,7 +24,7 @@ from rankmath.definitions.entries import ENTRIES, Entry, lines
 from rankmath.definitions.hypotheses import ALIASES
 from rankmath.definitions.layer import GRAPHS, layer_text
 from rankmath.definitions.quantities import HELPERS
-from rankmath.formula.evaluate import NUMBERS, Doubles, Truth
+from rankmath.formula.evaluate import NUMBERS, Doubles, Truth, real_power
 from rankmath.formula.numbers import Signed
 from rankmath.formula.printed import lets
 from rankmath.formula.rational import real_eigenvalues
@@ -226,10 +226,10 @@ class Text:
             return _NUMERIC[name](*values)
         if name == "**":
             base, exponent = values
+            if not isinstance(exponent, Fraction):
+                return real_power(self.lifted(base), exponent, self.numbers)
             if isinstance(base, Fraction) and exponent.denominator == 1 and (base != 0 or exponent >= 0):
                 return base**exponent.numerator
-            if not isinstance(exponent, Fraction):
-                return self.numbers.apply("exp", self.numbers.apply("log", self.lifted(base)) * exponent)
             return self.numbers.power(self.lifted(base), exponent)
         if all(kind is Fraction for kind in kinds) and (exact := _exact(name, *values)) is not None:
             return exact

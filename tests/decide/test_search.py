@@ -703,3 +703,26 @@ def test_tokens_0_refute_what_fails_at_them_alone(given: tuple[str, ...], tokens
     [(instance, verdict), *_] = answer.battery.violations
     assert isinstance(instance, NetworkInstance)
     assert (len(instance.X), instance.X.any(), verdict.certified) == (tokens, False, True)
+
+
+def test_what_needs_many_bits_is_shrunk_by_steps_that_need_few() -> None:
+    """Logits of 2⁻⁶⁰⁰ keep two tokens so little apart that 512 bits do not see it."""
+    net = rm.Network.from_arrays(
+        np.diag([2.0**-600, 0.0])[None, None], np.eye(2)[None, None], bias=np.array([[0.0, 1.0]])
+    )
+    instance = NetworkInstance(net, np.array([[1.0, 0.0], [-1.0, 0.0]]))
+    entry = Statement("mine:claim", "rank(X[1]) <= rank(X[0])")
+    assert judge(entry, instance, "balls", 512).outcome == Outcome.UNDECIDED
+    (found, verdict), *_ = shrinking(entry, instance)
+    assert (found.X == instance.X).all()
+    assert verdict.outcome == Outcome.VIOLATED
+
+
+@pytest.mark.parametrize("claim", ["tanh(log(mu(X[0]))) > -1", "exp(log(mu(X[0]))) > 0", "log(mu(X[0])) <= mu(X[0])"])
+def test_no_claim_is_decided_by_a_logarithm_of_0(claim: str) -> None:
+    instance = NetworkInstance(rm.Network.from_arrays(*np.ones((2, 1, 1, 1, 1))), np.ones((2, 1)))
+    for arithmetic in ("float64", "balls"):
+        said = judge(Statement("mine:claim", claim), instance, arithmetic)
+        assert said.outcome in (Outcome.UNDECIDED, Outcome.NOT_APPLICABLE)
+    power = Statement("mine:claim", "mu(X[0])**norm(W[0, 0], 2) <= 0")
+    assert judge(power, instance, "balls").outcome == Outcome.HOLDS
