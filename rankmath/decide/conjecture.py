@@ -157,7 +157,8 @@ class Answer:
                 "the search, none is known to have it; no proof that there is none"
             )
         elif battery.outcome == "UNDECIDED":
-            alike = f"{_counted(battery.undecided, 'instance')} cannot be told from equality, none is decided"
+            open_ = _counted(battery.undecided, "instance")
+            alike = f"none of {open_} is decided: the sides are equal, or one is no number, as far as can be told"
             none = f"none of {_counted(battery.instances, 'instance')} was found to meet the hypotheses"
             return [*said, f"UNDECIDED: {alike if battery.undecided else none}", *self.notes]
         else:
@@ -166,7 +167,8 @@ class Answer:
                 f"{_tightest(battery)}; neither refuted nor proved"
             )
         if battery.undecided:
-            said.append(f"  {_counted(battery.undecided, 'instance')} cannot be told from equality")
+            undecided = _counted(battery.undecided, "instance")
+            said.append(f"  {undecided} cannot be told from equality, or have a side that is no number")
         if self.near is not None:
             told = judge(self.battery.statement, self.near, "float64")
             said.append(f"tightest near this instance{f', {compared_at(told)} at it' if compared_at(told) else ''}:")

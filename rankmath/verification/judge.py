@@ -202,7 +202,9 @@ def verdicts(statement: Statement, A: System, instance: Instance, size: int, nam
         if side.truth is not None:
             say(critical, None, partial(str, side.truth.reason))
         else:
-            say(open_, None, lambda: "the two sides are equal as far as these numbers can tell")
+            number = ~np.isnan(known.log_left) & ~np.isnan(known.log_right)
+            say(open_ & number, None, lambda: "the two sides are equal as far as these numbers can tell")
+            say(open_ & ~number, None, lambda: "a side is no number, as far as can be told")
     if statement.quantifier == "some":
         says = "this instance does not show it; the claim is that some does"
         say(outcomes == _VIOLATED, _UNDECIDED, lambda: says)
