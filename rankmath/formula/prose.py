@@ -1,117 +1,330 @@
-"""Words with formulas in them as LaTeX: nothing a text holds can become a command."""
+"""Words with formulas in them as LaTeX: nothing a text holds can become a command.
+
+A formula is the longest stretch that reads as one: letters, numbers and brackets with signs between them. What does
+not read as one is text, and a mathematical sign in it is set alone.
+"""
 
 from __future__ import annotations
 
 import re
+from functools import cache
+from typing import NamedTuple
 
 _SPECIAL = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", '"': "''"}
 _SPECIAL |= {sign: f"\\{sign}" for sign in "{}$&#%_"} | {sign: f"${sign}$" for sign in "<>|"}
-_LETTERS = """alpha beta gamma delta varepsilon eta theta kappa lambda mu nu xi pi rho sigma tau varphi omega Delta
-    Theta Lambda Sigma le ge ne approx infty lfloor rfloor times cdot to | in nabla"""
-_GREEK = dict(zip("αβγδεηθκλμνξπρστφωΔΘΛΣ≤≥≠≈∞⌊⌋×·→‖∈∇", _LETTERS.split(), strict=True))
-_SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
-_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
-_TYPOGRAPHY = {"–": "--", "—": "---", "…": r"\dots{}", "“": "``", "”": "''", "‘": "`", "’": "'", "′": "'", "−": "$-$"}
-_PIECE = re.compile(r"√(\w)|([₀-₉]+)|([⁰¹²³⁴-⁹]+)|(.)", re.DOTALL)
-
-_SIGNS = {"ᵀ": r"^{\mathsf T}", "ˣ": "^{x}", "⁻": "^{-}", "′": "'", "ℓ": r"\ell", "⟨": r"\langle", "⟩": r"\rangle"}
-_SIGNS |= {
-    "↦": r"\mapsto",
-    "⋯": r"\cdots",
-    "∫": r"\int",
-    "⊕": r"\oplus",
-    "Σ": r"\sum",
-    "∏": r"\prod",
-    "ℝ": r"\mathbb{R}",
-}
-# An index or exponent in brackets, which may hold others.
-_BRACED, _BRACKETED = r"\{(?:[^{}]|\{[^{}]*\})*\}", r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
-# Signs, single letters and indices: no words.
-_UNDER_ROOT = r"(?:[^()A-Za-z]|(?<=_)[A-Za-z]+|(?<![A-Za-z])[A-Za-z](?![A-Za-z]))"
-_FORMULA = re.compile(
-    rf"√\(((?:{_UNDER_ROOT}|\({_UNDER_ROOT}*\))*)\)|√([a-z]{{3,}}|\w(?:_\w+)?)|√|(?<=[\w‖|)\]}}∏Σ])([_^])({_BRACED}|{_BRACKETED}|[A-Za-z0-9]+|[α-ω*∞])"
-    r"|⁻([⁰¹²³⁴-⁹]+)|([ᵀˣ⁻ℓ⟨⟩↦⋯∫⊕Σ∏′ℝ])"
-    r"|(?<![A-Za-z0-9_])((?:[A-Z](?:_[A-Z]+)? = )+λ?I(?: \+ wS)?|I \+ wS)(?!\w)",  # what the identity is, or W is
-    re.DOTALL,
+_NAMES = r"""alpha beta gamma delta varepsilon eta theta kappa lambda mu nu xi pi rho sigma tau varphi omega Delta Theta
+    Lambda Sigma ell infty nabla mathbb{R} cdots le ge ne approx to mapsto in times cdot oplus pm sum prod int surd |
+    langle rangle lfloor rfloor"""
+_SIGNS = dict(
+    zip("αβγδεηθκλμνξπρστφωΔΘΛΣℓ∞∇ℝ⋯≤≥≠≈→↦∈×·⊕±∑∏∫√‖⟨⟩⌊⌋", (f"\\{name}" for name in _NAMES.split()), strict=True)
 )
+_SIGNS |= {"−": "-", "…": r"\dots", "Σ": r"\sum", "∗": "*"}
+_INDICES = dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True))
+_POWERS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻ᵀˣ", (*"0123456789-", r"\mathsf T", "x"), strict=True))
+_TYPOGRAPHY = {"–": "--", "—": "---", "…": r"\dots{}", "“": "``", "”": "''", "‘": "`", "’": "'", "′": "'"}
+_PIECE = re.compile(r"√([A-Za-z0-9α-ω])(?!\w)|([₀-₉]+)|([⁰¹²³⁴-⁹⁻ᵀˣ]+)|(.)", re.DOTALL)
+
+_DIGITS = frozenset("0123456789")
+_FRACTIONS = {"½": r"\tfrac{1}{2}", "¼": r"\tfrac{1}{4}", "¾": r"\tfrac{3}{4}"}
+_LETTERS = "αβγδεηθκλμνξπρστφωΔΘΛℓ∞∇ℝ⋯"
+_WITH_ARGUMENT = frozenset(("sin", "cos", "tan", "exp", "log", "ln", "sinh", "cosh", "tanh", "artanh"))
+_OPERATORS = frozenset(("rank", "dim", "deg", "diag", "softmax", "LN", "Re", "Im", "Var", "Lip", "tr", "det"))
+_OVER = frozenset(("max", "min", "sup", "inf", "lim"))
+_CLOSERS = {"(": ")", "[": "]", "⟨": "⟩", "⌊": "⌋", "‖": "‖", "|": "|"}
+_RELATION = re.compile(r" ?([=<>≤≥≠≈→↦∈+−±·×⊕]|(?<= )/(?= )|(?<! )[/*](?! )|(?<= )-(?= )) ?")
+# Before one of these the letter a is a number, not an article.
+_ENDS = re.compile(
+    r"[^\w ]|$| (?![\w(])| (?:and|or|the|for|where|if|is|are|with|of|in|at|on|by|to|then|as|but|from|stands?)\b"
+)
+_TWO_LETTERS = frozenset(("an", "as", "at", "by", "if", "in", "is", "it", "no", "of", "on", "or", "so", "to", "we"))
+_NO_PRODUCTS = frozenset(("LN", "MLP", "RMS", "TV", "GPU", "CPU", "vs", "nth", "SPA", "GPT", "BERT"))
+_WORD = re.compile(r"[^\W\d_][^\W_]*(?:[-/:._'’]\w+)*|\d\w*(?:[.:-]\w+)*|_\w+")
 
 
-def _math_letter(sign: str) -> str:
-    """A letter inside mathematics, a Greek one by its name."""
-    return rf"\{_GREEK[sign]}" if sign in _GREEK else sign
+class _Read(NamedTuple):
+    """A formula that was read: its LaTeX, where it ends, whether it is more than a letter or a number."""
+
+    tex: str
+    end: int
+    plain: bool
+    sure: bool
 
 
 def formulas(text: str) -> str:
-    """Words with formulas in them as LaTeX: subscripts, roots and signs become mathematics.
+    """Words with formulas in them as LaTeX: what reads as a formula becomes mathematics, as a whole.
 
-    >>> print(formulas("E = R W_QK Rᵀ/√d_qk"))
-    E = R $W_{QK} R^{\\mathsf T} / \\sqrt{d_{qk}}$
-    >>> print(formulas("one head, W_V = I, no bias"))
-    one head, $W_{V} = I$, no bias
+    >>> print(formulas("E = R W_QK Rᵀ/√d_qk, a token x of them"))
+    $E = R W_{QK} R^{\\mathsf T}/\\sqrt{d_{qk}}$, a token $x$ of them
+    >>> print(formulas("one head, W_V = I, no bias: 33/25 < 8/5 (see own:tv)"))
+    one head, $W_{V} = I$, no bias: $33/25 < 8/5$ (see own:tv)
     >>> print(formulas("least √(‖x‖₂²/d + ε) of a token, least √(of them)"))
-    least $\\sqrt{\\| x \\|_{2}^{2} /d + \\varepsilon}$ of a token, least $\\surd$(of them)
+    least $\\sqrt{\\|x\\|_{2}^{2}/d + \\varepsilon}$ of a token, least $\\surd$(of them)
     """
-    written, end = [], 0
-    for match in _FORMULA.finditer(text):
-        under, root, place, index, inverse, sign, identity = match.groups()
-        base = re.search(r"[^\Wᵀ]*$", text[: match.start()])
-        follows = place == "_" and text[match.end() :][:1] == "_"
-        named = place == "_" and re.fullmatch("[a-z]{4,}", index)
-        if place and base is not None and (len(base[0]) > 3 or "_" in base[0] or follows or named):
-            continue  # a name in code, not a letter with an index
-        written.append(escape(text[end : match.start()]))
-        end = match.end()
-        if under:
-            written.append(rf"$\sqrt{{{_inside(under)}}}$")
-        elif root:
-            letter, _, below = root.partition("_")
-            shown = rf"\mathrm{{{letter}}}" if len(letter) > 1 else _math_letter(letter)
-            written.append(rf"$\sqrt{{{shown}{f'_{{{below}}}' if below else ''}}}$")
-        elif identity:
-            lowered = re.sub("_([A-Z]+)", r"_{\1}", identity)
-            written.append("$" + lowered.replace("λ", r"\lambda ") + "$")
-        elif place:
-            inside = index[1:-1] if index[0] in "{(" else index
-            written.append(f"${place}{{{_inside(inside)}}}$")
+    written: list[str]
+    reader, written, kept, at, plain = _Reader(text), [], 0, 0, False
+    while at < len(text):
+        found = reader.sum(at, "")
+        if found is not None and reader.stands_alone(at, found):
+            if text[kept:at] == " " and written and not (plain and found.plain):
+                written[-1] = f"{written[-1][:-1]} {found.tex}$"
+            else:
+                written += [escape(text[kept:at]), f"${found.tex}$"]
+            kept, plain = found.end, found.plain
+            at = kept
         else:
-            power = f"$^{{-{inverse.translate(_SUPERSCRIPTS)}}}$" if inverse else r"$\surd$"
-            written.append(f"${_SIGNS[sign]}$" if sign else power)
-    return _joined("".join((*written, escape(text[end:]))))
+            word = _WORD.match(text, at)
+            at = word.end() if word else at + 1
+    return re.sub(r"(?<!\\)\$\$(?![_^])", " ", "".join((*written, escape(text[kept:]))))  # signs side by side
+
+
+class _Reader:
+    """Formulas in a text, by recursive descent; None where there is none."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        # What is inside brackets is read again where these do not close.
+        self.sum = cache(self._sum)
+        self.operand = cache(self._operand)
+
+    def char(self, at: int) -> str:
+        return self.text[at : at + 1]
+
+    def stands_alone(self, at: int, found: _Read) -> bool:
+        """Whether this is a formula in a sentence: not a number, an article, a word, or a part of one."""
+        shown, before = self.text[at : found.end], self.text[:at]
+        if re.search(r"[^\W_]$|[_\\]$", before) or re.match(r"\.\w|-[A-Z0-9]", self.text[found.end :]):
+            return False
+        if found.plain:
+            if re.search(r"(?:[Aa]ppendix|Lemma|Theorem) $", before) or shown == "I":
+                return False
+            article = shown == "a" or (shown == "A" and re.search(r"(?:^|[.:;] )$", before) is not None)
+            return len(shown) == 1 and shown.isalpha() and not (article and not _ENDS.match(self.text, found.end))
+        return found.sure
+
+    def _sum(self, at: int, closer: str) -> _Read | None:
+        """Operands with signs between them, up to the closing bracket if there is one."""
+        first = self.signed(at, closer)
+        if first is None and not closer and (bare := re.compile("([≤≥<>≠]) ").match(self.text, at)):
+            first = self.signed(bare.end(), closer)
+            first = first and first._replace(
+                tex=_glued(f"{_SIGNS.get(bare[1], bare[1])} ", first.tex), plain=False, sure=True
+            )
+        if first is None:
+            return None
+        tex, end, plain, sure = first
+        while self.char(end) != closer or not closer:
+            more = self.further(end, closer, plain)
+            if more is None:
+                break
+            tex, end, plain, sure = _glued(tex, more.tex), more.end, False, True
+        if self.text[end : end + 5] == ", …, " and (last := self._sum(end + 5, closer)) is not None:
+            return _Read(rf"{tex}, \dots, {last.tex}", last.end, False, True)
+        return _Read(tex, end, plain, sure)
+
+    def further(self, at: int, closer: str, plain: bool) -> _Read | None:
+        """A sign and what follows, or a factor."""
+        sign = _RELATION.match(self.text, at)
+        if sign and (closer or sign[1] != "-"):
+            right = self.signed(sign.end(), closer)
+            if right is not None and (sign[1] not in "=≈" or self.is_number(sign.end(), right)):
+                space = "" if sign[1] in "/*" else " "
+                return right._replace(tex=f"{space}{_SIGNS.get(sign[1], sign[1])}{space}{right.tex}")
+        if closer and self.text[at : at + 3] == f" ·{closer}":
+            return _Read(r" \cdot", at + 2, False, True)
+        if self.char(at) != " ":
+            factor = self.operand(at, closer)
+            return None if self.char(at) in _DIGITS and self.text[at - 1] in _DIGITS else factor
+        if not closer and re.search(r"(?:^|[^\w=+−·/<>≤≥] ?)a$|(?:^|[.:;] )A$", self.text[:at]):
+            return None  # an article
+        if self.char(at + 1) in "(|[" or (plain and self.text[at - 1] in _DIGITS):
+            return None
+        factor = self.operand(at + 1, closer)
+        # A capital beside a formula is a matrix, and ds a differential.
+        letters = "[B-HJ-Zb-z]" if closer else "[B-HJ-Z]|d[stuvxy]"
+        matrix = not plain and re.compile(rf"(?:{letters})(?![\w'’-])").match(self.text, at + 1)
+        return factor._replace(tex=f" {factor.tex}") if factor is not None and (factor.sure or matrix) else None
+
+    def is_number(self, at: int, found: _Read) -> bool:
+        """Whether the letter a behind a sign stands for a number."""
+        return self.text[at : found.end] != "a" or _ENDS.match(self.text, found.end) is not None
+
+    def signed(self, at: int, closer: str) -> _Read | None:
+        if self.char(at) in ("−", "±"):
+            found = self.operand(at + 1, closer)
+            return found and found._replace(tex=_glued(_SIGNS[self.char(at)], found.tex), plain=False, sure=True)
+        return self.operand(at, closer)
+
+    def _operand(self, at: int, closer: str) -> _Read | None:
+        """A number, a letter, a function or a sum of its argument, or something in brackets; with its indices."""
+        char = self.char(at)
+        if not char or char == closer:
+            return None
+        if char == "√":
+            if word := re.compile("[a-z]{3,}").match(self.text, at + 1):
+                return _Read(rf"\sqrt{{\mathrm{{{word[0]}}}}}", word.end(), False, True)
+            under = self.bracketed(at + 1) if self.char(at + 1) == "(" else self.atom(at + 1)
+            inner = under and (under.tex[1:-1] if self.char(at + 1) == "(" else under.tex)
+            return under and self.indexed(_Read(rf"\sqrt{{{inner}}}", under.end, False, True))
+        if char in _CLOSERS:
+            found = self.bracketed(at)
+            return found and self.indexed(found)
+        if char in "Σ∏∫":
+            found = self.indexed(_Read(_SIGNS[char], at + 1, False, True))
+            return self.applied(found, closer, brackets=True)
+        return self.atom(at, closer)
+
+    def applied(self, head: _Read | None, closer: str, *, brackets: bool) -> _Read | None:
+        """A function or a sum with what it is of; nothing without that."""
+        if head is None:
+            return None
+        at = head.end + (self.char(head.end) == " ")
+        if at > head.end and not brackets and self.char(at) in "([":
+            return None
+        if self.char(at) in "[|" and at > head.end:
+            return None
+        of = self.operand(at, closer)
+        return of and _Read(_glued(head.tex, f" {of.tex}" if at > head.end else of.tex), of.end, False, True)
+
+    def atom(self, at: int, closer: str = "") -> _Read | None:
+        text = self.text
+        char = self.char(at)
+        if char == "·" and self.char(at + 1) in _CLOSERS.values():
+            return _Read(r"\cdot", at + 1, True, False)
+        if char == "…":
+            return _Read(r"\dots", at + 1, True, False)
+        if char in _FRACTIONS:
+            return _Read(_FRACTIONS[char], at + 1, True, False)
+        if char in _LETTERS and char:
+            return self.indexed(_Read(_SIGNS[char], at + 1, False, True))
+        if number := re.compile(r"\d+(?:\.\d+)?…?").match(text, at):
+            if re.compile(r"(?:st|nd|rd|th)\b").match(text, number.end()):
+                return None
+            return self.indexed(_Read(number[0].replace("…", r"\dots"), number.end(), True, False))
+        run = re.compile(r"[A-Za-z]+").match(text, at)
+        if run is None:
+            return None
+        name, end = run[0], run.end()
+        if name in _OVER:
+            head = self.indexed(_Read(rf"\{name}", end, True, False))
+            return self.applied(head, closer, brackets=head is not None and head.end > end)
+        if name in _WITH_ARGUMENT:
+            head = self.indexed(_Read(r"\operatorname{artanh}" if name == "artanh" else rf"\{name}", end, True, False))
+            found = self.applied(head, closer, brackets=False)
+            # cos² + sin² are numbers without a word on what of.
+            return found or (head if head is not None and head.end > end else None)
+        if name == "diag" and re.compile(r" [a-z](?!\w)").match(text, end):
+            return self.applied(_Read(r"\operatorname{diag}", end, True, False), closer, brackets=False)
+        if name in _OPERATORS:
+            return self.indexed(
+                _Read(rf"\operatorname{{{name}}}", end, True, False), name == "Var" or self.char(end) == "("
+            )
+        if len(name) > 1 and not self.is_product(name, at, end):
+            if (self.char(end) == "^" and len(name) > 3) or (
+                len(name) > 2 and re.compile(r"_[a-z](?![\w(])").match(text, end)
+            ):
+                return self.indexed(_Read(rf"\mathrm{{{name}}}", end, True, False))
+            return None
+        if re.compile(r"['’][a-z]|[\u00c0-\u017f]").match(text, end):
+            return None
+        return self.indexed(_Read(name, end, True, False))
+
+    def is_product(self, name: str, at: int, end: int) -> bool:
+        """Whether some letters are a product of single ones: PX, wS, dt, and of two what is marked as one."""
+        if len(name) > 4 or name in _NO_PRODUCTS or self.char(end) == "-":
+            return False
+        before, behind = self.text[max(0, at - 2) : at], self.text[end : end + 2]
+        if len(name) == 2 and (behind[:1] == "^" or behind == "_{" or before[1:] == "ᵀ" or before in ("+ ", "− ")):
+            return name not in _TWO_LETTERS
+        return any(letter.isupper() for letter in name[1:]) or not re.search("[aeiouy]", name.lower())
+
+    def bracketed(self, at: int) -> _Read | None:
+        """What stands in brackets: one formula, or some with commas between them."""
+        opener, closer = self.char(at), _CLOSERS[self.char(at)]
+        parts, sure, end = [], opener not in "([", at + 1
+        while True:
+            part = self.sum(end, closer)
+            if part is None:
+                return None
+            parts.append(part.tex)
+            sure, end = sure or part.sure or len(parts) > 1, part.end
+            half_open = opener in "([" and len(parts) == 2 and self.char(end) in ("]", ")")
+            if self.char(end) == closer or half_open:
+                ends = [_SIGNS.get(sign, sign) for sign in (opener, self.char(end))]
+                return _Read(_glued(_glued(ends[0], ", ".join(parts)), ends[1]), end + 1, False, sure)
+            if self.text[end : end + 2] != ", ":
+                return None
+            end += 2
+
+    def indexed(self, found: _Read | None, always: bool = False) -> _Read | None:
+        """An operand with the indices, powers and primes behind it; None where these are those of a name in code."""
+        if found is None:
+            return None
+        below, above, primes, end = "", "", "", found.end
+        while char := self.char(end):
+            if char in _INDICES:
+                below, end = below + _INDICES[char], end + 1
+            elif char in _POWERS:
+                above, end = above + _POWERS[char], end + 1
+            elif char in "'′" and not re.compile(r"['′]['′\w]").match(self.text, end) and self.text[end - 1].isalnum():
+                primes, end = primes + "'", end + 1
+            elif char == "*" and found.tex.isalpha() and not re.compile(r"\*[\w(]").match(self.text, end):
+                above, end = f"{above}*", end + 1
+            elif char in "_^":
+                index = self.index(end + 1, char)
+                if index is None:
+                    return None if char == "_" else self.at_most(found, below, above, primes, end)
+                below, above = (below + index.tex, above) if char == "_" else (below, above + index.tex)
+                end = index.end
+            else:
+                break
+        return self.at_most(found, below, above, primes, end, always)
+
+    def at_most(self, found: _Read, below: str, above: str, primes: str, end: int, always: bool = False) -> _Read:
+        marked = bool(below or above or primes)
+        tex = found.tex + primes + (f"_{{{below}}}" if below else "") + (f"^{{{above}}}" if above else "")
+        return _Read(tex, end, found.plain and not marked, found.sure or marked or always)
+
+    def index(self, at: int, place: str) -> _Read | None:
+        """An index or a power: in brackets, or some letters and digits; None for a part of a name in code."""
+        opener = self.char(at)
+        if opener in ("{", "("):
+            closer, depth, end = {"{": "}", "(": ")"}[opener], 0, at
+            while end < len(self.text):
+                depth += (self.char(end) == opener) - (self.char(end) == closer)
+                end += 1
+                if depth == 0:
+                    return _Read(_inside(self.text[at + 1 : end - 1]), end, False, True)
+            return None
+        run = re.compile(r"[A-Za-z]+|\d+[a-z]?|[*∞]|[α-ωℓ]|−\d+").match(self.text, at)
+        if run is None:
+            return None
+        more = re.compile(r"[A-Za-z0-9]+").match(self.text, run.end())
+        if place == "_" and (self.char(run.end()) == "_" or re.fullmatch("[a-z]{4,}", run[0])):
+            return None
+        if more and run[0].isalnum() and run[0].isascii():
+            return _Read(run[0] + more[0], more.end(), False, True)
+        tex = (
+            rf"\mathrm{{{run[0]}}}"
+            if re.fullmatch("[a-z]{3,}", run[0])
+            else _SIGNS.get(run[0], run[0].replace("−", "-"))
+        )
+        return _Read(tex, run.end(), False, True)
+
+
+def _glued(left: str, right: str) -> str:
+    """Two pieces side by side; a command ends before a letter."""
+    return f"{left} {right}" if right[:1].isalpha() and re.search(r"\\[A-Za-z]+$", left) else left + right
 
 
 def _inside(text: str) -> str:
-    """A formula, all of it mathematics."""
-    return re.sub(r" +(?=[_^ ])", "", re.sub(r"(?<!\\)\$", " ", formulas(text))).strip()
-
-
-# Between two formulas: numbers, letters, signs. Before one: what touches it, or a sign's left side. Then its right.
-_BETWEEN = re.compile(r" ?(?:(?:\d+|[A-Zb-z](?![A-Za-z])|[()/+=]) ?)*")
-_BEFORE = re.compile(r"(?<![\w\\])(?:[A-Zb-z] = |\d+|[A-Za-z]|[A-Z]{2})\(?$")
-_LEFT = re.compile(r"(?<![\w\\])(?:\d+|[A-Zb-z]) ?$")
-_AFTER = re.compile(r" ?\(?(?:\d+(?:/\d+)?[a-z]?|[A-Zb-z])\)?(?=[\s,;:)]|\.?$|\.\s)")
-_RELATION = r"\\(?:le|ge|ne|approx|to|cdot|times|in)(?![a-z])|[-<>]"
-_OPENS, _CLOSES = re.compile(_RELATION), re.compile(rf"(?:{_RELATION})$")
-_TWICE = re.compile(r"([_^])\{[^{}]*\}\1")
-
-
-def _joined(latex: str) -> str:
-    """Formulas that stand side by side, and the letters and numbers between them, as one: $|$$\\lambda$$|$ is
-    $|\\lambda|$."""
-    first, *rest = re.split(r"(?<!\\)\$", latex)
-    written, pieces = [first], list(zip(rest[::2], rest[1::2], strict=True))
-    while pieces:
-        math, after = pieces.pop(0)
-        # A second index in one place stays apart: TeX refuses it.
-        while pieces and _BETWEEN.fullmatch(after) and not _TWICE.search(math + after + pieces[0][0]):
-            more, following = pieces.pop(0)
-            math, after = re.sub(r" (?=[_^|)])", "", f"{math} {after.strip()} {more}".replace("  ", " ")), following
-        if glued := (_LEFT if _OPENS.match(math) else _BEFORE).search(written[-1]):
-            written[-1], math = written[-1][: glued.start()], glued[0] + math
-        if _CLOSES.search(math) and (right := _AFTER.match(after)):
-            math, after = f"{math} {right[0].strip()}", after[right.end() :]
-        written += [f"${math}$", after]
-    # A prime belongs to the letter before it; two are quotation marks.
-    return re.sub(r"(?<!\\)\$'(?![A-Za-z'$])", "'$", "".join(written))
+    """What stands in an index, all of it mathematics."""
+    parts = []
+    for part in re.split(", ?", text.replace("-", "−")):
+        found = _Reader(part).sum(0, "")
+        if found is None or found.end < len(part):
+            return re.sub(r"(?<!\\)\$", " ", formulas(text)).strip()
+        parts.append(found.tex)
+    return ",".join(parts)
 
 
 def escape(text: str) -> str:
@@ -124,16 +337,16 @@ def escape(text: str) -> str:
     def piece(match: re.Match[str]) -> str:
         root, below, above, sign = match.groups()
         if root:
-            return rf"$\sqrt{{{_math_letter(root)}}}$"
+            return rf"$\sqrt{{{_SIGNS.get(root, root)}}}$"
         if below:
-            return f"$_{{{below.translate(_SUBSCRIPTS)}}}$"
+            return f"$_{{{''.join(map(_INDICES.__getitem__, below))}}}$"
         if above:
-            return f"$^{{{above.translate(_SUPERSCRIPTS)}}}$"
-        if sign in _GREEK:
-            return rf"$\{_GREEK[sign]}$"
+            return f"$^{{{''.join(map(_POWERS.__getitem__, above))}}}$"
         for table in (_SPECIAL, _TYPOGRAPHY):
             if sign in table:
                 return table[sign]
+        if sign in _SIGNS:
+            return f"${_SIGNS[sign]}$"
         # Latin letters with accents are known to pdflatex; what is not is named, never dropped.
         return sign if sign in "\n\t" or 0x20 <= ord(sign) < 0x17F else f"[U+{ord(sign):04X}]"
 

@@ -132,7 +132,7 @@ def test_a_hypothesis_is_said_once(key: str, said: str) -> None:
 
 def test_formulas_in_the_words_of_a_hypothesis_are_mathematics_and_no_blank_stands_before_a_comma() -> None:
     claim = rm.Statement("mine:x", "mu(X[1]) <= 1", given="bias == none")
-    assert r"($\sum_{h} b_{V} W_{O} + b_{O}$ = 0)" in stated(claim)[0]
+    assert r"$(\sum_{h} b_{V} W_{O} + b_{O} = 0)$" in stated(claim)[0]
     assert breakable(r"P\text{, stochastic}\text{, }n\ge 2") == r"$\displaystyle P$, stochastic, $\displaystyle n\ge 2$"
 
 
@@ -194,4 +194,4 @@ def test_a_style_keeps_the_capitals_of_a_title() -> None:
     """Outside of braces a style makes v of a matrix V."""
     title = re.search(r"title += \{(.*)\},$", citation("own:flow-second-value").text("bibtex"), flags=re.MULTILINE)
     assert title is not None
-    assert title[1].endswith("has it: {One limit of causal tokens under a symmetric V, by its first two eigenvalues}")
+    assert title[1].endswith("has it: {One limit of causal tokens under a symmetric $V$, by its first two eigenvalues}")

@@ -450,7 +450,7 @@ def test_a_paper_of_two_pages_from_fragments_alone(mine: rm.Certificate, tmp_pat
 @pytest.mark.parametrize("key", ["wu2024:3", "wu2024:3-whole"])
 def test_numbers_of_tokens_and_dimensions_are_letters_and_no_name_of_a_program(key: str) -> None:
     tex = citation(key).text("latex")
-    assert "sizes" not in tex.replace("n and d the two sizes, of tokens and dimensions", "")
+    assert "sizes" not in tex.replace("$n$ and $d$ the two sizes, of tokens and dimensions", "")
     assert r"(n,\allowbreak d)\in\mathbb{Z}^{2}" in tex
     assert {"wu2024:3": r"w > n - 1", "wu2024:3-whole": r"n\ge 2$ and $\displaystyle d\ge 2"}[key] in tex
 

@@ -211,4 +211,4 @@ def test_what_the_checker_alone_says_is_a_sentence_and_no_program_text(tmp_path:
         assert not re.search(r"`|<|nonsingular|textasciicircum|\brho\b|\\text\{a block", tex.replace("\\rho", ""))
     assert found.text("latex").count("exactly one equilibrium") == 1
     assert "within 2⁻⁴⁸ of the tokens" in found.text("markdown")
-    assert r"attracts every start X + R z, $| z| \le \rho$." in theorem(certificate)
+    assert r"attracts every start $X + R z$, $|z| \le \rho$." in theorem(certificate)
