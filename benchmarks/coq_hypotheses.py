@@ -2,7 +2,7 @@
 
 Coq prints the proof of every statement that holds. It is a function of the hypotheses, and the name of one that it
 does not use is `_`: with True in its place the same proof is accepted. So the hypothesis can go from the statement,
-or stays for a reason that UNUSED names. Refutations are left out: with a hypothesis less they refute the more.
+or stays for a reason that STAY names. Refutations are left out: with a hypothesis less they refute the more.
 """
 
 from __future__ import annotations

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from difflib import SequenceMatcher, get_close_matches
+from fractions import Fraction
 from html import escape
 
 
@@ -32,6 +34,27 @@ def quotient(log_ratio: float | None) -> str:
         return f"{math.exp(log_ratio):.4g}"
     power = log_ratio / math.log(10)
     return f"{10 ** (power % 1):.4g}e{math.floor(power):+d}"
+
+
+def rounded(number: float | Fraction, digits: int, *, up: bool) -> str:
+    """A number in so many digits, rounded to the side on which what is said of it stays true.
+
+    >>> rounded(Fraction(125, 128), 6, up=True), rounded(2.0**-48, 2, up=False), rounded(-0.25, 1, up=False)
+    ('0.976563', '3.5e-15', '-0.3')
+    """
+    exact = Fraction(number)
+    context = Context(prec=digits, rounding=ROUND_CEILING if up else ROUND_FLOOR)
+    return f"{float(context.divide(Decimal(exact.numerator), Decimal(exact.denominator))):.{digits}g}"
+
+
+def power_of_two(number: Fraction) -> str:
+    """A number as it is, short where it is a power of two.
+
+    >>> power_of_two(Fraction(1, 2**48)), power_of_two(Fraction(3, 4))
+    ('2^-48', '3/4')
+    """
+    power = number.denominator.bit_length() - 1
+    return f"2^-{power}" if power and number == Fraction(1, 2**power) else str(number)
 
 
 def log_of(ratio: float) -> float:

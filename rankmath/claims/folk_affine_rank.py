@@ -9,6 +9,7 @@ from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
 from rankmath.linalg.rationals import to_flint
 from rankmath.validation import Array
 from rankmath.verification.claim import ArrayInstance, Rng, exact_batch, refuted
+from rankmath.verification.papers import CIRRINCIONE
 
 
 def _centred(X: Array) -> Array:
@@ -83,8 +84,8 @@ folk_affine_rank = refuted(
     given="normed_by(X, s)",
     arrays={"X": "n d, n >= 2", "s": "n, > 0"},
     title="Affine rank of tokens under LayerNorm, as one may read it",
-    source="said of late, with a definition of affine rank that we have not seen; read with the dimension of the "
-    "affine hull and the LayerNorm of single tokens, without gain and bias",
+    source=f"{CIRRINCIONE}, its abstract, with a definition of affine rank that we have not seen; read with the "
+    "dimension of the affine hull and the LayerNorm of single tokens, without gain and bias",
     draws=(draw_lines,),
     exhibit={"X": LINE, "s": scales(np.asarray(LINE, dtype=object))},
     share=0.05,

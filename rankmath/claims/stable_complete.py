@@ -106,6 +106,7 @@ own_stable_complete = ours(
     exhibit=partial(exhibit_equilibrium, "own:stable-complete", tokens=3),
     share=0.015,
     cost=3,
+    notes="The Coq theorem has two tokens or more; of one token the claim says nothing.",
 )
 
 wu2024_conjecture = refuted(

@@ -167,7 +167,6 @@ wu2024_cor1 = proved(
     source=f"{WU}, Corollary 1; the constant is ours",
     draws=(partial(draw_sphere, orthant_tokens, full=False),),
     extremal=meeting_at_the_hub,
-    sharp=True,
     share=0.25,
     notes=f"φ is the least cosine of two tokens of the input. {_BOUNDED}",
 )
@@ -181,7 +180,6 @@ wu2024_cor1_step = proved(
     source=f"{WU}, the step behind Corollary 1: 1 − φ(t + r) ≤ (1 − ε^{{2r}})(1 − φ(t))",
     draws=(partial(draw_sphere, orthant_tokens, full=False),),
     extremal=meeting_at_the_hub,
-    sharp=True,
     share=0.25,
     notes="φ is the least cosine of two tokens, 1 − φ = Δ₂²/2; any layer may be the first.",
 )

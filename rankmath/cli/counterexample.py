@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.argument("what", metavar="KEY|layernorm", shell_complete=complete_keys)
 @click.option("--tokens", type=int, help="layernorm: number of tokens.")
 @click.option("--dim", type=int, help="layernorm: dimension of a token.")
-@click.option("--rank", type=int, help="layernorm: rank of the equilibrium.")
+@click.option("--rank", type=int, help="layernorm: rank of the equilibrium, from 2 on.")
 @click.option("--mask", help="layernorm: causal (default), complete, window:1, …")
 @click.option("--stable", is_flag=True, help="layernorm: an equilibrium that attracts, proved.")
 @click.option("--rotary", is_flag=True, help="layernorm: with rotary positions; it attracts, and dim is the rank.")
@@ -68,7 +68,7 @@ def counterexample(
             raise InvalidArgument(f"{name}: not given; layernorm needs --tokens, --dim and --rank")
         # One token cannot collapse, and numbers have only signs for directions.
         n, d = (as_count(name, size, least=2, most=LARGEST) for name, size in (("--tokens", tokens), ("--dim", dim)))
-        sizes = (n, d, rank)
+        sizes = (n, d, as_count("--rank", rank, least=2))  # rank 1 is the collapse
         for name in ("--norm", "--seed", "--plot") if rotary else ():
             if options[name] is not None:
                 raise InvalidArgument(f"{name}: {options[name]} given with --rotary, which does not take it")

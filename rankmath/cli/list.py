@@ -13,7 +13,7 @@ from rankmath.cli.app import as_json, complete_keys
 @click.argument("patterns", nargs=-1, metavar="[KEY|PATTERN]...", shell_complete=complete_keys)
 @as_json
 def list_(patterns: tuple[str, ...], as_json: bool) -> None:
-    """The statements, with source and status; with a pattern those whose key fits it.
+    """The statements, with status, proof and Coq theorem (--json: the source too); with a pattern those whose key fits.
 
     Example: rankmath list 'own:*' 'wu2024:*'
     """

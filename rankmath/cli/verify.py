@@ -93,8 +93,9 @@ def verify(
     near-extremal ones, where the statement names some, and those that a search finds.
 
     With --claim, or a file of claims (.toml, .txt), a claim of your own is examined: REFUTED with the smallest
-    counterexample found and its certificate, PROVED with a derivation from lemmas, or HELD, and how tightly; the
-    exit code is 0 whatever the answer.
+    counterexample found and its certificate, PROVED with a derivation from lemmas, or HELD, and how tightly;
+    UNDECIDED where no instance is decided, CONTRADICTORY where the hypotheses are, and of `exists` a network or
+    NONE FOUND. The exit code is 0 whatever the answer.
 
     Example: rankmath verify own:diameter 'dong2021v1:*' --instances 1000
 

@@ -10,7 +10,7 @@ SWITCHES: dict[str, dict[str, str]] = {
         "causal": "the causal mask",
         "complete": "the complete mask",
         "any": "any mask",
-        "padding": "no mask but key padding",
+        "padding": "no mask, or all tokens see the same ones (key padding)",
     },
     "layernorm": {
         "none": "no LayerNorm",

@@ -32,6 +32,7 @@ from rankmath.equilibria.proofs import (
     prove_minor,
 )
 from rankmath.linalg.masks import Mask, MaskLike, as_mask
+from rankmath.printing import power_of_two, rounded
 from rankmath.validation import ArrayLike, InvalidArgument, as_array, as_choice, as_count, as_real
 
 #: What a certificate of an equilibrium can be about, and its kind.
@@ -219,7 +220,7 @@ def certify_design(design: Design) -> EquilibriumProof:
             Claim("stability", True, str(proof)),
         ]
         if proof.spectrum is not None:
-            within = f"every eigenvalue is within {float(proof.spectrum.within):.0e} of those of the limit"
+            within = f"every eigenvalue is within {rounded(proof.spectrum.within, 1, up=True)} of those of the limit"
             claims.append(Claim("spectrum", True, within))
     given = (design.W_V, design.W_QK, design.mask, 1, "sphere")
     return EquilibriumProof(*given, tuple(claims), contraction=proof, centre=design.X)
@@ -296,7 +297,7 @@ def certify_equilibrium(
         return found if found.proved else _of_unit_vectors(problem, rank) or found
     escape, reason = _attempt(prove_escape, problem, existence)
     if escape is not None:
-        reason = f"the spectral radius of the Jacobian is more than {float(escape.growth):.6g}"
+        reason = f"the spectral radius of the Jacobian is more than {rounded(escape.growth, 6, up=False)}"
     return replace(proof, claims=(*claims, Claim("instability", escape is not None, reason)), escape=escape)
 
 
@@ -383,8 +384,9 @@ def _agreed(proof: EquilibriumProof, attraction: Attraction) -> EquilibriumProof
 def _attraction_words(attraction: Attraction, rank: int | None) -> str:
     spared = ", so none collapses" if rank is not None and rank > 1 else ""
     return (
-        f"every start within {attraction.ball:.3g} of the centre (Frobenius norm) converges to it{spared}; "
-        f"the distance shrinks by {float(attraction.rate):.6g} a layer in a fixed norm"
+        f"every start within {rounded(attraction.ball, 3, up=False)} of the centre (Frobenius norm) converges to it"
+        f"{spared}; "
+        f"the distance shrinks by {rounded(attraction.rate, 6, up=True)} a layer in a fixed norm"
     )
 
 
@@ -415,7 +417,7 @@ def _existence_and_rank(problem: Problem, rank: int | None) -> tuple[Existence |
 def _existence_claim(problem: Problem, existence: Existence) -> Claim:
     alike = " with these clusters and zeros" if existence.is_reduced else ""
     what = "equilibrium" if problem.order is None else "X with F(X) = X[order]"
-    near = f"within {float(existence.radius):.1e} (largest entry) of the centre"
+    near = f"within {power_of_two(existence.radius)} (largest entry) of the centre"
     return Claim("existence", True, f"exactly one {what}{alike} {near}")
 
 

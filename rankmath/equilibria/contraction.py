@@ -19,6 +19,7 @@ from rankmath.equilibria.balls import BallMap, exact_matrix, row_of, submatrix
 from rankmath.equilibria.designs import Design
 from rankmath.equilibria.map import Floats
 from rankmath.equilibria.proofs import preserved_support
+from rankmath.printing import rounded
 
 # Bits kept of a weight, beyond its power of two.
 _WEIGHT_BITS = 8
@@ -77,7 +78,7 @@ class Contraction:
         reach = math.floor(10 * log10(self.radius)) / 10  # of 10, rounded so that what is said is true
         return (
             f"every start within 10^{reach:.1f} (largest entry) of the centre converges to it; "
-            f"the distance shrinks by {float(self.rate):.6g} a layer in a weighted maximum norm"
+            f"the distance shrinks by {rounded(self.rate, 6, up=True)} a layer in a weighted maximum norm"
         )
 
 

@@ -23,7 +23,7 @@ from rankmath.certificates.issue import NotIssued, issue
 from rankmath.equilibria.flow import kind_of, tangents
 from rankmath.equilibria.proofs import closes
 from rankmath.linalg.norms import symmetric_extremes
-from rankmath.printing import Sheet, Shows
+from rankmath.printing import Sheet, Shows, power_of_two, rounded
 from rankmath.validation import Array, ArrayLike, Floats, NumpyArray, as_count, as_real
 
 if TYPE_CHECKING:
@@ -106,9 +106,12 @@ class FlowProof(Shows):
         return issue(Certificate(statement, kind, data, hints))
 
     def sheet(self) -> Sheet:
-        real = ", ".join(f"[{low:.6g}, {high:.6g}]" for low, high in self.bounds())
+        real = ", ".join(f"[{rounded(low, 6, up=False)}, {rounded(high, 6, up=True)}]" for low, high in self.bounds())
         where = "; ".join("(" + ", ".join(f"{x:.6g}" for x in row) + ")" for row in self.tokens)
-        facts = (("tokens", f"{where}, within {float(self.radius):.1e}"), ("real parts of its eigenvalues", real))
+        facts = (
+            ("tokens", f"{where}, to six digits; proved within {power_of_two(self.radius)} of the stored ones"),
+            ("real parts of its eigenvalues", real),
+        )
         return Sheet(f"A {self.kind} of the flow, proved", facts)
 
 

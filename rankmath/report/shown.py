@@ -76,7 +76,7 @@ def _declared(array: tuple[str, str]) -> tuple[str, str]:
     """An array and what is assumed of it; an upper limit on a size is the library's, not the claim's."""
     name, declared = array
     axes, *conditions = (part.strip() for part in declared.partition(" = ")[0].split(","))
-    shape = " × ".join(axes.split()).replace("mask × ", "a mask of tokens: ") or "a number"
+    shape = re.sub("^mask × (.*)", r"a mask of \1 tokens: \1 × \1, of 0 and 1", " × ".join(axes.split())) or "a number"
     shape += ", in words λ" if name == "skip" else ""
     shown = (part for part in conditions if not re.match(r"[a-z]? ?<= |double", part))
     # A vector has no rows.

@@ -22,6 +22,7 @@ JOSEPH = "Joseph, Sieber, Zeilinger and Amo Alonso 2024 (arXiv 2410.10609)"
 KARAGODIN = "Karagodin, Polyanskiy and Rigollet 2024 (arXiv 2411.04990)"
 YUDIN = "Yudin, Gaponov, Kudriashov and Rakhuba 2025 (arXiv 2507.07814)"
 KARAGODIN_NORMS = "Karagodin and others 2025, Normalization in attention dynamics (arXiv 2510.22026)"
+CIRRINCIONE = "Cirrincione 2026 (arXiv 2604.23681)"
 ALCALDE = "Alcalde and others 2025, Attention's forward pass and Frank-Wolfe (arXiv 2508.09628)"
 ALMAN = "Alman and Song 2025 (arXiv 2505.16284)"
 RIGOLLET = "Rigollet 2025, The mean-field dynamics of transformers (arXiv 2512.01868)"
@@ -47,6 +48,7 @@ FIELD = {
     "karagodin2025": KARAGODIN_NORMS,
     "alcalde2025": ALCALDE,
     "alman2025": ALMAN,
+    "cirrincione2026": CIRRINCIONE,
     "rigollet2025": RIGOLLET,
     "polyanskiy2025": POLYANSKIY,
     "koubbi2026": KOUBBI,

@@ -132,3 +132,23 @@ def test_claims_of_ones_own_about_equilibria() -> None:
         assert rm.verify(given, *sink, arithmetic="balls").outcome == outcome
     elsewhere = (*sink[:3], [[0.6, 0.8], [0, 1]])
     assert rm.verify(none, *elsewhere, arithmetic="balls").outcome == Outcome.UNDECIDED
+
+
+@pytest.mark.parametrize("beta", [-0.66, -0.4])
+def test_random_tokens_on_the_circle_meet_in_floats_above_minus_two_thirds(beta: float) -> None:
+    """No proof: 20 starts of 4 and of 7 tokens, with random weights, by Runge and Kutta's steps."""
+    rng = np.random.default_rng(0)
+    for n in (4, 7):
+        angles, weights = rng.uniform(0, 2 * math.pi, (20, n)), rng.uniform(0.2, 1, (20, 1, n))
+
+        def speed(at: np.ndarray, weights: np.ndarray = weights) -> np.ndarray:
+            gaps = at[:, None, :] - at[:, :, None]
+            pulled: np.ndarray = (weights * np.exp(beta * np.cos(gaps)) * np.sin(gaps)).sum(axis=-1)
+            return pulled
+
+        for _ in range(3000):
+            k1 = speed(angles)
+            k2 = speed(angles + 0.05 * k1)
+            k3 = speed(angles + 0.05 * k2)
+            angles = angles + 0.1 / 6 * (k1 + 2 * k2 + 2 * k3 + speed(angles + 0.1 * k3))
+        assert np.abs(np.exp(1j * angles).mean(axis=1)).min() > 1 - 1e-6

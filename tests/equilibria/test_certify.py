@@ -23,6 +23,7 @@ from rankmath.equilibria.map import jacobian, layer
 from rankmath.equilibria.proofs import growing_forms, preserved_support
 from rankmath.equilibria.search import cluster_weights
 from rankmath.equilibria.wu2024 import two_token_example
+from rankmath.printing import power_of_two
 
 NORMS = ["sphere", "standard"]
 
@@ -480,7 +481,7 @@ def test_where_the_checker_does_not_follow_the_equilibrium_is_enclosed_more_clos
     assert closer.existence is not None
     assert closer.existence.bits > first.existence.bits
     assert closer.existence.radius < first.existence.radius
-    assert f"within {float(closer.existence.radius):.1e}" in str(closer.claims[0])
+    assert f"within {power_of_two(closer.existence.radius)} " in str(closer.claims[0])
     assert closer.certificate("own:stable-complete").check().accepted
 
 

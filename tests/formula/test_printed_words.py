@@ -92,7 +92,7 @@ CONVENTIONS: dict[str, Callable[[Written], bool]] = {
     "the complete mask": lambda w: w.seen_as(lambda i, j: True),
     "the causal mask": lambda w: w.seen_as(lambda i, j: j <= i),
     "any mask": lambda w: True,
-    "no mask but key padding": only_padding,
+    "no mask, or all tokens see the same ones (key padding)": only_padding,
     "no LayerNorm": lambda w: w.norm is None,
     "sphere LayerNorm (every token is divided by its norm, the input's too)": lambda w: w.norm == "sphere",
     "column LayerNorm": lambda w: w.norm == "column",
