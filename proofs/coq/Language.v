@@ -212,7 +212,7 @@ Definition distance_jacobian_norm {n d} (Z : matrix n d) : R :=
     shares ((fun k => - dot d (vsub (Z i) (Z k)) (vsub (Z i) (Z k))) : vector n) j * Z j a) in
   sup_of (fun x => exists H : mat, frob n d H <= 1 /\
     x = frob n d (fun i a => Derive (fun t => f (fun p q => Z p q + t * H p q) i a) 0)).
-(** inverse_phi: Lambert's W(x/e): the y ≥ 0 with y e^{y+1} = x *)
+(** inverse_phi: Lambert's function at x/e, x a number: the y ≥ 0 with y e^{y+1} = x *)
 Definition inverse_phi (x : R) : R := sup_of (fun y => 0 <= y /\ y * exp (y + 1) <= x).
 (** dependent: the rows are linearly dependent, as they are where d < n *)
 Definition dependent {n d} (X : matrix n d) : Prop := exists v : vec, (exists i, (i < n)%nat /\ v i <> 0) /\
@@ -1096,7 +1096,7 @@ Definition collapsing_neighbours {n d} (X : matrix n d) : Prop := forall eta, 0 
   forall (W_QK W_V : matrix d d) (allowed : matrix n n), is_mask allowed -> orthogonal_rest X W_V allowed ->
   is_lim_seq (fun t => Definitions.mu n d (Nat.iter t (sphere_map n d W_QK W_V allowed) Y)) 0.
 (** stable_pair: W_V = cI_{d−2} ⊕ [[a, w], [0, 1]] with the causal mask and W_QK = 0 has the equilibrium of two tokens
-    X_0 = e_{d−1}, X_1 = pe_{d−2} + qe_{d−1} of rank two (counted from 0), where w²(1 − q²) = (1 + (1 − a)q)², q < a − 1
+    X_0 = e_{d−1}, X_1 = pe_{d−2} + qe_{d−1}, counted from 0, of rank two, where w²(1 − q²) = (1 + (1 − a)q)², q < a − 1
     and p = −(1 + (1 − a)q)/w; the eigenvalues of its Jacobian on the tangent spaces are a, (1 + q)/a and, for d > 2, c,
     c/a, all below 1; a, w, c are the parameters, d the dimension; by exact algebra;
       here: of the whole Jacobian these and

@@ -10,7 +10,7 @@ from rankmath.verification.papers import KIM
 defined(
     "inverse_phi(x: number)",
     "lambert(x/exp(1))",
-    "Lambert's W(x/e): the y ≥ 0 with y e^{y+1} = x",
+    "Lambert's function at x/e, x a number: the y ≥ 0 with y e^{y+1} = x",
     example="inverse_phi(1) <= 1",
 )
 

@@ -20,7 +20,7 @@ from rankmath.verification.claim import ArrayInstance, Rng, exact_batch, ours
 )
 def stable_pair(run: ArrayRun, parameters: str, dim: str) -> Truth:
     """W_V = cI_{d−2} ⊕ [[a, w], [0, 1]] with the causal mask and W_QK = 0 has the equilibrium of two tokens
-    X_0 = e_{d−1}, X_1 = pe_{d−2} + qe_{d−1} of rank two (counted from 0), where w²(1 − q²) = (1 + (1 − a)q)², q <
+    X_0 = e_{d−1}, X_1 = pe_{d−2} + qe_{d−1}, counted from 0, of rank two, where w²(1 − q²) = (1 + (1 − a)q)², q <
     a − 1 and p = −(1 + (1 − a)q)/w; the eigenvalues of its Jacobian on the tangent spaces are a, (1 + q)/a and,
     for d > 2, c, c/a, all below 1; a, w, c are the parameters, d the dimension; by exact algebra"""
     import sympy as sp
