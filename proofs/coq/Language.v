@@ -559,7 +559,7 @@ Definition cosine {n d} (Y : matrix n d) : R := least n (fun i => least n (fun j
 (* ---------- the first layer as a map ---------- *)
 (** longest: largest ℓ₂ norm of a token *)
 Definition longest {n d} (Y : matrix n d) : R := rowmax n (l2 d) Y.
-(** jacobian_norm: spectral norm of the derivative of the first layer in its input *)
+(** jacobian_norm: spectral norm of the derivative of the first layer, attention alone, in its input *)
 Definition jacobian_norm (N : network) : R := sup_of (fun x => exists H : mat, frob (tokens N) (dim N) H <= 1 /\
   x = frob (tokens N) (dim N) (fun i b => Derive (fun t => sent N 0 (fun p q => X N 0 p q + t * H p q) i b) 0)).
 (** top_shares: p_1(1 − p_1 + p_2) of the two largest entries p_1 ≥ p_2 of a row of the attention,
@@ -885,7 +885,7 @@ Definition drive {d} (lam : vector d) (c : R) (u : vector d) (m : R) : vector d 
   m * exp (c * (lam 0%nat * u 0%nat)) * (lam a * eye 0%nat a) + exp (c * sum d (fun b => lam b * u b ^ 2)) * (lam a * u a).
 Definition across_drive {d} (lam : vector d) (c : R) (u : vector d) (m : R) : vector d :=
   let g := drive lam c u m in fun a => g a - dot d g u * u a.
-(** rise: df/dt, f = (m e^(cλ_0 x_0) + e^(c⟨x, Vx⟩)/2)/c, or its limit for c = 0, along the path of a unit token x that
+(** rise: df/dt, its limit for c = 0, f = (m e^(cλ_0 x_0) + e^(c⟨x, Vx⟩)/2)/c, along the path of a unit token x that
     sees itself and m tokens at e_0 under V = diag(λ), with the logits c xᵀVy; x is divided by its length *)
 Definition rise {d} (lam : vector d) (c : R) (x : vector d) (m : R) : R :=
   let u := unit_of x in dot d (drive lam c u m) (across_drive lam c u m) / drive_sum lam c u m.
@@ -1023,8 +1023,8 @@ Definition equiangular_gradient (gamma rho beta : R) (m d : nat) : Prop :=
 Definition last_share (N : network) (k : nat) : R := P N 0 0 (tokens N - 1)%nat k.
 (** is_last: 1 where this is the number of the last token, n − 1 counted from 0, else 0 *)
 Definition is_last (N : network) (k : nat) : R := eye k (tokens N - 1)%nat.
-(** influence: spectral norm of the derivative of the last token, number n − 1 counted from 0, after the first layer
-    in the token of this number of the input *)
+(** influence: spectral norm of the derivative of the last token, number n − 1 counted from 0, after the first layer,
+    attention alone, in the token of this number of the input *)
 Definition influence (N : network) (k : nat) : R := sup_of (fun x => exists v : vec, l2 (dim N) v <= 1 /\
   x = l2 (dim N) (fun b => Derive (fun t => laid N (sent N 0 (fun p q => X N 0 p q + t * (eye k p * v q)))
     (tokens N - 1)%nat b) 0)).
@@ -1034,12 +1034,14 @@ Definition with_last_repeated (N : network) : network := {| tokens := S (tokens 
   key_bias := key_bias N; bias := bias N; edges := causal;
   input := fun i => input N (Nat.min i (tokens N - 1)) |}.
 (** repeat_gap: ℓ₂ distance of the last token, number n − 1 counted from 0, and of token n, if the last token of the
-    input is repeated behind it *)
+    input is repeated behind it, under a causal mask, of attention alone *)
 Definition repeat_gap (N : network) (l : nat) : R :=
   l2 (dim N) (vsub (X N l (tokens N - 1)%nat) (X (with_last_repeated N) l (tokens N))).
-(** repeat_share: what the repeated last token, number n counted from 0, attends to itself *)
+(** repeat_share: what the repeated last token, number n counted from 0, attends to itself, under a causal mask, of
+    attention alone *)
 Definition repeat_share (N : network) (l h : nat) : R := P (with_last_repeated N) l h (tokens N) (tokens N).
-(** repeat_reach: largest ℓ₂ distance of the repeated last token, number n counted from 0, from another token *)
+(** repeat_reach: largest ℓ₂ distance of the repeated last token, number n counted from 0, from another token, under a
+    causal mask, of attention alone *)
 Definition repeat_reach (N : network) (l : nat) : R := let Y := X (with_last_repeated N) l in
   largest (tokens N) (fun i => l2 (dim N) (vsub (Y (tokens N)) (Y i))).
 (** mu_before: Frobenius norm about their mean of the tokens Y^l that layer l makes before its LayerNorm; with
