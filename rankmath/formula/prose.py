@@ -50,6 +50,8 @@ def formulas(text: str) -> str:
     one head, $W_{V} = I$, no bias
     >>> print(formulas("least √(‖x‖₂²/d + ε) of a token, least √(of them)"))
     least $\\sqrt{\\| x \\|_{2}^{2} /d + \\varepsilon}$ of a token, least $\\surd$(of them)
+    >>> print(formulas("QᵀK a multiple of V, ‖uWvᵀ‖, dx_i, log₂ n, for βH"))
+    $Q^{\\mathsf T} K$ a multiple of V, $\\| uWv^{\\mathsf T} \\|$, $dx_{i}$, log$_{2}$ n, for $\\beta H$
     """
     written, end = [], 0
     for match in _FORMULA.finditer(text):
@@ -86,9 +88,11 @@ def _inside(text: str) -> str:
 
 # Between two formulas: numbers, letters, signs. Before one: what touches it, or a sign's left side. Then its right.
 _BETWEEN = re.compile(r" ?(?:(?:\d+|[A-Zb-z](?![A-Za-z])|[()/+=]) ?)*")
-_BEFORE = re.compile(r"(?<![\w\\])(?:[A-Zb-z] = |\d+|[A-Za-z]|[A-Z]{2})\(?$")
+_BEFORE = re.compile(r"(?<![\w\\])(?:[A-Zb-z] = |\d+|(?!ln|tr)[A-Za-z]{1,2})\(?$")
 _LEFT = re.compile(r"(?<![\w\\])(?:\d+|[A-Zb-z]) ?$")
 _AFTER = re.compile(r" ?\(?(?:\d+(?:/\d+)?[a-z]?|[A-Zb-z])\)?(?=[\s,;:)]|\.?$|\.\s)")
+# A product of letters that touches a formula: the x of ⟨x, the K of QᵀK.
+_PRODUCT = re.compile(r"(?!th)[A-Za-z]{1,3}(?![A-Za-z])")
 _RELATION = r"\\(?:le|ge|ne|approx|to|cdot|times|in)(?![a-z])|[-<>]"
 _OPENS, _CLOSES = re.compile(_RELATION), re.compile(rf"(?:{_RELATION})$")
 _TWICE = re.compile(r"([_^])\{[^{}]*\}\1")
@@ -102,11 +106,17 @@ def _joined(latex: str) -> str:
     while pieces:
         math, after = pieces.pop(0)
         # A second index in one place stays apart: TeX refuses it.
-        while pieces and _BETWEEN.fullmatch(after) and not _TWICE.search(math + after + pieces[0][0]):
+        while (
+            pieces
+            and (_BETWEEN.fullmatch(after) or _PRODUCT.fullmatch(after))
+            and not _TWICE.search(math + after + pieces[0][0])
+        ):
             more, following = pieces.pop(0)
             math, after = re.sub(r" (?=[_^|)])", "", f"{math} {after.strip()} {more}".replace("  ", " ")), following
         if glued := (_LEFT if _OPENS.match(math) else _BEFORE).search(written[-1]):
             written[-1], math = written[-1][: glued.start()], glued[0] + math
+        if product := _PRODUCT.match(after):
+            math, after = f"{math} {product[0]}", after[product.end() :]
         if _CLOSES.search(math) and (right := _AFTER.match(after)):
             math, after = f"{math} {right[0].strip()}", after[right.end() :]
         written += [f"${math}$", after]
