@@ -207,6 +207,8 @@ _ENVIRONMENTS = ("lemma", "proposition", "corollary", "definition", "example", "
 STYLE = "\n".join(
     (
         r"\ProvidesPackage{rankmath}[2026/11/18 what a fragment of rankmath's appendix needs]",
+        r"\@ifclassloaded{beamer}{\PackageError{rankmath}{An appendix has sections and tables over pages:",
+        r"put statements on slides, by rankmath cite}{}}{}",
         r"\RequirePackage{amsmath,amssymb,amsthm,array,booktabs,longtable,graphicx,hyperref}",
         # At the document's beginning: the author may declare environments behind this package.
         r"\AtBeginDocument{\theoremstyle{plain}",

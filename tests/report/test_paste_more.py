@@ -109,6 +109,27 @@ def test_a_fragment_compiles_in_a_paper_of_two_columns(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.needs("pdflatex")
+def test_slides_take_a_citation_and_refuse_an_appendix(tmp_path: Path) -> None:
+    if subprocess.run(["kpsewhich", "beamer.cls"], capture_output=True, check=False).returncode:
+        pytest.skip("beamer is not installed")
+    _said("appendix", "own:tv", "--fragment", "--output", tmp_path)
+    (tmp_path / "cited.tex").write_text(_said("cite", "own:diameter"))
+    for name, used, text in (("talk", "amsmath,amssymb,amsthm", "cited"), ("whole", "rankmath", "appendix")):
+        frame = rf"\begin{{frame}}[allowframebreaks]{{A}}\input{{{text}}}\end{{frame}}"
+        head = rf"\documentclass{{beamer}}\usepackage{{{used}}}\begin{{document}}"
+        (tmp_path / f"{name}.tex").write_text(f"{head}{frame}\\end{{document}}")
+    codes = [
+        subprocess.run(
+            ["pdflatex", "-halt-on-error", "-interaction=batchmode", name], cwd=tmp_path, check=False, timeout=120
+        ).returncode
+        for name in ("talk", "whole")
+    ]
+    assert codes == [0, 1]
+    assert "Overfull \\vbox" not in (tmp_path / "talk.log").read_text(encoding="latin-1")
+    assert "Package rankmath Error: An appendix has sections" in (tmp_path / "whole.log").read_text(encoding="latin-1")
+
+
 def test_a_long_trace_says_before_it_starts_how_long_it_takes(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
