@@ -110,6 +110,18 @@ def test_a_fragment_compiles_in_a_paper_of_two_columns(tmp_path: Path) -> None:
 
 
 @pytest.mark.needs("pdflatex")
+def test_a_fragment_compiles_under_a_class_with_a_proof_of_its_own(tmp_path: Path) -> None:
+    _said("appendix", "own:gamma-free", "--fragment", "--output", tmp_path)
+    # As llncs has it: theorems and a proof, and no amsthm, whose proof would be a second one.
+    own = r"\newtheorem{theorem}{Theorem}\newenvironment{proof}[1][Proof]{#1. }{}\usepackage{rankmath}"
+    text = r"\begin{document}A text.\input{appendix}\end{document}"
+    (tmp_path / "paper.tex").write_text(rf"\documentclass{{article}}{own}{text}")
+    command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "paper"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, timeout=240)
+    assert done.returncode == 0, done.stdout[-1500:].decode("latin1")
+
+
+@pytest.mark.needs("pdflatex")
 def test_slides_take_a_citation_and_refuse_an_appendix(tmp_path: Path) -> None:
     if subprocess.run(["kpsewhich", "beamer.cls"], capture_output=True, check=False).returncode:
         pytest.skip("beamer is not installed")
