@@ -121,6 +121,15 @@ def test_a_fragment_compiles_under_a_class_with_a_proof_of_its_own(tmp_path: Pat
     assert done.returncode == 0, done.stdout[-1500:].decode("latin1")
 
 
+def test_an_appendix_takes_the_patterns_that_a_citation_takes(tmp_path: Path) -> None:
+    _said("appendix", "own:flow-step*", "own:flow-step", "--output", tmp_path)
+    claims = (tmp_path / "appendix.tex").read_text().partition(r"\section{The claims}")[2].partition(r"\section{")[0]
+    listed = re.findall(r"\\item\[\\texttt\{([^}]*)\}", claims.replace(r"\allowbreak ", ""))
+    assert listed == ["own:flow-step", "own:flow-step-odd", "own:flow-step-usa"]
+    assert _said("cite", "own:flow-step*").count("\\begin{quote}") == 3
+    assert "key: 'own:zz*' given; no statement fits it" in _said("appendix", "own:zz*", code=2)
+
+
 @pytest.mark.needs("pdflatex")
 def test_slides_take_a_citation_and_refuse_an_appendix(tmp_path: Path) -> None:
     if subprocess.run(["kpsewhich", "beamer.cls"], capture_output=True, check=False).returncode:
