@@ -87,7 +87,8 @@ def sentence(result: Result, certificates: Sequence[Certificate] = ()) -> str:
     """What a run showed of a statement, and no more: sampling never proves a "for all"."""
     parts = [_outcome(result, certificates)]
     if result.ratios and result.tightest > 0:
-        parts.append(rf"The largest quotient of its two sides was {measured(result.tightest)}.")
+        there = " where it held" if result.outcome == "REFUTED" else ""
+        parts.append(rf"The largest quotient of its two sides{there} was {measured(result.tightest)}.")
     if result.not_applicable:
         parts.append(f"A hypothesis failed in {grouped(result.not_applicable)} more, which count for nothing.")
     if result.undecided:
@@ -104,7 +105,7 @@ def _outcome(result: Result, certificates: Sequence[Certificate]) -> str:
         known = {certificate.id: certificate for certificate in certificates}
         ids = [linked(known[name]) if name in known else identifier(name) for name in result.certificates]
         shown = f" by {', '.join(ids)}" if ids else ""
-        return f"Refuted{shown}; it held on {held} drawn." if result.holds else f"Refuted{shown}."
+        return f"Refuted{shown}; it held on {held}." if result.holds else f"Refuted{shown}."
     if result.outcome == "UNDECIDED":
         return "No instance decided it."
     if result.certified == result.instances:

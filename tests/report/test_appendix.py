@@ -134,6 +134,10 @@ def test_a_sentence_says_no_more_than_was_seen(report: Report) -> None:
     assert "proved" not in sentence(tv)
     plain = sentence(refuted).replace(r"\allowbreak ", "")
     assert all(name in plain for name in refuted.certificates)
+    # Instances are drawn, near-extremal or searched: the count is that of all.
+    assert f"it held on {refuted.holds} of {refuted.instances} instances." in plain
+    assert ("two sides where it held was" in plain) == bool(refuted.ratios and refuted.tightest > 0)
+    assert "two sides was" in sentence(tv)
     surprising = replace(tv, outcome="REFUTED", as_registered=False, certificates=())
     assert r"\textbf{This differs from what is registered (proved).}" in sentence(surprising)
     assert "No instance decided it" in sentence(replace(tv, outcome="UNDECIDED", holds=0))
