@@ -87,11 +87,17 @@ def statement(key: str) -> Statement:
     Traceback (most recent call last):
     ...
     rankmath.InvalidArgument: key: 'own:hemishpere' given; did you mean 'own:hemisphere'?
+    >>> statement("own:t*")
+    Traceback (most recent call last):
+    ...
+    rankmath.InvalidArgument: key: 'own:t*' given; one key is needed: `rankmath list 'own:t*'` names the 3 that fit
     """
     known = statements()
     key = current(key) if isinstance(key, str) else key
     if not isinstance(key, str) or key not in known:
         hint = did_you_mean(str(key), known) or "; `rankmath list` shows all statements"
+        if fitting := [name for name in known if fnmatchcase(name, str(key))]:
+            hint = f"; one key is needed: `rankmath list {key!r}` names the {len(fitting)} that fit"
         raise InvalidArgument(f"key: {key!r} given{hint}")
     return known[key]
 

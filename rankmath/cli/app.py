@@ -13,8 +13,9 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import click
@@ -140,6 +141,17 @@ def _terminate_like_ctrl_c() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def spelled_out(names: Iterable[str]) -> list[str]:
+    """The names, each once, in the place of a pattern the keys that fit it, unless a file has that name."""
+    from rankmath.claims import statements_like
+
+    def keys(name: str) -> list[str]:
+        pattern = any(sign in name for sign in "*?[") and not Path(name).exists()
+        return [entry.key for entry in statements_like(name)] if pattern else [name]
+
+    return list(dict.fromkeys(key for name in names for key in keys(name)))
 
 
 def complete_keys(ctx: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:

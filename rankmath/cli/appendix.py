@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
-from rankmath.cli.app import as_json, complete_keys
+from rankmath.cli.app import as_json, complete_keys, spelled_out
 
 
 @click.command()
-@click.argument("what", nargs=-1, metavar="[KEY|CERTIFICATE]...", shell_complete=complete_keys)
+@click.argument("what", nargs=-1, metavar="[KEY|PATTERN|CERTIFICATE]...", shell_complete=complete_keys)
 @click.option("--output", type=click.Path(file_okay=False), default=".", help="Folder to write to.")
 @click.option(
     "--report",
@@ -39,9 +39,10 @@ def appendix(
 ) -> None:
     """The LaTeX appendix: statements, proofs, refutations, certificates.
 
-    The KEYs named, with their proofs, and the CERTIFICATEs named, each as a theorem. With --report what was
-    measured, and without a KEY the statements that the run refuted (all of the run, if it was one of named
-    statements). Writes appendix.tex and references.bib; pdflatex, bibtex, pdflatex, pdflatex makes the PDF.
+    The KEYs named and those that fit a PATTERN, with their proofs, and the CERTIFICATEs named, each as a theorem.
+    With --report what was measured, and without a KEY the statements that the run refuted (all of the run, if it was
+    one of named statements). Writes appendix.tex and references.bib; pdflatex, bibtex, pdflatex, pdflatex makes the
+    PDF.
 
     Example: rankmath appendix --output paper --report rankmath-report/report.json
 
@@ -60,7 +61,7 @@ def appendix(
     report = None if report_path is None else Report.load(report_path)
     plots = None if report_path is None else Path(report_path).parent / "figures"
     keys, certificates = [], []
-    for name in map(current, what):
+    for name in map(current, spelled_out(what)):
         if name in statements():
             keys.append(name)
         elif Path(name).is_file():

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import click
 
-from rankmath.cli.app import complete_keys
+from rankmath.cli.app import complete_keys, spelled_out
 
 
 @click.command()
@@ -31,19 +30,13 @@ def cite(what: tuple[str, ...], format_: str, sources: str | None, as_json: bool
 
     Example: rankmath cite own:diameter wu2024:1 --format bibtex --sources references.bib
     """
-    from rankmath.claims import statements_like
     from rankmath.report.cite import FORMATS, citation, software, software_entry
     from rankmath.report.sources import added, entries
     from rankmath.validation import as_choice
 
     as_choice("--format", format_, FORMATS)
-    # A pattern stands for the statements whose keys fit it, unless a file has that name.
-    listed = [
-        key
-        for name in what
-        for key in ([entry.key for entry in statements_like(name)] if _is_pattern(name) else [name])
-    ]
-    found = [citation(name) for name in dict.fromkeys(listed) if name != "rankmath"]
+    listed = spelled_out(what)
+    found = [citation(name) for name in listed if name != "rankmath"]
     if sources:
         wanted = {key: entry for one in found for key, entry in (one.sources | entries(one.text("bibtex"))).items()}
         added(sources, wanted | {"rankmath": software_entry()})
@@ -56,7 +49,3 @@ def cite(what: tuple[str, ...], format_: str, sources: str | None, as_json: bool
         click.echo(f"entries: {sources}")
     else:
         click.echo("\n\n".join([*(one.text(format_) for one in found), *itself]))
-
-
-def _is_pattern(name: str) -> bool:
-    return any(sign in name for sign in "*?[") and not Path(name).exists()

@@ -19,10 +19,10 @@ from rankmath.claims.dong2021_many_tokens import Kinds
 from rankmath.decide.campaigns.in_memory import Result
 from rankmath.files import folder as make_folder
 from rankmath.files import proofs_folder, write
-from rankmath.formula.prose import escape
+from rankmath.formula.prose import escape, formulas
 from rankmath.report.cite import software_entry
 from rankmath.report.figures import FIGURES
-from rankmath.report.fragments import LOOSE, STYLE, stated, written_out
+from rankmath.report.fragments import LOOSE, STYLE, in_words, notation, stated, written_out
 from rankmath.report.latex import FIT, at_least, code, exact, grouped, identifier, measured
 from rankmath.report.results import Report
 from rankmath.report.sources import (
@@ -30,10 +30,11 @@ from rankmath.report.sources import (
     cited_by,
     committed_certificates,
     entries,
-    label_of,
+    place_of,
     preamble,
     proof_texts,
     publication,
+    stated_by,
 )
 from rankmath.report.theorems import FAMILIES, findings, theorem
 from rankmath.validation import InvalidArgument, Number
@@ -86,7 +87,8 @@ def sentence(result: Result, certificates: Sequence[Certificate] = ()) -> str:
     """What a run showed of a statement, and no more: sampling never proves a "for all"."""
     parts = [_outcome(result, certificates)]
     if result.ratios and result.tightest > 0:
-        parts.append(rf"The largest quotient of its two sides was {measured(result.tightest)}.")
+        there = " where it held" if result.outcome == "REFUTED" else ""
+        parts.append(rf"The largest quotient of its two sides{there} was {measured(result.tightest)}.")
     if result.not_applicable:
         parts.append(f"A hypothesis failed in {grouped(result.not_applicable)} more, which count for nothing.")
     if result.undecided:
@@ -103,7 +105,7 @@ def _outcome(result: Result, certificates: Sequence[Certificate]) -> str:
         known = {certificate.id: certificate for certificate in certificates}
         ids = [linked(known[name]) if name in known else identifier(name) for name in result.certificates]
         shown = f" by {', '.join(ids)}" if ids else ""
-        return f"Refuted{shown}; it held on {held} drawn." if result.holds else f"Refuted{shown}."
+        return f"Refuted{shown}; it held on {held}." if result.holds else f"Refuted{shown}."
     if result.outcome == "UNDECIDED":
         return "No instance decided it."
     if result.certified == result.instances:
@@ -316,8 +318,7 @@ rounding could have decided was decided in ball arithmetic~\cite{{johansson2017a
 
 
 def _where(entry: Statement) -> str:
-    label = label_of(entry.key)
-    return rf"\ref{{{label}}}" if label else code(entry.truth)
+    return place_of(entry.key) or code(entry.truth)
 
 
 def _summary_table(
@@ -329,11 +330,11 @@ def _summary_table(
     rows: list[tuple[str, ...]] = []
     for entry in chosen.values():
         shown = [c for c in certificates.get(entry.key, ()) if c.kind != "holds"]
-        where = _where(entry) + (rf", {linked(shown[0], digits=8)}" if shown else "")
+        where = _where(entry).replace("~", " ") + (rf", {linked(shown[0], digits=8)}" if shown else "")
         tightness = _tightness(entry, report, supplied.get(f"{entry.key}:ratio"))
-        rows.append((code(entry.key), escape(entry.title), entry.status, where, tightness))
+        rows.append((code(entry.key), formulas(entry.title), entry.status, where, tightness))
     for result in _unregistered(report):
-        rows.append((code(result.key), escape(result.title), escape(result.status), "--", _quotient(result)))
+        rows.append((code(result.key), formulas(result.title), escape(result.status), "--", _quotient(result)))
     header = ("statement", "claim", "status", "shown in", "tightness")
     return _longtable(
         r"@{}L{0.22\textwidth}L{0.29\textwidth}lL{0.14\textwidth}l@{}",
@@ -383,23 +384,29 @@ def _longtable(
 
 
 def _claims(chosen: Mapping[str, Statement]) -> str:
-    """Every registered claim as it stands, with its source."""
+    """Every registered claim as it stands, with what its letters and quantities are, and its source."""
     lines = [
         r"\section{The claims}",
         r"\label{sec:claims}",
-        "Each statement as it is registered, with who states it.  Notation of Section~\\ref{sec:setting}.",
+        "Each statement as it is registered, with its notation and with who states it.  Tokens, layers and heads",
+        "are counted from $0$ here; the proofs have the notation of Section~\\ref{sec:setting}: tokens from $1$ on.",
         r"\begin{description}\raggedright",
     ]
+    told: dict[str, str] = {"": ""}
     for entry in chosen.values():
         cites = cited_by(entry.source)
         cited = rf"~\cite{{{','.join(cites)}}}" if cites else ""
-        lines.append(rf"\item[{code(entry.key)}] \textit{{{escape(entry.title)}.}}\\*[3pt]")
+        lines.append(rf"\item[{code(entry.key)}] \textit{{{formulas(entry.title)}.}}\\*[3pt]")
+        setting = notation(entry)
+        lines.append(told.get(setting, rf"{setting}\\*[3pt]"))
+        told.setdefault(setting, rf"The notation is that of {code(entry.key)}.\\*[3pt]")
         lines += stated(entry)
         lines[-1] += r"\\*[3pt]"
+        lines += in_words(entry)
         verb = entry.status.capitalize()
-        note = f" {escape(entry.notes)}" if entry.notes else ""
-        lines.append(rf"Source: {escape(entry.source)}{cited}.  {verb} in Section~{_where(entry)}.{note}")
-    return "\n".join((*lines, r"\end{description}"))
+        note = f" {formulas(entry.notes)}" if entry.notes else ""
+        lines.append(rf"{formulas(stated_by(entry.source))}{cited}.  {verb} in {_where(entry)}.{note}")
+    return "\n".join((*filter(None, lines), r"\end{description}"))
 
 
 def _with_reports(name: str, text: str, supplied: Mapping[str, str]) -> str:
@@ -421,7 +428,7 @@ def _further(report: Report | None, supplied: Mapping[str, str]) -> str:
         return ""
     lines = [r"\section{Further statements}", "Verified in the same run; no proof of them is given here."]
     for result in found:
-        lines.append(rf"\paragraph{{{escape(result.title)}}} ${result.claim}$.")
+        lines.append(rf"\paragraph{{{formulas(result.title)}}} ${result.claim}$.")
         lines.append(rf"\rmreport{{{result.key}}}")
     return "\n".join(lines)
 
@@ -443,7 +450,7 @@ def _certificate_table(
     for key, entry in chosen.items():
         group = certificates.get(key, ())
         if group:
-            rows.append((rf"\multicolumn{{3}}{{@{{}}L{{\textwidth}}@{{}}}}{{{code(key)}, {escape(entry.title)}}}",))
+            rows.append((rf"\multicolumn{{3}}{{@{{}}L{{\textwidth}}@{{}}}}{{{code(key)}, {formulas(entry.title)}}}",))
         for certificate in group:
             checked = accepted.get(certificate.id) or _checked(certificate)
             name = rf"\phantomsection\label{{cert:{certificate.id}}}{identifier(certificate.id)}"
@@ -481,7 +488,7 @@ def _measurements(figures: Sequence[Path]) -> str:
 
 def _figure(path: Path) -> str:
     caption = path.with_suffix(".txt")
-    words = escape(caption.read_text(encoding="utf-8").strip()) if caption.is_file() else ""
+    words = formulas(caption.read_text(encoding="utf-8").strip()) if caption.is_file() else ""
     return "\n".join(
         (
             r"\begin{figure}[htbp]",

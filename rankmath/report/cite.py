@@ -16,7 +16,15 @@ from rankmath.formula.prose import escape, formulas
 from rankmath.printing import did_you_mean
 from rankmath.report.fragments import LOOSE, in_words, notation, of_its_own, stated, told_once, without_fit, written_out
 from rankmath.report.latex import code, identifier
-from rankmath.report.sources import bibliography, cited_by, committed_certificates, field, machine_checked, publication
+from rankmath.report.sources import (
+    bibliography,
+    cited_by,
+    committed_certificates,
+    field,
+    machine_checked,
+    publication,
+    stated_by,
+)
 from rankmath.report.theorems import CONTRACTION, EQUILIBRIUM, equilibrium_statement, in_signs, said_alone
 from rankmath.validation import InvalidArgument, as_choice
 from rankmath.verification.statement import Statement
@@ -120,7 +128,7 @@ class Citation:
         if self.users:
             did = "proved it" if self.certificates[0][1] == "derivation" else "decided this instance of it"
             return f"The claim is the author's; rankmath {did}"
-        return "Statement and proof are of rankmath" if self.source == "this library" else f"Source: {self.source}"
+        return stated_by(self.source)
 
     def _bibtex(self) -> str:
         """The entry of this statement or certificate; those of its papers stand in `sources`."""
@@ -169,7 +177,7 @@ class Citation:
             *((_as_markdown(self.notation),) if self.notation else ()),
             *(("The following is false.",) if self.truth.startswith("refuted") else ()),
             "\n".join(self._statement()),
-            f"Source: {self.source}.",
+            f"{self._stated_by}.",
             f"{self.truth[0].upper() + self.truth[1:]}." + (f" {self.notes}" if self.notes else ""),
         ]
         lines += [f"Certificate `{name}`: {_SHOWS[kind]}." for name, kind in self.certificates]

@@ -207,9 +207,13 @@ _ENVIRONMENTS = ("lemma", "proposition", "corollary", "definition", "example", "
 STYLE = "\n".join(
     (
         r"\ProvidesPackage{rankmath}[2026/11/18 what a fragment of rankmath's appendix needs]",
-        r"\RequirePackage{amsmath,amssymb,amsthm,array,booktabs,longtable,graphicx,hyperref}",
+        r"\@ifclassloaded{beamer}{\PackageError{rankmath}{An appendix has sections and tables over pages:",
+        r"put statements on slides, by rankmath cite}{}}{}",
+        # Classes such as llncs have a proof of their own, beside which amsthm cannot be loaded.
+        r"\@ifundefined{proof}{\RequirePackage{amsthm}}{\providecommand{\qedhere}{}}",
+        r"\RequirePackage{amsmath,amssymb,array,booktabs,longtable,graphicx,hyperref}",
         # At the document's beginning: the author may declare environments behind this package.
-        r"\AtBeginDocument{\theoremstyle{plain}",
+        r"\AtBeginDocument{\@ifundefined{theoremstyle}{}{\theoremstyle{plain}}",
         r"\@ifundefined{theorem}{\newtheorem{theorem}{Theorem}}{}",
         *(
             rf"\@ifundefined{{{name}}}{{\newtheorem{{{name}}}[theorem]{{{name.capitalize()}}}}}{{}}"

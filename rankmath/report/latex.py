@@ -207,9 +207,19 @@ def exact_data(data: Mapping[str, Data], prefix: str = "") -> Iterator[str]:
 
 def _name(shown: str) -> str:
     """A letter, with its index and its place in a list if it has them, in mathematics; any other name in words."""
-    if found := re.fullmatch(r"([A-Za-z](?:_[A-Za-z0-9]{1,4})?)(?:\[(\d+)\])?", shown):
+    found = re.fullmatch(r"([A-Za-z]+(?:_[A-Za-z0-9]{1,4})?)(?:\[(\d+)\])?", shown)
+    if found and is_letter(found[1].partition("_")[0]):
         return latex_letter(found[1]) + (f"^{{({found[2]})}}" if found[2] else "")
     return rf"\text{{{escape(shown.replace('_', ' '))}}}"
+
+
+def is_letter(name: str) -> bool:
+    """Whether a name is that of a letter, a Latin or a Greek one.
+
+    >>> is_letter("V"), is_letter("beta"), is_letter("mask")
+    (True, True, False)
+    """
+    return len(name) == 1 or latex_letter(name) == rf"\{name}"
 
 
 def shown_value(value: Data, letters: int) -> str:

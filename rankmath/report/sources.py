@@ -95,6 +95,20 @@ def label_of(key: str) -> str | None:
     return own if any(f"\\label{{{own}}}" in text for text in proof_texts().values()) else None
 
 
+def place_of(key: str) -> str:
+    """The section or the theorem of the proofs that shows the statement `key`, with its number; "" if none does.
+
+    >>> place_of("own:tv"), place_of("own:causal-rate"), place_of("mine:1")
+    ('Section~\\\\ref{stmt:own-tv}', 'Theorem~\\\\ref{stmt:own-causal-rate}', '')
+    """
+    if (label := label_of(key)) is None:
+        return ""
+    (before,) = (text[:at] for text in proof_texts().values() if (at := text.find(f"\\label{{{label}}}")) >= 0)
+    numbered = "|".join(re.findall(r"\\newtheorem\{(\w+)\}", preamble()))
+    *_, (edge, name) = [("end", ""), *re.findall(rf"\\(begin|end)\{{({numbered})\}}", before)]
+    return rf"{name.capitalize() if edge == 'begin' else 'Section'}~\ref{{{label}}}"
+
+
 def slug(key: str) -> str:
     """The key as it stands in labels and file names.
 
@@ -135,6 +149,20 @@ def publication() -> Mapping[str, str]:
     fields = re.findall(r'^(\w[\w-]*): "?(.+?)"?$', text, flags=re.MULTILINE)
     (author,) = re.findall(r'^authors:\n  - name: "(.*)"$', text, flags=re.MULTILINE)
     return {**dict(fields), "author": author}
+
+
+def stated_by(source: str) -> str:
+    """Who states a claim, in words for somebody else's paper, where "this library" names nothing.
+
+    >>> stated_by("this library"), stated_by("this library; classical")
+    ('Statement and proof are of rankmath', 'Source: rankmath; classical')
+    """
+    return "Statement and proof are of rankmath" if source == "this library" else f"Source: {ours_named(source)}"
+
+
+def ours_named(source: str) -> str:
+    """The source, rankmath by its name."""
+    return source.replace("this library", "rankmath")
 
 
 # -- bibliography -------------------------------------------------------------------------------------------

@@ -41,10 +41,11 @@ from rankmath.report.latex import (
     exact_scalar,
     fitting,
     identifier,
+    is_letter,
     matrix,
     shown_value,
 )
-from rankmath.report.sources import cited_by
+from rankmath.report.sources import cited_by, ours_named
 from rankmath.validation import InvalidArgument
 
 #: Certificates of equilibria of self-attention with LayerNorm.
@@ -201,7 +202,7 @@ def _readable(part: str) -> str:
             return formulas(said)
     if compared := re.fullmatch(r"([A-Za-z_]+) (<=|>=|==|<|>) (-?\d+)", part):
         name, sign, number = compared.groups()
-        shown = latex_letter(name) if len(name) == 1 or name in LETTERS else rf"\mathrm{{{escape(name)}}}"
+        shown = latex_letter(name) if is_letter(name) or name in LETTERS else rf"\mathrm{{{escape(name)}}}"
         return f"${shown} {_SIGNS[sign]} {number}$"
     try:
         formula = read_formula(part)
@@ -325,12 +326,12 @@ _MOST_LINES = 40
 
 def _instance_statement(certificate: Certificate, checked: Sequence[str]) -> str:
     entry = statements().get(certificate.statement) or of_its_own(certificate)
-    before, source, meanings = "", "", ""
+    before, source, meanings = "", ":", ""
     if entry is None:
         claim = f"\\begin{{flushleft}}\n{_told(said_alone(certificate, checked))}.\n\\end{{flushleft}}"
     else:
         cites = cited_by(entry.source)
-        source = f" ({formulas(entry.source)})" if entry.source else ""
+        source = f" ({formulas(ours_named(entry.source))}):" if entry.source else ":"
         source += f" % cite: {', '.join(cites)}" if cites else ""
         claim = "\n".join((r"\begin{flushleft}", *stated(entry), r"\end{flushleft}"))
         meanings = "".join(f"{line}\n" for line in in_words(entry))
@@ -497,8 +498,15 @@ def _is_zero(value: Data) -> bool:
     return all(number(entry) == 0 for entry in value)
 
 
+#: What is printed for the fields of a flow's certificate.
+_OF_FLOW = {"tokens": "X", "values": "eigenvalues of V", "vectors": "its eigenvectors, as rows"}
+_OF_FLOW |= {"normalised": "attention normalised (else 0)", "radius": "bound on the distance of X and the equilibrium"}
+
+
 def data_shown(data: Mapping[str, Data]) -> str:
     """The data of a certificate as displayed mathematics, or where they are if they are long."""
+    if {"tokens", "normalised"} <= set(data):
+        data = {_OF_FLOW.get(name, name): value for name, value in data.items()}
     lines = list(network_data(data)) if {"layers", "X"} <= set(data) else list(exact_data(data))
     if len(lines) > _MOST_LINES or sum(map(len, lines)) > 6000:
         return "Its data are those of the certificate, too long to be printed."

@@ -17,8 +17,10 @@ from rankmath.claims.dong2021_many_tokens import about_the_mean, counterexample
 from rankmath.claims.dong2021_two_heads import four_keys, two_tokens
 from rankmath.report import appendix as module
 from rankmath.report.appendix import appendix, sentence, values
+from rankmath.report.fragments import in_words, notation
+from rankmath.report.latex import code
 from rankmath.report.results import Report
-from rankmath.report.sources import bibliography, committed_certificates, proof_texts
+from rankmath.report.sources import bibliography, committed_certificates, place_of, proof_texts
 from rankmath.report.theorems import findings
 
 Accepted: TypeAlias = dict[str, tuple[str, ...]]
@@ -96,6 +98,21 @@ def test_all_statements_sections_and_certificates_are_in_it(report: Report, acce
         assert f"{{{cited}," in built.bib
 
 
+def test_claims_say_in_mathematics_what_all_their_quantities_are(accepted: Accepted) -> None:
+    tex = appendix(accepted=accepted).tex
+    assert "[U+" not in tex
+    claims = tex.partition(r"\section{The claims}")[2].partition(r"\section{")[0]
+    assert "this library" not in claims
+    assert not re.search("textasciicircum|textbackslash", claims)
+    for key, entry in statements().items():
+        _, said = re.split(rf"\\item\[{re.escape(code(key))}\]", claims)
+        said = said.partition(r"\item[")[0]
+        assert all(line in said for line in in_words(entry)), key
+        setting = notation(entry)
+        assert not setting or setting in said or "The notation is that of" in said, key
+        assert f"{entry.status.capitalize()} in {place_of(key)}" in said
+
+
 def test_every_result_of_the_run_is_told_once_at_its_place(report: Report, accepted: Accepted) -> None:
     tex = appendix(report, accepted=accepted).tex
     for result in report.results:
@@ -117,6 +134,10 @@ def test_a_sentence_says_no_more_than_was_seen(report: Report) -> None:
     assert "proved" not in sentence(tv)
     plain = sentence(refuted).replace(r"\allowbreak ", "")
     assert all(name in plain for name in refuted.certificates)
+    # Instances are drawn, near-extremal or searched: the count is that of all.
+    assert f"it held on {refuted.holds} of {refuted.instances} instances." in plain
+    assert ("two sides where it held was" in plain) == bool(refuted.ratios and refuted.tightest > 0)
+    assert "two sides was" in sentence(tv)
     surprising = replace(tv, outcome="REFUTED", as_registered=False, certificates=())
     assert r"\textbf{This differs from what is registered (proved).}" in sentence(surprising)
     assert "No instance decided it" in sentence(replace(tv, outcome="UNDECIDED", holds=0))
@@ -148,6 +169,14 @@ def test_pdflatex_compiles_it_without_a_missing_reference(report: Report, accept
     log = (tmp_path / "appendix.log").read_text(encoding="latin-1").replace("\n", "")
     assert "undefined" not in log
     assert "multiply defined" not in log
+    # What shows a statement has a number in the contents if it is called a section; else one of a theorem.
+    aux, contents = ((tmp_path / f"appendix.{kind}").read_text(encoding="utf-8") for kind in ("aux", "toc"))
+    numbers = dict(re.findall(r"\\newlabel\{(stmt:[^}]*)\}\{\{([^}]*)\}", aux))
+    sections = set(re.findall(r"\\numberline \{([^}]*)\}", contents))
+    for key in statements():
+        named, _, reference = place_of(key).partition("~")
+        number = numbers[reference[5:-1]]
+        assert number in sections if named == "Section" else number.count(".") == 2, key
     assert "Rerun to get" not in log
     # What \rmvalue prints while a value is missing.
     assert not re.search(r"\\textsl\{\[", (tmp_path / "appendix.aux").read_text(encoding="utf-8"))

@@ -109,6 +109,48 @@ def test_a_fragment_compiles_in_a_paper_of_two_columns(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.needs("pdflatex")
+def test_a_fragment_compiles_under_a_class_with_a_proof_of_its_own(tmp_path: Path) -> None:
+    _said("appendix", "own:gamma-free", "--fragment", "--output", tmp_path)
+    # As llncs has it: theorems and a proof, and no amsthm, whose proof would be a second one.
+    own = r"\newtheorem{theorem}{Theorem}\newenvironment{proof}[1][Proof]{#1. }{}\usepackage{rankmath}"
+    text = r"\begin{document}A text.\input{appendix}\end{document}"
+    (tmp_path / "paper.tex").write_text(rf"\documentclass{{article}}{own}{text}")
+    command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "paper"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, timeout=240)
+    assert done.returncode == 0, done.stdout[-1500:].decode("latin1")
+
+
+def test_an_appendix_takes_the_patterns_that_a_citation_takes(tmp_path: Path) -> None:
+    _said("appendix", "own:flow-step*", "own:flow-step", "--output", tmp_path)
+    claims = (tmp_path / "appendix.tex").read_text().partition(r"\section{The claims}")[2].partition(r"\section{")[0]
+    listed = re.findall(r"\\item\[\\texttt\{([^}]*)\}", claims.replace(r"\allowbreak ", ""))
+    assert listed == ["own:flow-step", "own:flow-step-odd", "own:flow-step-usa"]
+    assert _said("cite", "own:flow-step*").count("\\begin{quote}") == 3
+    assert "key: 'own:zz*' given; no statement fits it" in _said("appendix", "own:zz*", code=2)
+
+
+@pytest.mark.needs("pdflatex")
+def test_slides_take_a_citation_and_refuse_an_appendix(tmp_path: Path) -> None:
+    if subprocess.run(["kpsewhich", "beamer.cls"], capture_output=True, check=False).returncode:
+        pytest.skip("beamer is not installed")
+    _said("appendix", "own:tv", "--fragment", "--output", tmp_path)
+    (tmp_path / "cited.tex").write_text(_said("cite", "own:diameter"))
+    for name, used, text in (("talk", "amsmath,amssymb,amsthm", "cited"), ("whole", "rankmath", "appendix")):
+        frame = rf"\begin{{frame}}[allowframebreaks]{{A}}\input{{{text}}}\end{{frame}}"
+        head = rf"\documentclass{{beamer}}\usepackage{{{used}}}\begin{{document}}"
+        (tmp_path / f"{name}.tex").write_text(f"{head}{frame}\\end{{document}}")
+    codes = [
+        subprocess.run(
+            ["pdflatex", "-halt-on-error", "-interaction=batchmode", name], cwd=tmp_path, check=False, timeout=120
+        ).returncode
+        for name in ("talk", "whole")
+    ]
+    assert codes == [0, 1]
+    assert "Overfull \\vbox" not in (tmp_path / "talk.log").read_text(encoding="latin-1")
+    assert "Package rankmath Error: An appendix has sections" in (tmp_path / "whole.log").read_text(encoding="latin-1")
+
+
 def test_a_long_trace_says_before_it_starts_how_long_it_takes(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

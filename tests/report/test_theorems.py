@@ -81,6 +81,17 @@ def test_how_unstable_an_equilibrium_is_stands_in_its_theorem(stable: Certificat
     assert r"the derivative of $F$ at $X^\star$ is more than $\tfrac{21}{8}$." in equilibrium_statement(unstable)
 
 
+def test_the_numbers_of_a_flow_have_the_letters_of_its_claim_or_words() -> None:
+    tex = theorem(committed_certificates()["karagodin2024:two-clusters"][0])
+    data = tex.partition(r"\begin{align*}")[2].partition(r"\end{align*}")[0]
+    assert r"\beta=1" in data
+    assert r"X=\begin{pmatrix}1&0\\-\tfrac{4}{5}" in data
+    assert r"\text{eigenvalues of V}=\begin{pmatrix}2&1\end{pmatrix}" in data
+    assert not re.search("beta}|values}|tokens}|vectors}|normalised}", data)
+    assert r"$\beta \ge 0$" in tex
+    assert "seen the paper's own): % cite" in tex
+
+
 def test_a_rejected_certificate_is_no_theorem(stable: Certificate) -> None:
     wrong = Certificate(stable.statement, stable.kind, {**stable.data, "rank": 1}, stable.hints)
     with pytest.raises(rm.InvalidArgument, match="the checker rejects it"):
