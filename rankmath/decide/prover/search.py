@@ -760,9 +760,9 @@ class Search:
         where = self.places([left, right])
         atoms = {x for side in (left, right) for x in as_product(side)[1] if isinstance(x, Atom)}
         self.settle_signs(atoms)
-        for step in self.facts(where):  # what is at least a positive number is positive
-            if step.by in ("hypothesis", "put") and step.usable and not any(isinstance(x, Atom) for x in step.left):
-                above = self._checked(FoundLine(Line({}, step.line.right, True), "sum", of=[(step, "1")]))
+        for fact in self.facts(where):  # what is at least a positive number is positive
+            if fact.by in ("hypothesis", "put") and fact.usable and not any(isinstance(x, Atom) for x in fact.left):
+                above = self._checked(FoundLine(Line({}, fact.line.right, True), "sum", of=[(fact, "1")]))
                 if above is not None:
                     self.learn(above)
         if all(self.work.nonnegative(x) for x in atoms) and as_product(left)[0] > 0 and as_product(right)[0] > 0:
