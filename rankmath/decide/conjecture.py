@@ -50,7 +50,7 @@ from rankmath.verification.verdict import Outcome, Verdict, ratio
 
 #: The share of the time that what is said of a claim that held may take, and how many seconds it has at least.
 _HINTS, _LEAST = 0.2, 4.0
-#: Seconds in which hypotheses may be found to contradict each other.
+#: Seconds of computing in which hypotheses may be found to contradict each other.
 _DENYING = 3.0
 #: Constants that are tried where a letter is no factor of a whole side.
 _ROUND = [Fraction(x) for x in ("1/16", "1/8", "1/4", "1/3", "1/2", "1", "3/2", "2", "4", "8")]
@@ -170,7 +170,7 @@ class Answer:
             undecided = _counted(battery.undecided, "instance")
             said.append(f"  {undecided} cannot be told from equality, or have a side that is no number")
         if self.near is not None:
-            told = judge(self.battery.statement, self.near, "float64")
+            told = self._told(self.near)
             said.append(f"tightest near this instance{f', {compared_at(told)} at it' if compared_at(told) else ''}:")
             said += [f"  {line}" for line in in_words(self.near)]
         if len(self.shrinking) > 1:
@@ -182,6 +182,14 @@ class Answer:
         for key in self.implied_by:
             said.append(f"hint: on every instance compared {key} gives at least as strong a bound")
         return [*said, *self.notes]
+
+    def _told(self, near: NetworkInstance) -> Verdict:
+        """Both sides by balls, as the tightest quotient is; by floats where balls do not decide, or have no time."""
+        if not self.battery.interrupted:
+            told = judge(self.battery.statement, near, "balls")
+            if told.outcome != Outcome.UNDECIDED:
+                return told
+        return judge(self.battery.statement, near, "float64")
 
     def _sharpened(self) -> list[str]:
         """The letter from both sides: what an instance shows, and what is proved."""
@@ -256,7 +264,7 @@ def examine(
     if statement.quantifier == "some":
         found = examine(negation(statement), seconds=seconds, seed=seed, instances=instances, tell=tell)
         return replace(found, sought=statement, shrinking=(), implied_by=(), factor="", proof=None)
-    if (denied := _denied(statement, min(_DENYING, seconds / 4))) is not None:
+    if (denied := _denied(statement, seconds / 4)) is not None:
         return Answer(Battery(statement, proof=denied[1]), denied=denied[0], seconds=time.perf_counter() - began)
     battery = verify_statement(
         statement,
@@ -286,6 +294,8 @@ def examine(
                 battery.take(near, seen)
                 pursue(statement, battery, min(5.0, left()))
                 return Answer(battery, seconds=time.perf_counter() - began)
+            if math.isfinite(tight := seen.log_lhs - seen.log_rhs):  # shorter, it may be tighter
+                battery.log_tightest = max(battery.log_tightest, tight)
         shrinks = _as_tokens_shrink(statement, near) if near is not None else ()
         half = until - left() / 2
         weak = weaker(statement.claim_text, statement.given_texts, stop=lambda: time.perf_counter() > half)
@@ -306,15 +316,22 @@ def allowed(statement: Statement) -> list[Room]:
 
 
 def _denied(statement: Statement, seconds: float) -> tuple[str, FoundProof] | None:
-    """A hypothesis that measures something and that the others contradict, with the derivation of the contrary."""
-    until = time.perf_counter() + seconds
+    """A hypothesis that measures something and that the others contradict, with the derivation of the contrary.
+
+    `seconds` are by the clock. On a busy machine they are more than those of computing, which end it otherwise.
+    """
+    until, spent = time.perf_counter() + seconds, time.thread_time() + _DENYING
+
+    def over() -> bool:
+        return time.thread_time() > spent or time.perf_counter() > until
+
     for part in () if statement.arrays else statement.hypotheses:
         if not isinstance(part, Relation) or not any(isinstance(term, Item) for term in walk(part)):
             continue
         others = [other for other in statement.given_texts if other != text(part)]
         signs = ("<", ">") if part.operator == "==" else ("",)
         for contrary in (Relation(sign, part.left, part.right) if sign else negated(part) for sign in signs):
-            proof = prove(text(contrary), others, key=statement.key, stop=lambda: time.perf_counter() > until)
+            proof = prove(text(contrary), others, key=statement.key, stop=over)
             if proof is not None:
                 return text(part), proof
     return None
@@ -658,8 +675,10 @@ def in_python(instance: NetworkInstance, statement: Statement | None = None) -> 
     given = "".join(f"    {part!r},\n" for part in statement.given_texts)
     signs = {part.operator.replace(">", "<") for part in relations(statement.expanded)}
     says = {"<": "is less than", "<=": "is no more than", "==": "equals"}.get("".join(signs), "is compared with")
+    # Beyond the doubles a number is told by its logarithm.
+    number = 'f"exp({log:.12g})" if 700 < abs(log) < np.inf else f"{np.exp(log):.12g}"'
     sides = f"""logs = verdict.log_lhs, verdict.log_rhs
-left, right = ("a negative number" if np.isnan(log) else f"{{np.exp(log):.12g}}" for log in logs)
+left, right = ("a negative number" if np.isnan(log) else {number} for log in logs)
 print(f"the claim says that {{left}} {says} {{right}}")
 """
     return f"""{built}
@@ -706,17 +725,18 @@ def _sublayer_in_python(part: Sublayer, n: int) -> str:
     def literal(value: object) -> str:
         if isinstance(value, tuple):
             return f"({', '.join(map(literal, value))})"
-        return f"np.array({value.tolist()})" if isinstance(value, np.ndarray) else repr(value)
+        return f"np.array({(value + 0.0).tolist()})" if isinstance(value, np.ndarray) else repr(value)  # no −0
 
     f = part.map
     if isinstance(f, Attention):
         mask = f.mask_for(n)
-        parts = named(f, "query value d_qk key output key_bias bias kv_heads qk_norm softcap b_Q b_K cap")
+        parts = named(f, "query value d_qk key output key_bias bias kv_heads qk_norm b_Q b_K")
+        parts += named(f, "softcap cap") if f.softcap is not None else []
         parts += [] if mask is None else [f"mask=Mask(np.array({mask.allowed.tolist()}))"]
         if f.rotary is not None:
             parts.append(f"rotary=Rotary({', '.join(named(f.rotary, 'cos sin'))})")
         if f.position is not None:
-            table = [np.asarray(f.position.block(h, 0, n, n)).tolist() for h in range(f.heads)]
+            table = [(np.asarray(f.position.block(h, 0, n, n)) + 0.0).tolist() for h in range(f.heads)]
             parts.append(f"position=PositionTable(np.array({table}))")
         made = f"Attention({', '.join(parts)})"
     else:

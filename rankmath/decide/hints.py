@@ -97,7 +97,7 @@ def _compared(statement: Statement, quantities: list[str], seed: int) -> dict[tu
             gap = np.where(np.isneginf(x), -np.inf, x - y)
         if gap.size and not np.isnan(gap).any() and gap.max() <= math.log(2) + 1e-12:
             factor = 1 if gap.max() <= 1e-12 else 2
-            out[a, b] = factor, float(gap.max()) - math.log(factor), gap.size
+            out[a, b] = factor, min(0.0, float(gap.max()) - math.log(factor)), gap.size  # it held, up to rounding
     return out
 
 

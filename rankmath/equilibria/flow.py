@@ -83,6 +83,10 @@ class Flow(Shows):
         V = exact_array("value", V, (d, d))
         eye = np.array([[int(i == j) for j in range(d)] for i in range(d)], dtype=object)
         Q = exact_array("query", eye if self.query is None else self.query, (None, d))
+        if self.key is None and len(Q) != d:
+            raise InvalidArgument(
+                f"key: none given, so the identity, with query ({len(Q)}, {d}); as many rows are needed"
+            )
         K = exact_array("key", eye if self.key is None else self.key, (len(Q), d))
         as_choice("normalised", self.normalised, (True, False))
         checked_mask(self.mask)
@@ -265,7 +269,7 @@ class Flow(Shows):
             X[abs(X) < 1e-15] = 0.0
             small = abs(self.velocity(X)).max() <= _AT_REST * (1 + float(np.linalg.norm(self._floats[0])))
             if small:  # the logits are quadratic: with X also −X rests
-                found += [Y for Y in (X, -X) if all(abs(Y - other).max() > _APART for other in found)]
+                found += [Y for Y in (X, 0.0 - X) if all(abs(Y - other).max() > _APART for other in found)]
         listed = [FlowEquilibrium(self, X, self.spectrum(X)) for X in found]
         return sorted(listed, key=lambda one: (one.unstable, *one.tokens.ravel().round(6).tolist()))
 
@@ -345,9 +349,9 @@ class FlowEquilibrium(Shows):
         return self.flow.certify(self.tokens)
 
     def sheet(self) -> Sheet:
-        values = ", ".join(digits(v.real) + (f"{v.imag:+.4g}i" if v.imag else "") for v in self.eigenvalues)
+        values = ", ".join(digits(v.real) + (f"{v.imag:+.4g}i" if v.imag else "") for v in self.eigenvalues) or "none"
         where = "; ".join("(" + ", ".join(digits(x) for x in row) + ")" for row in self.tokens)
-        return Sheet(f"A {self.kind} of the flow", (("tokens", where), ("eigenvalues", values)))
+        return Sheet(named(self.kind), (("tokens", where), ("eigenvalues", values)))
 
 
 def kind_of(falls: Sequence[bool] | Array, grows: Sequence[bool] | Array) -> str:
@@ -355,6 +359,15 @@ def kind_of(falls: Sequence[bool] | Array, grows: Sequence[bool] | Array) -> str
     if not all(a or b for a, b in zip(falls, grows, strict=True)):
         return "degenerate"
     return "sink" if all(falls) else "source" if all(grows) else "saddle"
+
+
+def named(kind: str) -> str:
+    """An equilibrium of this kind, in words.
+
+    >>> named("sink"), named("degenerate")
+    ('A sink of the flow', 'A degenerate equilibrium of the flow')
+    """
+    return f"A {kind}{' equilibrium' if kind == 'degenerate' else ''} of the flow"
 
 
 def tangents(X: Array) -> Array:

@@ -20,11 +20,11 @@ from flint import acb, acb_mat, arb, arb_mat
 from rankmath.arithmetic.balls import Balls, ball, lower_float, precision, upper_float
 from rankmath.certificates.certificate import Certificate, Data
 from rankmath.certificates.issue import NotIssued, issue
-from rankmath.equilibria.flow import kind_of, tangents
+from rankmath.equilibria.flow import kind_of, named, tangents
 from rankmath.equilibria.proofs import closes
 from rankmath.linalg.norms import symmetric_extremes
 from rankmath.printing import Sheet, Shows, power_of_two, rounded
-from rankmath.validation import Array, ArrayLike, Floats, NumpyArray, as_count, as_real
+from rankmath.validation import Array, ArrayLike, Floats, InvalidArgument, NumpyArray, as_count, as_real
 
 if TYPE_CHECKING:
     from rankmath.equilibria.flow import Flow
@@ -75,7 +75,10 @@ class FlowProof(Shows):
 
     def attracts(self, X: ArrayLike, time: float, *, steps: int = 400) -> bool:
         """Whether the start X is shown, in balls, to end at this sink: by `time` its path is within the basin."""
-        return ends_at(self.flow.enclose(X, time, steps=steps), self)
+        X = self.flow.tokens(X)
+        if len(X) != len(self.tokens):
+            raise InvalidArgument(f"X: {len(X)} tokens given; {len(self.tokens)} are needed, as at the equilibrium")
+        return self.kind == "sink" and ends_at(self.flow.enclose(X, time, steps=steps), self)
 
     def certificate(self, statement: str = "own:flow-sink", **more: Array) -> Certificate:
         """A certificate of a sink that the independent checker accepts; `more` are further exact data.
@@ -112,7 +115,7 @@ class FlowProof(Shows):
             ("tokens", f"{where}, to six digits; proved within {power_of_two(self.radius)} of the stored ones"),
             ("real parts of its eigenvalues", real),
         )
-        return Sheet(f"A {self.kind} of the flow, proved", facts)
+        return Sheet(f"{named(self.kind)}, proved", facts)
 
 
 def prove(flow: Flow, X: Floats) -> FlowProof:
@@ -175,7 +178,7 @@ def polished(flow: Flow, X: Floats) -> Floats:
         if abs(moved - X).max() > _NEAR or not abs(flow.velocity(moved)).max() < abs(flow.velocity(best)).max():
             break
         best = moved
-    return np.round(best * 2.0**50) / 2.0**50  # a box is far wider, and exact data stay short
+    return np.round(best * 2.0**50) / 2.0**50 + 0.0  # a box is far wider, and exact data stay short; no −0
 
 
 def _boxed(X: Floats, widths: Floats | float) -> NumpyArray:

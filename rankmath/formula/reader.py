@@ -244,6 +244,8 @@ class _Reader:
             self.refuse(node, f"an exponent beyond ±{_MOST_EXPONENT}")
         if base == 0 and exponent < 0:
             self.refuse(node, "division by zero")
+        if base is not None and base < 0 and exponent.denominator > 1:
+            self.refuse(node, f"{self.source(node)!r} given; a number of at least 0 is needed below a root")
         if base is not None and _bits(base) * abs(exponent) > _MOST_BITS:
             self.refuse(node, f"a power of more than {_MOST_BITS} bits")
 
@@ -340,12 +342,12 @@ class _Reader:
             [body] = self.arguments(node, entry)
             return Call(name, (self.bind(node, index, lambda: self.term(body, "number")),))
         given = self.arguments(node, entry)
-        return Call(
-            name,
-            tuple(
-                self.argument(argument, parameter) for argument, parameter in zip(given, entry.parameters, strict=True)
-            ),
-        )
+        terms = tuple(self.argument(x, parameter) for x, parameter in zip(given, entry.parameters, strict=True))
+        value = _exact(terms[0]) if name in ("sqrt", "log") else None
+        if value is not None and (value < 0 or (value == 0 and name == "log")):
+            needed = "a number of at least 0" if name == "sqrt" else "a positive number"
+            self.refuse(node, f"{self.source(node)!r} given; {needed} is needed in {name}")
+        return Call(name, terms)
 
     def argument(self, node: ast.expr, parameter: Parameter) -> Term:
         if parameter.kind == "array":

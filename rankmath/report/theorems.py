@@ -155,7 +155,7 @@ def _told(line: str) -> str:
     """A line of the checker, or of what letters stand for, as LaTeX: its formulas as mathematics.
 
     >>> print(_told("starts |z|_2 <= 1/65536: a layer contracts |R^-1 .|_2, rho is at most `most`"))
-    starts $| z|_{2} \\le 2^{-16}$: a layer contracts $| R^{-1} \\cdot|_{2}$, $\\rho$ is at most \\texttt{most}
+    starts $|z|_{2} \\le 2^{-16}$: a layer contracts $|R^{-1} \\cdot|_{2}$, $\\rho$ is at most \\texttt{most}
     """
     said = re.sub(r"`([^`]*)`", r"\\texttt{\1}", formulas(in_signs(line)))
     return re.sub(r"\*([a-z]+)\*", r"\\emph{\1}", said)

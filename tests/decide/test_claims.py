@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
+import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +20,9 @@ from rankmath.decide import conjecture
 from rankmath.decide.adversary import Found
 from rankmath.decide.battery import Battery, _equal_tokens, pursue
 from rankmath.decide.closed_forms import constant, function
-from rankmath.decide.conjecture import examine, sharpen
+from rankmath.decide.conjecture import Answer, examine, in_python, sharpen
 from rankmath.decide.existence import negation
-from rankmath.decide.hints import lacking
+from rankmath.decide.hints import _compared, lacking
 from rankmath.formula import read_formula
 from rankmath.linalg.masks import Mask
 from rankmath.verification.instance import NetworkInstance
@@ -118,6 +121,59 @@ def test_hypotheses_that_contradict_are_said_to_with_the_derivation() -> None:
     assert answer.battery.derivation.claim == "diameter(X[0], 2) > 1"
     assert answer.battery.derivation.check().accepted
     assert any(line.endswith("but diameter(X[0], 2) <= 1 is given.") for line in answer.lines())
+
+
+def test_a_busy_machine_leaves_time_to_find_a_contradiction(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock that runs a second whenever it is looked at: what counts is the computing."""
+    seconds = itertools.count()
+    monkeypatch.setattr("rankmath.decide.conjecture.verify_statement", None)  # nothing is drawn
+    monkeypatch.setattr(time, "perf_counter", lambda: float(next(seconds)))
+    given = ("heads == 1", "diameter(X[0], 2) <= 1", "diameter(X[0], 2) > 2")
+    answer = examine(Statement("mine:x", "mu(X[1]) <= mu(X[0])", given), seconds=1e6)
+    assert answer.outcome == "CONTRADICTORY"
+
+
+def test_the_tightest_quotient_is_the_one_of_the_instance_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its sides are far below the doubles."""
+    claim = Statement(
+        "mine:x",
+        "first_gap(X[1]) <= diagonal(P[0, 0], 1)*norm(W[0, 0], 2)*first_gap(X[0])",
+        ("H == 1", "mask == causal"),
+    )
+    W_QK, W = np.array([[[[1.0, 0.0], [0.0, 1.0]]]]), np.array([[[[0.0, 0.5], [0.0, 1.0]]]])
+    net = rm.Network.from_arrays(W_QK, W, 1.0, mask="causal")
+    near = NetworkInstance(net, np.array([[64.0, 1.0], [32.0, 0.0]]))  # the second sees itself by about e^-1024
+    verdict = judge(claim, near, "balls")
+    assert verdict.outcome == Outcome.HOLDS
+    assert verdict.log_rhs < -1000
+    battery = Battery(claim)
+    battery.take(near, verdict)
+    said = Answer(battery, near).lines()
+    [found] = re.findall(r"tightest quotient ([\d.]+);", "\n".join(said))
+    assert f"tightest near this instance, lhs/rhs = {found} at it:" in said
+    scope: dict[str, object] = {}
+    exec(in_python(near, claim), scope)
+    printed = capsys.readouterr().out
+    assert f"no more than exp({verdict.log_rhs:.12g})" in printed
+
+
+def test_a_tightest_instance_that_became_tighter_when_shortened_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    claim = Statement("mine:x", "diameter(X[1], 2) <= norm(W[0,0], 2)*diameter(X[0], 2)", "heads == 1")
+    loose, tight = (NetworkInstance(ONE, np.array([[-x], [x]])) for x in (0.5, 1.0))
+    held = Battery(claim)
+    held.take(loose, judge(claim, loose, "balls"))
+    monkeypatch.setattr(conjecture, "verify_statement", lambda *rest, **more: held)
+    monkeypatch.setattr(conjecture, "_shorter", lambda *rest: tight)
+    said = examine(claim, seconds=1).lines()
+    found = f"{np.tanh(1.0):.4g}"
+    assert any(f"tightest quotient {found};" in line for line in said)
+    assert f"tightest near this instance, lhs/rhs = {found} at it:" in said
+
+
+def test_a_hint_that_held_has_no_quotient_above_1_by_rounding() -> None:
+    pair = "effective_rank(X[1], singular)", "rank(X[1])"
+    found = _compared(Statement("mine:x", "effective_rank(X[1], eigen) <= rank(X[1])"), list(pair), 0)
+    assert found[pair][:2] == (1, 0.0)
 
 
 @pytest.mark.parametrize(

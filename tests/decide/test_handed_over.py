@@ -53,6 +53,8 @@ def test_the_python_of_an_instance_builds_the_same_network(given: str) -> None:
     assert isinstance(net, rm.Network)
     assert net.attentions[0].kv_heads == (1 if "kv_heads == 1" in given else None)
     assert np.array_equal(np.asarray(made["X"]), instance.X)
+    assert ("cap=" in in_python(instance)) == ("softcap" in given)
+    assert "-0.0" not in in_python(instance)
     built, known = (np.asarray(rm.trace(of, instance.X).log_diameter) for of in (net, instance.net))
     np.testing.assert_allclose(built, known, rtol=1e-13)
 

@@ -60,6 +60,11 @@ TRUE = {
         "diameter(X[1], 2) <= norm(W[0,0], 2)*(1 - exp(-logit_range(P[0,0])))*diameter(X[0], 2)",
         ONE,
     ),
+    "strict by what is given": (
+        "diameter(X[1], 2) < 2*diameter(X[0], 2)",
+        (*ONE, "norm(W[0,0], 2) <= 1", "diameter(X[0], 2) >= 1"),
+    ),
+    "strict at consensus": ("second_modulus(P0[0,0]) < 1", ("positions == rotary",)),
     "strict under a causal mask": ("second_modulus(P[0,0]) < 1", (*ONE, "mask == causal")),
     "ranks of heads": ("rank(X[1]) <= sum_h(rank(P[0,h])) + 1", ()),
     "ranks of all layers": ("rank(X[L]) <= rank(X[0]) + 1", ONE),
@@ -150,6 +155,18 @@ def test_a_registered_statement_is_not_derived_from_itself_or_a_later_one() -> N
     content.pop("id")
     content["data"]["lines"] = [*content["data"]["lines"], {**own, "at": {"layer": "l"}}]
     assert "registered after" in checker.check_text(json.dumps(content)).reason
+
+
+def test_a_strict_proof_takes_whole_steps_and_says_what_is_positive_by_what() -> None:
+    claim = Statement("mine:claim", "dobrushin(P[0,0]) < 1", ())
+    proof = prove(claim.claim_text, claim.given_texts)
+    assert proof is not None
+    assert in_sentences(proof)[-1] == "(3) dobrushin(P[0, 0]) < 1, multiplying (1) and (2): the claim."
+    claim = Statement("mine:claim", *TRUE["strict by what is given"])
+    proof = prove(claim.claim_text, claim.given_texts, seconds=30)
+    assert proof is not None
+    assert in_sentences(proof)[0] == "Note 0 < diameter(X[0], 2) (by (1))."
+    assert len(proof.lines) == 6
 
 
 def test_what_is_not_to_be_used_is_not_used() -> None:

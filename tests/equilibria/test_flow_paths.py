@@ -56,6 +56,15 @@ def test_a_starting_point_within_the_basin_ends_at_the_sink() -> None:
         assert abs(end - sink.tokens).max() < 1e-9
     saddle = next(one for one in SHARP.equilibria(2) if one.kind == "saddle").certify()
     assert not saddle.basin().any()
+    assert not saddle.attracts(saddle.tokens, 1, steps=1)
+
+
+def test_a_start_of_another_number_of_tokens_does_not_end_at_a_sink() -> None:
+    sink = SHARP.certify([[-1, 0], [-1, 0]])
+    assert sink.attracts([[-1, 0], [-1, 0]], 0.01, steps=5)
+    for n in (1, 3):
+        with pytest.raises(rm.InvalidArgument, match=rf"^X: {n} tokens given; 2 are needed"):
+            sink.attracts([[-1, 0]] * n, 0.01, steps=5)
 
 
 def test_the_bound_of_eigenvalues_is_one_and_is_tight() -> None:

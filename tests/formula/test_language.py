@@ -95,8 +95,10 @@ def test_any_formula_reads_back_from_its_text(left: Term, right: Term, operator:
     try:
         again = read_formula(text(formula))
     except rm.InvalidArgument as refused:
-        # Drawn at random a denominator may be 0, and a power too large to write out; nothing else is refused.
-        if not re.search("division by zero|an exponent beyond|a power of more than", str(refused)):
+        # Drawn at random a denominator may be 0, a root have no value, and a power be too large to write out.
+        if not re.search(
+            "division by zero|an exponent beyond|a power of more than|a number of at least 0", str(refused)
+        ):
             raise
         assume(False)
     assert again == formula
@@ -252,6 +254,9 @@ def test_what_is_under_a_product_or_a_maximum_stands_in_parentheses() -> None:
         ("1e999999999999 <= mu(X[0])", "a number of more than 400 digits"),
         ("mu(X[1]) <= mu(X[0])/(1 - 1)", "division by zero"),
         ("0**-1 <= mu(X[0])", "division by zero"),
+        ("mu(X[0]) >= sqrt(1 - 2)", r"column 13: 'sqrt\(1 - 2\)' given; a number of at least 0 is needed in sqrt"),
+        ("log(0) <= mu(X[0])", r"'log\(0\)' given; a positive number is needed in log"),
+        ("(-1)**(1/2) <= mu(X[0])", "a number of at least 0 is needed below a root"),
         ("mu(X[10**9]) <= 1", "column 6: '10\\*\\*9' is no index"),
         ("mu(X[-1]) <= 1", "'-1' is no index"),
         ("mu(X[1/2]) <= 1", "'1/2' is no index"),

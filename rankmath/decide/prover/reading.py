@@ -40,7 +40,7 @@ def in_sentences(proof: FoundProof) -> list[str]:
     if out:
         out[-1] = f"{out[-1][:-1]}: the claim."
     signs = [
-        f"{entry['says']} ({entry.get('name', 'clear')})"
+        f"{entry['says']} ({entry.get('name', 'by ' + _parts(entry) if entry.get('of') else 'clear')})"
         for number, entry in enumerate(lines, start=1)
         if number not in cited and number < len(lines) and entry["by"] in ("lemma", "hypothesis", "sum")
     ]
@@ -62,9 +62,13 @@ def _reason(entry: Mapping[str, Any]) -> str:
         return "which is given"
     if entry["by"] == "box" and not entry.get("of"):
         return "by intervals"
-    of = " and ".join(_part(part, entry["by"]) for part in entry.get("of", ()))
+    of = _parts(entry)
     rule = _RULES[entry["by"]].format(how=entry.get("how", ""), name=entry.get("name", ""))
     return f"{rule} {of}".strip() if of else "term by term"
+
+
+def _parts(entry: Mapping[str, Any]) -> str:
+    return " and ".join(_part(part, entry["by"]) for part in entry.get("of", ()))
 
 
 def _part(part: Any, rule: str) -> str:

@@ -760,13 +760,20 @@ class Search:
         where = self.places([left, right])
         atoms = {x for side in (left, right) for x in as_product(side)[1] if isinstance(x, Atom)}
         self.settle_signs(atoms)
+        for fact in self.facts(where):  # what is at least a positive number is positive
+            if fact.by in ("hypothesis", "put") and fact.usable and not any(isinstance(x, Atom) for x in fact.left):
+                above = self._checked(FoundLine(Line({}, fact.line.right, True), "sum", of=[(fact, "1")]))
+                if above is not None:
+                    self.learn(above)
         if all(self.work.nonnegative(x) for x in atoms) and as_product(left)[0] > 0 and as_product(right)[0] > 0:
             found = self._solve(left, right, self._gathered(left, right, 0, where, atoms), False, strict=True)
             if found is not None:
                 return found
         named = {q for step in self.facts(where) for q in step.atoms if q.kind == "quantity"}
-        for q in [q for q in sorted(named, key=str) if self.work.positive(q)][:8]:
-            step = self.le(plus(left, of_atom(q)), right, 1)
+        between = [of_atom(q) for q in sorted(named, key=str) if self.work.positive(q)][:8]
+        n = of_atom(Atom("letter", "n"))
+        for gap in [x for q in between for x in (q, times(n, q))]:
+            step = self.le(plus(left, gap), right, 1)
             made = None if step is None else FoundLine(Line(left, right, True), "sum", of=[(step, "1")])
             if made is not None and self._checked(made) is not None:
                 return made
@@ -916,7 +923,7 @@ class Search:
         for place, (r, j) in enumerate(kinds):  # what is only supposed is used as little as can be, slack first
             if r < 0 and kept[j].by == "supposed":
                 lengths[place] = 1000.0 + 100.0 * math.exp(float(kept[j].how))
-        most = None if tight else -log_goal - 0.1 * _MARGIN * strict
+        most = None if tight else -log_goal - _MARGIN * strict
         found = combination(columns, costs, dict(goal), at_most=most, lengths=lengths)
         if found is None:
             return None
