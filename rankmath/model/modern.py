@@ -378,10 +378,7 @@ class Reader:
 
 def _rope(kind: str, config: Mapping[str, Json], local: bool) -> tuple[float, Mapping[str, Json]]:
     """The base of the frequencies, and what is done to them; newer files keep both in one place."""
-    for name in ("rope_parameters", "rope_scaling"):
-        if not isinstance(given := config.get(name), dict | None):
-            raise InvalidArgument(f"path: {name} {str(given)[:40]!r} in config.json; an object or null is needed")
-    rope = config.get("rope_parameters") or {}
+    rope, given = _object(config, "rope_parameters"), _object(config, "rope_scaling")
     own = rope.get("sliding_attention" if local else "full_attention")
     rope = own if isinstance(own, dict) else rope
     key: str = "rope_theta"
@@ -395,10 +392,18 @@ def _rope(kind: str, config: Mapping[str, Json], local: bool) -> tuple[float, Ma
     elif kind == "gpt_neox":
         key = "rotary_emb_base"
     theta = rope.get("rope_theta", config.get(key, config.get("rope_theta", usual) if kind == "gpt_neox" else usual))
-    scaling: Json = rope if rope.get("rope_type", "default") != "default" else config.get("rope_scaling")
+    scaling = rope if rope.get("rope_type", "default") != "default" else given
     if kind == "gemma3_text" and local and own is None:
-        scaling = None
-    return as_real("rope_theta", theta, positive=True), scaling if isinstance(scaling, dict) else {}
+        scaling = {}
+    return as_real("rope_theta", theta, positive=True), scaling
+
+
+def _object(config: Mapping[str, Json], name: str) -> Mapping[str, Json]:
+    """What config.json has under a name; null is as good as nothing."""
+    given = config.get(name) if config.get(name) is not None else {}
+    if not isinstance(given, dict):
+        raise InvalidArgument(f"path: {name} {str(given)[:40]!r} in config.json; an object or null is needed")
+    return given
 
 
 def _name_of(scaling: Mapping[str, Json]) -> str:
@@ -446,7 +451,8 @@ def _scaled(theta: float, turned: int, scaling: Mapping[str, Json], known: int) 
         return frequencies * (1 - ramp + ramp / factor), number("attention_factor", stretch), known
     if name == "longrope":
         short = scaling.get("short_factor")
-        factors = np.asarray([as_real("short_factor", x, positive=True) for x in short or ()])
+        listed = short if isinstance(short, list) else []
+        factors = np.asarray([as_real("short_factor", x, positive=True) for x in listed])
         if factors.shape != frequencies.shape:
             raise InvalidArgument(f"path: short_factor of shape {factors.shape}; {frequencies.shape} is needed")
         ratio = number("factor", known / old)
