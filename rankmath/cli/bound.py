@@ -62,8 +62,8 @@ def bound(
     from rankmath.validation import InvalidArgument
 
     if network is None and (plot is not None or tokens is not None):
-        given = "--input" if plot is None else "--plot"
-        raise InvalidArgument(f"{given}: given without --network; a bound as a formula has no depths and no input")
+        option = "--input" if plot is None else "--plot"
+        raise InvalidArgument(f"{option}: given without --network; a bound as a formula has no depths and no input")
     if network is not None:
         _of_network(network, tokens, seed, keys, plot, as_json)
         return
