@@ -223,7 +223,7 @@ def _agree(
 
 def _same(config: Mapping[str, Json], name: str, there: int, what: str = "") -> None:
     """A size that config.json says is that of the weights; null says nothing."""
-    if (given := config.get(name)) is not None and as_count(name, given, least=0) != there:
+    if (given := config.get(name)) is not None and as_count(name, given) != there:
         raise InvalidArgument(f"path: {name} {given} in config.json, but the weights have {what}{there}")
 
 
