@@ -12,7 +12,6 @@ import math
 import time
 from typing import Any
 
-import numba
 import numpy as np
 from timing import report, side_by_side
 
@@ -24,6 +23,11 @@ from rankmath.attention.tokens import SAFE_LOG
 from rankmath.attention.views import LINEAR_LOG
 from rankmath.kernels.compiled import _EXPM1 as C
 from rankmath.kernels.compiled import _ROUNDS
+
+try:
+    import numba
+except ImportError:
+    raise SystemExit("numba is not installed; it is what is measured here: pip install numba") from None
 
 #: n, d, heads, layers, and whether residual and diameter of every layer are measured, as `trace` does.
 SIZES = (

@@ -24,6 +24,7 @@ import sys
 import time
 import tracemalloc
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ from rankmath.attention.tokens import centre
 from rankmath.attention.weights import stacks_heads, weights_of
 from rankmath.equilibria.map import newton, newton_from, normalise
 from rankmath.equilibria.search import _Family, log_modulus_mean
+from rankmath.files import writable
 from rankmath.kernels.compiled import Packed, aligned, kernel
 from rankmath.model.sublayers import MLP, Attention, LayerNorm, Sublayer
 
@@ -627,13 +629,15 @@ TABLES = {
         large,
     )
 }
+#: Those that compare with torch.
+TORCH = {name for name, f in TABLES.items() if "torch" in (*f.__code__.co_varnames, *f.__code__.co_cellvars)}
 ON_GPU_TOO = ("layer", "depth", "lengths", "roofline", "plain", "batch", "devices", "searches", "scaling", "large")
 
 
 def run(names: list[str], gpu: bool, output: str, sizes: list[Size] | None = None) -> None:
     machine = Machine(gpu, sizes)
     result: dict[str, Any] = {"machine": machine.words(), "tables": {}, **({"sizes": sizes} if sizes else {})}
-    for name in names or (ON_GPU_TOO if gpu else TABLES):
+    for name in names:
         result["tables"][name] = TABLES[name](machine)
         print(json.dumps({name: result["tables"][name]}, indent=1), flush=True)
         Path(output).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
@@ -815,9 +819,20 @@ def main() -> None:
     unknown = set(chosen.tables) - set(TABLES)
     if unknown:
         parser.error(f"tables: {', '.join(sorted(unknown))} given; there are {', '.join(TABLES)}")
+    names = chosen.tables or list(ON_GPU_TOO if chosen.gpu else TABLES)
+    against = [name for name in names if name in TORCH]
+    if against and find_spec("torch") is None:
+        others = ", ".join(name for name in TABLES if name not in TORCH)
+        parser.error(f"tables: {', '.join(against)} compare with torch, which is not installed; without it: {others}")
+    if chosen.gpu and find_spec("cupy") is None:
+        parser.error("--gpu: CuPy is not installed; pip install 'rankmath[gpu]'")
     if chosen.sizes and not (chosen.tables and {*chosen.tables} <= {"layer", "thread"}):
         parser.error(f"--sizes: given with {', '.join(chosen.tables) or 'all tables'}; layer and thread take them")
-    run(chosen.tables, chosen.gpu, chosen.output, chosen.sizes)
+    try:
+        writable(chosen.output, "--output")
+    except rm.InvalidArgument as refusal:
+        parser.error(str(refusal))
+    run(names, chosen.gpu, chosen.output, chosen.sizes)
 
 
 if __name__ == "__main__":

@@ -409,13 +409,16 @@ def run(paths: Iterable[str], *, as_json: bool = False, say: Callable[[str], Non
 
 
 def main(arguments: Sequence[str]) -> int:
-    """``checker FILE...`` or ``checker --json FILE...``; 2 if no file is given."""
+    """``checker FILE...`` or ``checker --json FILE...``; 2 if no file is given, or an option that there is not."""
     as_json, paths = "--json" in arguments[:1], list(arguments)
     if as_json:
         paths = paths[1:]
-    if not paths:
-        print("usage: checker [--json] FILE...")
-        return 2
+    option = paths[0] if paths and paths[0].startswith("-") else None
+    if option == "--":
+        paths, option = paths[1:], None
+    if not paths or option is not None:
+        print("usage: checker [--json] [--] FILE...")
+        return 0 if option in ("-h", "--help") else 2
     try:
         code = run(paths, as_json=as_json)
         print(end="", flush=True)  # here, and not at the end of Python, where nobody would catch what it raises

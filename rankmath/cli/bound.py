@@ -59,13 +59,17 @@ def bound(
 
     Example: rankmath bound own:diameter --set L=6 --set diameter=0.1 --set omega=2 --set d_qk=16
     """
+    from rankmath.validation import InvalidArgument
+
+    if network is None and (plot is not None or tokens is not None):
+        option = "--input" if plot is None else "--plot"
+        raise InvalidArgument(f"{option}: given without --network; a bound as a formula has no depths and no input")
     if network is not None:
         _of_network(network, tokens, seed, keys, plot, as_json)
         return
     import sympy
 
     from rankmath.claims import bound as bound_of
-    from rankmath.validation import InvalidArgument
 
     if len(keys) + (claim is not None) != 1:
         raise InvalidArgument(f"KEY: {len(keys) or 'none'} given; one is needed, or --claim, or --network FILE")

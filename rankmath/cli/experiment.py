@@ -50,13 +50,12 @@ def experiment(
     steps = EXPERIMENTS[name].steps if name in EXPERIMENTS else 1
     with Progress(steps, "steps", quiet=as_json) as progress:
         outcome = run(name, changes, progress=progress.step, **options)
-    if plot is not None:
+    click.echo(json.dumps(outcome.as_json(), indent=1) if as_json else "\n".join(outcome.findings))
+    if plot is not None:  # last: where it cannot be written the numbers are there
         from rankmath.report.plots import plot_curves
 
         plot_curves(outcome.curves, outcome.axes, plot)
-    if as_json:
-        click.echo(json.dumps(outcome.as_json(), indent=1))
-    else:
-        click.echo("\n".join(outcome.findings + ((f"plot: {plot}",) if plot is not None else ())))
+        if not as_json:
+            click.echo(f"plot: {plot}")
     if outcome.interrupted:
         raise KeyboardInterrupt("what was finished by then is above")

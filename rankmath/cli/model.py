@@ -121,7 +121,7 @@ def model(
         click.echo("\n".join(VARIANTS if variant == "help" else METRICS))
         return
     # What is typed is looked at first: to read a model takes a minute.
-    metrics, variants = metric.split(","), variant.split(",") if variant else []
+    metrics, variants = metric.split(","), [] if variant is None else variant.split(",")
     for option, given, allowed in (("--metric", metrics, METRICS), ("--variant", variants, VARIANTS)):
         for name in given:
             as_choice(option, name, tuple(allowed))
@@ -149,7 +149,7 @@ def model(
                     row["log_residual_lower"] = number(run.log_residual_lower[l])
                     row["log_residual_upper"] = number(run.log_residual_upper[l])
                 row |= {"log_diameter": number(run.log_diameter[l])}
-                row["order"] = None if l == 0 else number(run.order[l - 1])
+                row["order"] = number(run.order[l - 1]) if l and run.decays[l - 1] else None
                 for key in metrics:
                     row[key] = number(columns.values[key][l])
                     if key in columns.logs:
@@ -179,22 +179,22 @@ def model(
     said: list[str] = []
     if sentences:
         said = anatomy(whole.variant("full", mask=mask, d_qk=d_qk, weights=weights, seed=seed), X)
-    if plot is not None:
-        from rankmath.report.plots import plot_curves
-
-        plot_curves(curves, {c.panel: ("layer", c.panel, "linear", "linear") for c in curves}, plot)
     if as_json:
         about: dict[str, Json] = {"model": whole.kind, "tokens": len(X), "dim": whole.dim}
         about |= {"weights": weights, "arithmetic": arithmetic}
         about |= {"said": said} if said else {}
         click.echo(json.dumps(about | {"variants": results}, indent=1))
-        return
-    for shown in tables:
-        _print(*shown)
-    for line in said:
-        click.echo(line)
-    if plot is not None:
-        click.echo(f"plot: {plot}")
+    else:
+        for shown in tables:
+            _print(*shown)
+        for line in said:
+            click.echo(line)
+    if plot is not None:  # last: where it cannot be written the numbers are there
+        from rankmath.report.plots import plot_curves
+
+        plot_curves(curves, {c.panel: ("layer", c.panel, "linear", "linear") for c in curves}, plot)
+        if not as_json:
+            click.echo(f"plot: {plot}")
 
 
 def _input(chosen: Model, text: str | None, ids: str | None, tokens: int | None, seed: int, *, quiet: bool) -> Floats:
@@ -214,6 +214,8 @@ def _input(chosen: Model, text: str | None, ids: str | None, tokens: int | None,
             click.echo(f"--text: it has {len(found)} tokens; the first {most} are read (--tokens)", err=True)
         return chosen.embed(found[:most])
     if ids is not None:
+        if tokens is not None:
+            raise InvalidArgument("--ids, --tokens: both given; the ids are all that is read")
         try:
             return chosen.embed([int(token) for token in ids.split(",")])
         except ValueError as error:
@@ -221,9 +223,10 @@ def _input(chosen: Model, text: str | None, ids: str | None, tokens: int | None,
                 raise
             raise InvalidArgument(f"--ids: {ids[:60]!r} given; whole numbers separated by commas are needed") from None
     most = _usual(chosen) if tokens is None else tokens
+    drawn = chosen.random_ids(most, seed)
     if not quiet:
         click.echo(f"input: {most} random token ids, seed {seed}", err=True)
-    return chosen.embed(chosen.random_ids(most, seed))
+    return chosen.embed(drawn)
 
 
 def _usual(chosen: Model) -> int:

@@ -14,7 +14,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from queue import SimpleQueue
-from threading import Lock, Thread
+from threading import Event, Lock, Thread, current_thread, main_thread
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -48,9 +48,11 @@ MEASURED = 4
 # Arrays given, limits.
 _RUN = slice(PLACES[RUN[0]], PLACES[GIVEN[-1]] + 1)
 _LIMITS = slice(PLACES[LIMITS[0]], PLACES[LIMITS[-1]] + 1)
-_LAYER, _READY = PLACES["layer"], PLACES["ready"]
+_LAYER, _READY, _STOP = PLACES["layer"], PLACES["ready"], PLACES["stop"]
 #: The leader announces this layer when the run ends.
 END = 2**62
+#: Multiply-adds, some tenths of a second, from which Ctrl-C does not wait for the end of a run.
+LONG = 2**31
 # Hold more heads than threads while keys and values take at most this many doubles: half of a 1 MiB cache.
 _HELD = 2**16
 # A thread takes rows of this many doubles at a time.
@@ -475,7 +477,7 @@ class LayerPlan:
 
     def __init__(self, kernel: Kernel, n: int, d: int, heads: int, threads: int) -> None:
         shape = kernel.shape
-        self.code = _compiled(kernel)
+        self.kernel, self.code = kernel, _compiled(kernel)
         self.n, self.d, self.heads, self.threads = n, d, heads, threads
         rounds = -(-heads // threads)  # of heads, if threads share these and not the rows of each
         by_heads = 1 < threads <= heads and 16 * rounds * threads <= 17 * heads and heads * n * d <= _EACH
@@ -523,7 +525,8 @@ class LayerPlan:
             for name in MEASURING:
                 self.told[PLACES[f"second_{name}"]] = self.told[PLACES[name]]
         self.told[PLACES["yield"]] = yielding()
-        self.lock = Lock()
+        self.lock, self.left = Lock(), Event()
+        self.left.set()
         self._limits: Mapping[str, float] = {}
         self._first: Floats | None = None  # tokens that are centred
         self._at_first = 0
@@ -547,6 +550,7 @@ class LayerPlan:
         measured, and so are all weights), log(d_qk)/2 and λ of the skip of each layer.
         """
         with self.lock:
+            self.left.wait()  # a run that was interrupted still has the memory
             L, d, missing = len(arrays), R.shape[1], self.d - R.shape[1]
             if missing:  # columns of zeros change nothing
                 x, R = None if x is None else widened(x, missing, both=False), widened(R, missing, both=False)
@@ -572,7 +576,9 @@ class LayerPlan:
             words[: len(PLACES)] = self.told
             run = (0, L, measure, 0, 0, 0, 0, given, behind, start, at, known.place, at + 8 * places * apart)
             words[_RUN] = run
-            lead_and_follow(*self.code, words, self.scratch, (self, x, R, known, memory))
+            products = (2 * self.heads * L + 1) * self.n * (self.n + self.d) * self.d
+            held = (self, x, R, known, memory)
+            lead_and_follow(*self.code, words, self.scratch, held, products >= LONG, self.left)
             reached = int(words[_LAYER])
             if reached:
                 first = (reached - 1) % 2 * apart
@@ -609,18 +615,41 @@ Job: TypeAlias = tuple[Callable[..., None], int, int, int, object]
 
 
 def lead_and_follow(
-    lead: Callable[..., None], follow: Callable[..., None], words: Words, scratch: Floats, held: object
+    lead: Callable[..., None],
+    follow: Callable[..., None],
+    words: Words,
+    scratch: Floats,
+    held: object,
+    long: bool = False,
+    left: Event | None = None,
 ) -> None:
-    """A run on as many threads as there is scratch memory for; what is held stays in its place meanwhile."""
+    """A run on as many threads as there is scratch memory for; what is held stays in its place meanwhile.
+
+    Signals wait for the end of compiled code. A long run is led by another thread, so that Ctrl-C stops it: then
+    `left` is set when its memory is free.
+    """
     start, memory, threads = address(words), address(scratch), len(scratch)
     try:
         if threads > 1:
             jobs = _crew(os.getpid(), threads - 1)
             for thread in range(1, threads):
                 jobs.put((follow, thread, start, memory + thread * scratch.strides[0], (words, scratch, held)))
-        lead(start, memory)
+        if not long or current_thread() is not main_thread():
+            lead(start, memory)
+            return
+        left = left or Event()
+        left.clear()
+        Thread(target=_lead, args=(lead, start, memory, (words, scratch, held), left), daemon=True).start()
+        left.wait()
     finally:  # the other threads wait for this, also after an interruption
-        words[_READY] = END
+        words[_STOP], words[_READY] = 1, END
+
+
+def _lead(lead: Callable[..., None], words: int, memory: int, held: object, left: Event) -> None:
+    try:
+        lead(words, memory)
+    finally:
+        left.set()
 
 
 @cache

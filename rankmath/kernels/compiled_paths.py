@@ -18,6 +18,7 @@ from rankmath.kernels.compiled import Kernel, Shape, Writer, address, aligned, g
 from rankmath.kernels.compiled_layer import COUNTERS, PLACES
 from rankmath.kernels.compiled_network import (
     END,
+    LONG,
     MEASURED,
     RECORD,
     NetworkWriter,
@@ -330,7 +331,8 @@ def path_layers(
     sizes = n, d, heads, tiles, per, chunk, chunks, 1, n * most, k, L, yielding()
     words[_WORDS] = *sizes, *(address(a) for a in own)
     scratch = aligned(threads, -(-(chunk * (2 * most + d + shape.lanes) + shape.rows * d) // 8) * 8)
-    lead_and_follow(*_compiled(kernel), words, scratch, (held, own))
+    products = heads * n * (n + d) * d * sum(lengths)
+    lead_and_follow(*_compiled(kernel), words, scratch, (kernel, held, own), products >= LONG)
 
     def after(l: int) -> Sums:
         if not l:

@@ -299,7 +299,10 @@ def _named(text: str, n: int) -> Mask:
         try:
             return _NAMED_WITH_NUMBER[name](n, int(number))
         except ValueError as refusal:
-            raise InvalidArgument(f"mask: {text!r} given for {n} tokens; {refusal}") from None
+            what, _, needed = str(refusal).removesuffix(" is needed").partition(": ")
+            tokens = f" for {n} tokens" if "at most" in needed else ""
+            needed = needed.partition("; ")[2]
+            raise InvalidArgument(f"mask: {text!r} given{tokens}; {needed} is needed as its {what}") from None
     as_choice("mask", text, (*_NAMED, *(f"{name}:NUMBER" for name in _NAMED_WITH_NUMBER)))
     raise InvalidArgument(f"mask: {text!r} given; replace NUMBER by a whole number")
 

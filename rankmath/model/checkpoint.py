@@ -126,7 +126,7 @@ class Model:
         ----------
         name : "san" (attention alone), "san+mlp", "san+skip", "san+norm", …, "full"; "dong:san", … are those of
             Dong et al.'s code, which keep LayerNorm and the map's own skip connection. `VARIANTS` has all of them.
-        mask : "own" keeps the model's; otherwise "complete", "causal", "window:4", "uni-window", a Mask, ….
+        mask : "own" keeps the model's; otherwise "complete", "causal", "window:4", "unidirectional_window", a Mask, ….
         d_qk : the logits are divided by its root; the model's own unless given.
         weights : "trained"; "redrawn", Gaussian at the scale of each trained matrix; "initial", as before training
             (Gaussian with the config's standard deviation, no biases, LayerNorms 1 and 0, embedding redrawn too).
@@ -212,14 +212,19 @@ def _agree(
 ) -> None:
     """A config.json of another model is refused: its width and its depth are those of the weights."""
     for name in _WIDTHS:
-        if isinstance(config.get(name), int) and config[name] != d:
-            raise InvalidArgument(f"path: {name} {config[name]} in config.json, but the weights have width {d}")
+        _same(config, name, d, "width ")
     if kind in ("albert", "whisper"):  # layers that share their weights; two parts with layers of their own
         return
     found = (re.search(r"(?:^|\.)(?:layer|h)\.(\d+)\.", name) for name in tensors)
     there = 1 + max((int(match[1]) for match in found if match), default=-1)
     if there > depth[1]:
         raise InvalidArgument(f"path: {depth[0]} {depth[1]} in config.json, but the weights have {there} layers")
+
+
+def _same(config: Mapping[str, Json], name: str, there: int, what: str = "") -> None:
+    """A size that config.json says is that of the weights; null says nothing."""
+    if (given := config.get(name)) is not None and as_count(name, given) != there:
+        raise InvalidArgument(f"path: {name} {given} in config.json, but the weights have {what}{there}")
 
 
 def _modern(
@@ -234,7 +239,8 @@ def _modern(
     weights = NamedWeights(tensors, family.prefixes, family.layer.format(0) + family.output + ".weight")
     depth = as_count(family.layers, config.get(family.layers), most=_MOST)
     heads = as_count(family.heads, config.get(family.heads), most=_MOST)
-    d = as_count("hidden_size", config.get("d_model" if kind == "t5" else "hidden_size"), most=_MOST)
+    width = "d_model" if kind == "t5" else "hidden_size"
+    d = as_count(width, config.get(width), most=_MOST)
     reader = Reader(kind, family, config, weights, d, heads)
     position, tables = None, dict.fromkeys((False, True))
     chosen = _chosen(layers, depth)
@@ -245,7 +251,9 @@ def _modern(
     if kind == "t5":
         first = family.layer.format(0) + "layer.0.SelfAttention.relative_attention_bias.weight"
         most = as_count("relative_attention_max_distance", config.get("relative_attention_max_distance", 128))
-        position = RelativeBuckets(weights.tensor(first, (None, heads)), most)
+        buckets = weights.tensor(first, (None, heads))
+        _same(config, "relative_attention_num_buckets", len(buckets))
+        position = RelativeBuckets(buckets, most)
     embedding: Embedding
     if family.input == "pixels":
         embedding = _patches(weights, "embeddings.position_embeddings")
@@ -263,14 +271,15 @@ def _modern(
 
 
 def _of_the_same_sizes(model: Model, config: Mapping[str, Json]) -> Model:
-    """The model, if its maps and its table of words are as large as config.json says."""
+    """The model, if its maps and its tables of words and places are as large as config.json says."""
     inner = model.blocks[0].mlp.W_in.shape[-1]
     found = dict.fromkeys(("intermediate_size", "n_inner", "hidden_dim", "d_ff"), inner)
     if isinstance(model.embedding, WordEmbedding):
         found["vocab_size"] = model.embedding.vocabulary
+        if model.embedding.positions is not None:
+            found |= dict.fromkeys(("max_position_embeddings", "n_positions"), len(model.embedding.positions))
     for name, there in found.items():
-        if isinstance(config.get(name), int) and config[name] != there:
-            raise InvalidArgument(f"path: {name} {config[name]} in config.json, but the weights have {there}")
+        _same(config, name, there)
     return model
 
 

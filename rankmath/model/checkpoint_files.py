@@ -48,6 +48,11 @@ class Tensors(Mapping[str, Floats]):
 
     def __getitem__(self, name: str) -> Floats:
         raw = self._read[name] if name in self._read else _safetensor(self._home[name], name)
+        if raw.dtype.kind != "f":  # its scales lie elsewhere, and are not read
+            raise InvalidArgument(
+                f"path: {str(self.path)!r} given; tensor {name!r} holds {raw.dtype}; weights that are no "
+                "floating-point numbers, such as quantised ones, are read from GGUF files alone"
+            )
         with np.errstate(invalid="ignore"):  # a signalling nan; refused below
             array: Floats = np.asarray(raw, dtype=np.float64)
         if not np.isfinite(array).all():

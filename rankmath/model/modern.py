@@ -199,10 +199,11 @@ class Reader:
     @property
     def width(self) -> int:
         """k, the length of a query."""
-        given = self.config.get("d_kv" if self.kind == "t5" else "head_dim")
+        key = "d_kv" if self.kind == "t5" else "head_dim"
+        given = self.config.get(key)
         if given is None and self.d % self.heads:
             raise InvalidArgument(f"path: {self.family.heads} {self.heads} in config.json; it must divide {self.d}")
-        return self.d // self.heads if given is None else as_count("head_dim", given, most=MOST)
+        return self.d // self.heads if given is None else as_count(key, given, most=MOST)
 
     @property
     def eps(self) -> float:
@@ -261,14 +262,18 @@ class Reader:
             return None
         local = self.is_local(l)
         theta, scaling = _rope(self.kind, self.config, local)
-        usual = 0.25 if self.kind == "gpt_neox" else 1.0
-        part = self.config.get("partial_rotary_factor", self.config.get("rotary_pct", usual))
+        key = "rotary_pct" if "rotary_pct" in self.config else "partial_rotary_factor"
+        key = "partial_rotary_factor" if "partial_rotary_factor" in self.config else key
+        part = self.config.get(key, 0.25 if self.kind == "gpt_neox" else 1.0)
         rope = self.config.get("rope_parameters")
         if isinstance(rope, dict) and rope.get("partial_rotary_factor") is not None:
-            part = rope["partial_rotary_factor"]
-        turned = int(self.width * as_real("partial_rotary_factor", part, positive=True))
-        if turned % 2 or not 2 <= turned <= self.width:
-            raise InvalidArgument(f"path: {turned} entries to turn in config.json; an even number is needed")
+            key, part = "partial_rotary_factor", rope["partial_rotary_factor"]
+        turned = int(self.width * as_real(key, part, positive=True, most=1))
+        if turned % 2 or turned < 2:
+            raise InvalidArgument(
+                f"path: {key} {part} in config.json turns {turned} of {self.width} entries of a query; "
+                "an even number of at least 2 is needed"
+            )
         known = self._count("max_position_embeddings", PLACES)
         old = self.config.get("original_max_position_embeddings")
         if old is not None and scaling:  # Phi-3 keeps this beside the scaling; there it has priority
@@ -373,8 +378,7 @@ class Reader:
 
 def _rope(kind: str, config: Mapping[str, Json], local: bool) -> tuple[float, Mapping[str, Json]]:
     """The base of the frequencies, and what is done to them; newer files keep both in one place."""
-    rope = config.get("rope_parameters")
-    rope = rope if isinstance(rope, dict) else {}
+    rope, given = _object(config, "rope_parameters"), _object(config, "rope_scaling")
     own = rope.get("sliding_attention" if local else "full_attention")
     rope = own if isinstance(own, dict) else rope
     key: str = "rope_theta"
@@ -388,10 +392,18 @@ def _rope(kind: str, config: Mapping[str, Json], local: bool) -> tuple[float, Ma
     elif kind == "gpt_neox":
         key = "rotary_emb_base"
     theta = rope.get("rope_theta", config.get(key, config.get("rope_theta", usual) if kind == "gpt_neox" else usual))
-    scaling: Json = rope if rope.get("rope_type", "default") != "default" else config.get("rope_scaling")
+    scaling = rope if rope.get("rope_type", "default") != "default" else given
     if kind == "gemma3_text" and local and own is None:
-        scaling = None
-    return as_real("rope_theta", theta, positive=True), scaling if isinstance(scaling, dict) else {}
+        scaling = {}
+    return as_real("rope_theta", theta, positive=True), scaling
+
+
+def _object(config: Mapping[str, Json], name: str) -> Mapping[str, Json]:
+    """What config.json has under a name; null is as good as nothing."""
+    given = config.get(name) if config.get(name) is not None else {}
+    if not isinstance(given, dict):
+        raise InvalidArgument(f"path: {name} {str(given)[:40]!r} in config.json; an object or null is needed")
+    return given
 
 
 def _name_of(scaling: Mapping[str, Json]) -> str:
@@ -438,7 +450,9 @@ def _scaled(theta: float, turned: int, scaling: Mapping[str, Json], known: int) 
         stretch = (1 + grown * both[0]) / (1 + grown * both[1]) if all(both) else 1 + grown
         return frequencies * (1 - ramp + ramp / factor), number("attention_factor", stretch), known
     if name == "longrope":
-        factors = np.asarray(scaling.get("short_factor"), dtype=float)
+        short = scaling.get("short_factor")
+        listed = short if isinstance(short, list) else []
+        factors = np.asarray([as_real("short_factor", x, positive=True) for x in listed])
         if factors.shape != frequencies.shape:
             raise InvalidArgument(f"path: short_factor of shape {factors.shape}; {frequencies.shape} is needed")
         ratio = number("factor", known / old)

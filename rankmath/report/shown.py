@@ -7,7 +7,8 @@ import shutil
 import textwrap
 from typing import Any
 
-from rankmath.claims import statement
+from rankmath.checker.statements import STATEMENTS
+from rankmath.claims import statement, statements
 from rankmath.formula.language import FUNCTIONS, LETTERS, Function
 from rankmath.formula.printing import text
 from rankmath.formula.terms import Call, Every, walk
@@ -20,12 +21,29 @@ _WIDTH = 100
 _UNUSUAL = ("expc", "tanhc", "recursion", "all_p")
 
 
+def _of_certificates_alone(key: str) -> bool:
+    return key in STATEMENTS and key not in statements()
+
+
 def described(key: str) -> dict[str, Any]:
-    """The statement as plain data: claim, hypotheses, letters, status, proof, certificates, Coq theorems.
+    """The statement as plain data: claim, hypotheses, letters, status, proof, certificates, Coq theorems; of a claim
+    that only certificates make what the checker reads.
 
     >>> described("own:tv")["status"], described("own:tv")["proof"]
     ('proved', 'proofs/own_tv.tex, label stmt:own-tv')
     """
+    if _of_certificates_alone(key):
+        claimed = STATEMENTS[key]
+        return {
+            "key": key,
+            "says": claimed.says,
+            "claim": claimed.claim,
+            "given": list(claimed.given),
+            "define": claimed.define.strip().splitlines(),
+            "data": claimed.data,
+            "relies": list(claimed.relies),
+            "certificates": _certificates(key),
+        }
     entry = statement(key)
     key = entry.key
     label = label_of(key)
@@ -57,14 +75,16 @@ def described(key: str) -> dict[str, Any]:
         "source": entry.source,
         "notes": entry.notes,
         "proof": f"{entry.truth}, label {label}" if label else entry.truth,
-        "certificates": [
-            f"{c.kind}: proofs/certificates/{certificate_file(c)}" for c in committed_certificates().get(key, ())
-        ],
+        "certificates": _certificates(key),
         "coq": [f"{name}{f' ({scope})' if scope else ''}" for name, scope in machine_checked().get(key, ())],
         "without_coq": "" if machine_checked().get(key) else without_theorem(key),
         "counterexample": f"rankmath counterexample {key}" if entry.exhibit is not None else "",
         "gallery": f"gallery/{key.replace(':', '-')}.html",
     }
+
+
+def _certificates(key: str) -> list[str]:
+    return [f"{c.kind}: proofs/certificates/{certificate_file(c)}" for c in committed_certificates().get(key, ())]
 
 
 def _of(function: Function) -> str:
@@ -88,6 +108,13 @@ def _declared(array: tuple[str, str]) -> tuple[str, str]:
 def lines(key: str) -> list[str]:
     """The same in words, line by line."""
     found = described(key)
+    if _of_certificates_alone(key):
+        said = [f"{key}: a claim of certificates alone, in the checker's language", "", f"  {found['says']}", ""]
+        said += [f"  claim: {found['claim']}", *(f"  given {line}" for line in found["given"])]
+        said += ["", *(f"  {line}" for line in found["define"]), "", f"data: {', '.join(found['data'])}"]
+        said += [f"relies on: {line}" for line in found["relies"]]
+        said += [f"certificate that {line}" for line in found["certificates"]]
+        return _wrapped([*said, "how to check one: rankmath check FILE"])
     some = "some instance has " if found["quantifier"] == "some" else ""
     sharp = ", sharp" if found["sharp"] else ""
     said = [f"{found['key']}: {found['title']} ({found['status']}{sharp})", "", f"  {some}{found['claim']}"]
@@ -102,7 +129,10 @@ def lines(key: str) -> list[str]:
     why = f" ({found['without_coq']})" if found["without_coq"] else ""
     said += [f"Coq theorem of the formula: {line}" for line in found["coq"]] or [f"Coq theorem: none{why}"]
     said += [f"counterexample or example: {found['counterexample']}"] if found["counterexample"] else []
-    said += [f"picture: page {found['gallery']} of the site"]
+    return _wrapped([*said, f"picture: page {found['gallery']} of the site"])
+
+
+def _wrapped(said: list[str]) -> list[str]:
     width = max(40, min(_WIDTH, shutil.get_terminal_size((_WIDTH, 24)).columns))
     wrapper = textwrap.TextWrapper(width, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
     return [piece for line in said for piece in wrapper.wrap(line) or [""]]

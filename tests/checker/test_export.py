@@ -97,3 +97,17 @@ def test_an_older_python_is_told_so_in_one_line(tmp_path: Path) -> None:
     assert run.stderr == "this checker needs Python 3.11 or later; this is Python 3.9\n"
     # It is told, and not met by a syntax error: the whole file is in the grammar of 3.7.
     ast.parse(ALONE, feature_version=(3, 7))
+
+
+def test_help_is_no_file(tmp_path: Path) -> None:
+    """The usage for --help, and for an option that there is not; after -- a file may begin with a line."""
+    alone, odd = tmp_path / "checker.py", tmp_path / "-odd.json"
+    alone.write_text(ALONE, encoding="utf-8")
+    odd.write_text("{}", encoding="utf-8")
+    for options, code in ((["--help"], 0), (["-h"], 0), (["--jsn", "-odd.json"], 2), ([], 2)):
+        done = subprocess.run([sys.executable, "-I", alone, *options], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout.splitlines()) == (code, ["usage: checker [--json] [--] FILE..."])
+    command = [sys.executable, "-I", alone, "--", "-odd.json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stdout.startswith("-odd.json: REJECTED")

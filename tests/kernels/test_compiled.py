@@ -343,8 +343,8 @@ def test_tokens_are_measured_in_memory_that_no_head_uses(monkeypatch):
     (lengths,) = kernel.compiled_all(code, {"lengths": (3, 0)})
     changed = set(), set()
 
-    def measured_again(lead, follow, words, scratch, held):
-        run(lead, follow, words, scratch, held)
+    def measured_again(lead, follow, words, scratch, held, *more):
+        run(lead, follow, words, scratch, held, *more)
         plan = held[0]
         for second in (0, 1):
             for name, a in plan.arrays.items():

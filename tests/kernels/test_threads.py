@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import signal
+import threading
+import time
 from typing import Any
 
 import numpy as np
 import pytest
 
+import rankmath as rm
 from rankmath.arithmetic import numpy64
 from rankmath.arithmetic.float64 import Float64
-from rankmath.kernels.compiled import Shape
+from rankmath.arithmetic.numpy64 import NumPy64
+from rankmath.kernels.compiled import Shape, kernel
 from rankmath.kernels.compiled_network import chunk_of
 
 
@@ -55,3 +60,25 @@ def test_parts_of_the_rows_leave_no_thread_with_many_more_than_its_share(n: int,
         for start in range(0, n, chunk):  # whoever is free takes the next
             ends[ends.index(min(ends))] += min(chunk, n - start)
         assert max(ends) <= (n if threads == 1 else 1.1 * n / threads + 6)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ctrl_c_stops_a_layer_that_takes_long(monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
+    """It does not wait for the end of compiled code; the next run waits for the memory, and has the same numbers."""
+    if kernel() is None:
+        pytest.skip("the extra `fast` compiles layers")
+    monkeypatch.setattr(NumPy64, "threads_for", lambda self, entries: threads)
+    net = rm.Network.random(1500, 128, 8, 1, seed=0)
+    X = net.random_input(seed=1)
+    rm.trace(net, X)
+    began = time.perf_counter()
+    whole = rm.trace(net, X).log_residual
+    long = time.perf_counter() - began
+    main = threading.main_thread().ident
+    assert main is not None
+    threading.Timer(long / 8, signal.pthread_kill, (main, signal.SIGINT)).start()
+    began = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        rm.trace(net, X)
+    assert time.perf_counter() - began < long * 0.7
+    np.testing.assert_array_equal(rm.trace(net, X).log_residual, whole)

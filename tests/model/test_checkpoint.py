@@ -251,6 +251,29 @@ def test_unknown_architectures_and_settings(tmp_path: Path) -> None:
     refused(checkpoint(tmp_path / "k", "whisper"), "for Whisper allowed are 'encoder', 'decoder'")
 
 
+@pytest.mark.parametrize("kind", ["bert", "gpt2", "distilbert"])
+@pytest.mark.parametrize("odd", ["12", 12.0, [12], True, -12, 0, 13])
+def test_sizes_of_config_json_are_whole_numbers_and_those_of_the_weights(tmp_path: Path, kind: str, odd: Any) -> None:
+    place = checkpoint(tmp_path, kind)
+    names = {"bert": "hidden_size", "gpt2": "n_embd", "distilbert": "dim"}
+    for name in (names[kind], "vocab_size", "max_position_embeddings" if kind != "gpt2" else "n_positions"):
+        (place / "config.json").write_text(json.dumps(CONFIGS[kind] | {name: odd}), encoding="utf-8")
+        refused(place, f"{name}:? .*(whole number|but the weights have)")
+        (place / "config.json").write_text(json.dumps(CONFIGS[kind] | {name: None}), encoding="utf-8")
+        assert rm.load_model(place).dim == 12
+
+
+def test_quantised_weights_are_refused(tmp_path: Path) -> None:
+    """Whole numbers without the scales beside them would be another function."""
+    from safetensors.numpy import save_file
+
+    place, arrays = checkpoint(tmp_path, "bert"), tensors("bert")
+    name = "encoder.layer.1.output.dense.weight"
+    arrays[name] = np.round(100 * arrays[name]).astype(np.int8)
+    save_file(arrays, place / "model.safetensors")
+    refused(place, f"tensor .*{name}' holds int8; .* such as quantised ones")
+
+
 @pytest.mark.parametrize("kind", ["bert", "roberta", "gpt2"])
 def test_attention_to_an_encoder_is_refused(tmp_path: Path, kind: str) -> None:
     """A decoder with cross-attention, its tensors in the file: without them it would be another function."""

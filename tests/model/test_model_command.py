@@ -117,3 +117,47 @@ def test_a_text_that_is_cut_is_said_to_be_cut(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, [*asked, "5"])
     assert done.exit_code == 2
     assert "not UTF-8 (byte 0xe9 in line 1)" in done.stderr
+
+
+def test_an_order_of_decay_is_shown_where_trace_shows_one(tmp_path: Path) -> None:
+    place = checkpoint(tmp_path, "bert")
+    model, seen = rm.load_model(place), set()
+    for weights in ("trained", "initial"):
+        asked = ("--ids", "5,0,22,7", "--variant", "san,full", "--weights", weights, "--json")
+        for entry in json.loads(typed("model", str(place), *asked))["variants"]:
+            chosen = model.variant(entry["variant"], weights=weights, seed=0)
+            rows = rm.trace(chosen.network, chosen.embed([5, 0, 22, 7])).rows()
+            assert [row["order"] for row in entry["layers"]] == [row["order"] for row in rows]
+            seen |= {row["order"] is None for row in rows[1:]}
+    assert seen == {True, False}
+
+
+def test_what_would_be_passed_over_in_silence_is_refused(tmp_path: Path) -> None:
+    place = str(checkpoint(tmp_path, "bert"))
+    with pytest.raises(rm.InvalidArgument, match="--variant: '' given; allowed are"):
+        typed("model", place, "--variant", "")
+    with pytest.raises(rm.InvalidArgument, match="--ids, --tokens: both given"):
+        typed("model", place, "--ids", "5,0,22,7", "--tokens", "2")
+    for words in (("--plot", str(tmp_path / "a.png")), ("--input", "X.npy")):
+        with pytest.raises(rm.InvalidArgument, match=f"{words[0]}: given without --network"):
+            typed("bound", "own:diameter", *words)
+
+
+def test_numbers_are_there_where_the_picture_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    for name in ("plot_curves", "plot_decay"):
+        monkeypatch.setattr(f"rankmath.report.plots.{name}", full)
+    place, plot = str(checkpoint(tmp_path, "bert")), ("--plot", str(tmp_path / "a.png"))
+    for words in (
+        ("trace",),
+        ("model", place, "--ids", "5,0,22,7", "--variant", "san"),
+        ("experiment", "wu-temperature", "--set", "layers=2", "--set", "tokens=4", "--set", "dim=8"),
+    ):
+        for more in ((), ("--json",)):
+            said = typed(*words, *more)
+            result = CliRunner().invoke(main, [*words, *more, *plot], standalone_mode=False)
+            assert isinstance(result.exception, OSError)
+            assert result.stdout.splitlines()[-1] in said
+            assert len(result.stdout.splitlines()) == len(said.splitlines())

@@ -93,6 +93,19 @@ def test_configs_of_before_rope_parameters_mean_the_same(tmp_path: Path, kind: s
         ("gemma2", {"hidden_activation": "sinh"}, "hidden_activation 'sinh' in config.json"),
         ("mistral", {"hidden_size": 6}, r"has shape \(16, 8\); it must be \(16, 6\)"),
         ("llama", {"hidden_act": 3}, "hidden_act '3' in config.json"),
+        ("llama", {"hidden_size": "8"}, "hidden_size: '8' given; a whole number"),
+        ("llama", {"rope_scaling": "linear"}, "rope_scaling 'linear' in config.json; an object or null is needed"),
+        (
+            "llama",
+            {"rope_scaling": {"type": "longrope", "short_factor": ["a"]}, "rope_parameters": None},
+            "short_factor: 'a' given; a positive finite number is needed",
+        ),
+        ("t5", {"d_kv": "4"}, "d_kv: '4' given; a whole number"),
+        ("t5", {"d_model": "8"}, "d_model: '8' given; a whole number"),
+        ("t5", {"relative_attention_num_buckets": "8"}, "relative_attention_num_buckets: '8' given"),
+        ("t5", {"relative_attention_num_buckets": 3}, "relative_attention_num_buckets 3 .* but the weights have"),
+        ("gpt_neox", {"rotary_pct": 2, "rope_parameters": None}, "rotary_pct: 2 given; .* of at most 1 is needed"),
+        ("gpt_neox", {"rotary_pct": 0.3, "rope_parameters": None}, "rotary_pct 0.3 .* turns .* an even number"),
     ],
 )
 def test_what_is_not_known_is_refused_by_its_name(

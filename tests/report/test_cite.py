@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import rankmath as rm
+from rankmath.checker.statements import STATEMENTS
 from rankmath.claims import RENAMED, statements
 from rankmath.files import proofs_folder
 from rankmath.report import sources
@@ -195,3 +196,14 @@ def test_a_style_keeps_the_capitals_of_a_title() -> None:
     title = re.search(r"title += \{(.*)\},$", citation("own:flow-second-value").text("bibtex"), flags=re.MULTILINE)
     assert title is not None
     assert title[1].endswith("has it: {One limit of causal tokens under a symmetric $V$, by its first two eigenvalues}")
+
+
+def test_claims_that_only_certificates_make_are_shown() -> None:
+    """Every key that a certificate may name; the definitions are those that the checker reads."""
+    for key in STATEMENTS.keys() - statements().keys():
+        found = described(key)
+        assert found["claim"] == STATEMENTS[key].claim
+        assert "\n".join(found["define"]) == STATEMENTS[key].define.strip()
+        text = " ".join(" ".join(lines(key)).split())
+        assert " ".join(found["says"].split()) in text
+        assert all(condition in text for condition in found["given"])

@@ -8,7 +8,6 @@ import re
 import subprocess
 from contextlib import suppress
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -155,14 +154,25 @@ def test_a_long_trace_says_before_it_starts_how_long_it_takes(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     trace = importlib.import_module("rankmath.cli.trace")
-    clock = iter([0.0, 1.0, 0.0, 0.001])
-    monkeypatch.setattr(trace, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
-    counts: list[int] = []
-    trace._say_how_long(counts.append, 2048 * 1000)
-    assert counts == [256, 2048]
-    assert "take about 12 days" in capsys.readouterr().err
-    trace._say_how_long(counts.append, 2048 * 10)
-    assert capsys.readouterr().err == ""
+    asked: list[tuple[int, int]] = []
+
+    def seconds(count: int, depth: int) -> float:
+        asked.append((count, depth))
+        return depth * count * (count + 512) / 1e6
+
+    def told(*sizes: int) -> str:
+        trace._say_how_long(seconds, *sizes)
+        return capsys.readouterr().err
+
+    wide, deep = told(6000, 512, 8, 8), told(16, 512, 10**7, 1)
+    assert re.match("6000 tokens through 8 layers take about 5 minutes, as 450 tokens through 1 layer did", wide)
+    assert re.match("16 tokens through 10000000 layers take about 23 hours, as 16 tokens through [0-9]+ layers", deep)
+    assert [count for count, _ in asked] == [56, 450, 2, 16]
+    assert asked[1][1] == 1
+    assert 2 < asked[3][1] < 10**5
+    asked.clear()
+    assert told(512, 64, 8, 8) == ""
+    assert not asked
 
 
 def test_the_folder_that_cannot_be_written_is_named_by_its_option(tmp_path: Path) -> None:
