@@ -398,7 +398,7 @@ def test_from_qkvo_refuses(arguments, message):
         ({"mlp": "sin"}, "mlp: 'sin' given"),
         ({"mask": np.ones((5, 5), dtype=bool)}, "mask: a graph on 5 tokens given; it must have 3"),
         ({"mask": "window"}, "mask: 'window' given"),
-        ({"mask": "prefix:9"}, "prefix: 9 given"),
+        ({"mask": "prefix:9"}, "at most 3 is needed as its prefix"),
     ],
 )
 def test_random_refuses(arguments, message):
