@@ -223,7 +223,8 @@ class _Printer:
         match op:
             case ast.Add() | ast.Sub():
                 sign = "+" if isinstance(op, ast.Add) else "-"
-                return f"{self.inside(left, _SUM)}{sign}{self.inside(right, _PRODUCT)}"
+                nothing = sign == "-" and isinstance(left, ast.Constant) and left.value == 0
+                return f"{'' if nothing else self.inside(left, _SUM)}{sign}{self.inside(right, _PRODUCT)}"
             case ast.Mult() | ast.MatMult():
                 return rf"{self.inside(left, _PRODUCT)}\,{self.inside(right, _POWER)}"
             case ast.Div():

@@ -107,6 +107,8 @@ def latex(term: Term) -> str:
             first, second = _latex_inside(left, _PRODUCT), _latex_inside(right, _PRODUCT)
             dot = r"\cdot " if second[:1].isdigit() else r"\,"
             return f"{first}{dot}{second}"
+        case Operation(operator="-", terms=(Number(value=0), right)):
+            return f"-{_latex_inside(right, _SUM + 1)}"
         case Operation(operator=operator, terms=(left, right)):
             first = _latex_inside(left, _SUM) if _stands_apart(left) else latex(left)
             return f"{first} {operator} {_latex_inside(right, _SUM + 1)}"
