@@ -196,7 +196,7 @@ Definition no_gradient {n d m} (Z : matrix n d) (M : matrix d d) (V : matrix d m
 (** weight_gradient: ℓ₂ norm of the derivative of token i of softmax(ZMZᵀ)ZV when M moves along G *)
 Definition weight_gradient {n d m} (Z : matrix n d) (M : matrix d d) (V : matrix d m) (G : matrix d d) (i : nat) : R :=
   l2 m (fun a => Derive (mixed_along Z M G V i a) 0).
-(** value_spread: largest ℓ₂ distance of two rows of ZV *)
+(** value_spread: largest ℓ₂ distance of two rows of Z V *)
 Definition value_spread {n d m} (Z : matrix n d) (V : matrix d m) : R :=
   largest n (fun j => largest n (fun k => l2 m (vsub (vmat d (Z j) V) (vmat d (Z k) V)))).
 (** logit_shift: largest minus least z_i G z_jᵀ over j: how far row i of the logits moves along G *)
@@ -503,9 +503,9 @@ Definition fed_delta_composite (N : fed) (center : nat -> vec) (l h : nat) : R :
   delta_composite (fed_layer N l) (fun _ => center l) 0 h.
 Definition fed_gamma (N : fed) (center : nat -> vec) (l h : nat) : R :=
   gamma (fed_layer N l) (fun _ => center l) 0 h.
-(** lipschitz: composite Lipschitz constant of the map after the attention of layer l: ‖s|W₁||W₂| + |a|I‖_{1,∞} for
-    x ↦ φ(xW₁ + b₁)W₂ + b₂ + ax, s = sup|φ'|; 1 where there is no such map; here: for every s that is a Lipschitz
-    constant of φ *)
+(** lipschitz: composite Lipschitz constant of the map after the attention of layer l: ‖s|W₁||W₂| + |a|I‖_{1,∞} for x
+    ↦ φ(xW₁ + b₁)W₂ + b₂ + ax, s = sup|φ'|, |·| of a matrix entry by entry; 1 where there is no such map;
+    here: for every s that is a Lipschitz constant of φ *)
 Definition lipschitz (N : fed) (l : nat) : R := if mapped N l then comp (dim N) (dim N) (fun a b =>
   slope N l * sum (width N l) (fun c => Rabs (W_in N l a c) * Rabs (W_out N l c b)) + Rabs (kept_part N l) * eye a b)
   else 1.
@@ -811,7 +811,7 @@ Definition undirected_connected {n} (allowed : matrix n n) (ratio : R) : Prop :=
   (forall c, (c < n)%nat -> exists r, centre n allowed c r) /\ 0 < ratio < 1.
 (** identity_attracts: for some real W_QK and W_V the tokens X = I rest under X ↦ LN(A(X)XW_V), A(X) the softmax of
     X W_QK Xᵀ over the pairs of the mask, LN the division of every token by its norm, and the Jacobian there has a
-    spectral radius below √g, g the ratio; proved in balls for the weights of the construction *)
+    spectral radius below √g, g the ratio; proved in balls for weights of the construction with smaller gaps *)
 Definition identity_attracts {n} (allowed : matrix n n) (ratio : R) : Prop := exists W_QK W_V : matrix n n,
   let F := sphere_map n n W_QK W_V allowed in fixed n n F eye /\
   exists J, derivative n n F eye J /\ forall z : C, eigenvalue n n J z -> Cmod z < sqrt ratio.
@@ -1193,8 +1193,8 @@ Definition other_share {n m} (P : matrix n m) : R := largest (n - 1) (fun i => P
 (** What the attention of layer l makes of tokens Y. *)
 Definition made (N : scored) (l : nat) (Y : mat) : mat := fun i b => sum (heads N) (fun h =>
   vmat (dim N) (vmat (tokens N) (scored_attention N l h Y i) Y) (W N l h) b) + bias N l b.
-(** linear_gap: largest ℓ₂ norm of a row of F(X) − F(C) − Σ_h P0 (X − C)W, F what the attention of layer l makes of X,
-    C the tokens if all were the first of X *)
+(** linear_gap: largest ℓ₂ norm of a row of F(X) − F(C) − Σ_h P_0^h (X − C)W, P_0^h the attention where all tokens are
+    the first of X, F what the attention of layer l makes of X, C the tokens if all were the first of X *)
 Definition linear_gap (N : scored) (l : nat) : R := let Y := scored_X N l in let C := consensus N l in
   largest (tokens N) (fun i => l2 (dim N) (fun b => made N l Y i b - made N l C i b - sum (heads N) (fun h =>
     vmat (dim N) (vmat (tokens N) (scored_P0 N l h i) (fun j a => Y j a - C j a)) (W N l h) b))).
@@ -1239,7 +1239,7 @@ Definition turns_heads (N : rotated) : Prop :=
   forall l h a b, (l < layers N)%nat -> (h < heads N)%nat -> (a < dim N)%nat -> (b < dim N)%nat ->
     W_QK N l h a b = dot (head_size N) (W_Q N l h a) (W_K N l h b).
 (** lengthening: ‖W_Q‖₂‖W_K‖₂/√d_qk, times the largest cos² + sin² of the rotations, as they are given, at least 1;
-    defined where queries and keys have no biases (b_Q = b_K = 0) and no norms; where only W_QK is given, W_K is 1 *)
+    defined where queries and keys have no biases (b_Q = b_K = 0) and no norms; where only W_QK is given, W_K is I *)
 Definition lengthening (N : rotated) (l h : nat) : R := spectral (W_Q N l h) * spectral (W_K N l h) / sqrt (d_qk N)
   * Rmax 1 (largest (tokens N) (fun i => largest (pairs N) (fun j => cosine_of N l i j ^ 2 + sine_of N l i j ^ 2))).
 

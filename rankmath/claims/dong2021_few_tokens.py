@@ -139,7 +139,8 @@ def _guarded(n: int, B: Number, q: Number) -> bool:
     T = (1 - q) / _FLOOR
     capped = _SHIFT * (1 - _SPOILT / 4 - q / (q + mu) - T) - T  # from there on the two rows do not matter
     if not (
-        x0 * (q + mu) >= q  # f(p) = q/p − 1 on [x₀, q]
+        x0 < q
+        and x0 * (q + mu) >= q  # f(p) = q/p − 1 on [x₀, q]
         and mu * x0**2 >= q**2 * (1 - q)
         and 2 * x0 >= 2 * T + _SHIFT + capped
         and q / (q + mu) - T >= capped

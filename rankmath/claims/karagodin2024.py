@@ -308,7 +308,7 @@ karagodin2024_subspace_two = proved(
     "aligning(lam, M, B, X) >= lam*lead(M, X)*sine_square(M, X)/(1 + exp(2*form_size(B)))",
     given=("lam > 0", "parts_in_space(M, X)"),
     arrays={"lam": "", "M": "m m", "B": "d d", "X": "2 d"},
-    title="Limits of two causal tokens under a symmetric V with a multiple eigenvalue",
+    title="Limits of two causal tokens under a V with a multiple largest eigenvalue",
     source=f"{OWN}; it gives a conjecture of {KARAGODIN}, on a top eigenvalue of multiplicity two or more, for two "
     f"tokens; {_WORDING}",
     draws=(draw_pairs,),

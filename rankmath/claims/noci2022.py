@@ -29,7 +29,7 @@ defined(
 defined(
     "value_spread(Z: array, V: array)",
     "v = Z @ V; max(sqrt(sum((v[i][a] - v[j][a])**2 for a in range(len(v[0])))) for i in range(n) for j in range(n))",
-    "largest ℓ₂ distance of two rows of ZV",
+    "largest ℓ₂ distance of two rows of Z V",
     by_name=True,
 )
 

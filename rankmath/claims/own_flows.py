@@ -195,7 +195,7 @@ own_frozen_sign = proved(
     "that a minus sign is missing in the second condition",
     draws=(draw_separations,),
     share=0.1,
-    notes="With s = β^{−1/2} = πw, frozen tokens more than cs apart, c = b + 1 + 2ε, and N the sum of all weights, "
+    notes="With s = β^{−1/2} = πw, frozen tokens more than c·s apart, c = b + 1 + 2ε, and N the sum of all weights, "
     "the theorem asks for Nh((c − 1 − 2ε)s) < h(εs) and, as quoted, Ng((c − 2ε)s) < g(εs), g = h′, where the proof "
     "needs −N. As 33/25 < 8/5, the first condition implies the second with −N if c ≥ 2 + 2ε, ε ≤ 2/5 and (c − 2ε)s ≤ "
     "π. The last is so where there are two frozen tokens.",

@@ -123,7 +123,7 @@ own_transport = Statement(
     "all_p(diameter(X[L], p) <= prod_l(sum_h(operator_norm(W[l,h], p)*dobrushin(P[l,h])))*diameter(X[0], p))",
     given=("mask == any", *LOGITS),
     title="Diameter over the layers, by total variation: any logits, any mask",
-    **_PROVED | {"source": f"{OWN}; one head with W = 1 is Dobrushin's contraction, which is classical"},
+    **_PROVED | {"source": f"{OWN}; one head with W = I is Dobrushin's contraction, which is classical"},
     draws=_draws(KINDS),
     extremal=meeting_tokens,
     sharp=True,
@@ -180,7 +180,7 @@ own_second_token = Statement(
     extremal=nearly_scaled,
     sharp=True,
     notes="Both are equalities where every sum of P_11 W over heads is a multiple of an orthogonal matrix. With one "
-    "head and W = 1 the distance is multiplied by P_11 a layer, whatever the logits.",
+    "head and W = I the distance is multiplied by P_11 a layer, whatever the logits.",
 )
 
 own_consensus_second = Statement(
@@ -194,7 +194,7 @@ own_consensus_second = Statement(
     **_PROVED,
     draws=_draws(CAUSAL, ((2, 2, 1, 1), (3, 4, 1, 1), (4, 2, 1, 2))),
     extremal=nearly_scaled,
-    notes="With W = 1 and no bias the first token never moves, and where one layer with continuous logits is repeated "
+    notes="With W = I and no bias the first token never moves, and where one layer with continuous logits is repeated "
     "on first two tokens that differ the rate is the share that the second gives itself at consensus, 1/2 without "
     "positions.",
 )
@@ -231,7 +231,7 @@ own_consensus_spectrum = Statement(
     **_PROVED | {"share": 0.1, "source": f"{OWN}; both bounds are classical"},
     truth="proofs/own_mask_rate.tex",
     draws=_draws(KINDS[:-1], ((3, 4, 1, 1), (4, 2, 1, 2))),
-    notes="Where one layer of one head with W = 1, no bias and logits that are analytic in the tokens is repeated, a "
+    notes="Where one layer of one head with W = I, no bias and logits that are analytic in the tokens is repeated, a "
     "layer multiplies the residual by |λ₂(P₀)| at the limit, in the geometric mean over all layers, for almost every "
     "start near a consensus where 0 < |λ₂(P₀)| < 1 (proofs/own_mask_rate.tex).",
 )
@@ -245,7 +245,7 @@ own_causal_rate = Statement(
     title="Distance from the first token under a causal mask, by attention at consensus",
     **_PROVED | {"share": 0.1},
     draws=_draws(CAUSAL, ((2, 2, 1, 1), (3, 4, 1, 2), (4, 2, 1, 2))),
-    notes="Where one layer with W = 1, no bias and logits that are Lipschitz on bounded sets is repeated, the "
+    notes="Where one layer with W = I, no bias and logits that are Lipschitz on bounded sets is repeated, the "
     "distance from the first token lies, up to constants and a power of L, between the L-th powers of two shares at "
     "consensus: that of the second token, if it differs from the first, and the largest beside the first token's. "
     "They agree for relative positions and for none (own:relative-shares).",
@@ -317,7 +317,7 @@ own_pre_norm_power = Statement(
     **_PROVED | {"share": 0.1},
     draws=_draws(CAUSAL[:2], ((3, 2, 1, 1), (4, 2, 1, 2)), tokens=longer_and_longer, values=(1.0, 0.0), **_NORMED),
     notes="With the second token's own root mean square in the place of the least and the largest it is an equality. "
-    "One layer repeated, ε = 0, diag(g)W = w·1 with w > 0, logits that are Lipschitz in the normed tokens, first two "
+    "One layer repeated, ε = 0, diag(g)W = w·I with w > 0, logits that are Lipschitz in the normed tokens, first two "
     "tokens that are independent with a positive inner product: their angle falls like the power p − 1 of L, p the "
     "share that the second gives itself at consensus, 1/2 without positions. Not evaluated where the first token is "
     "0.",

@@ -26,7 +26,7 @@ defined(
 def identity_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
     """for some real W_QK and W_V the tokens X = I rest under X ↦ LN(A(X)XW_V), A(X) the softmax of X W_QK Xᵀ over
     the pairs of the mask, LN the division of every token by its norm, and the Jacobian there has a spectral radius
-    below √g, g the ratio; proved in balls for the weights of the construction"""
+    below √g, g the ratio; proved in balls for weights of the construction with smaller gaps"""
     from rankmath.equilibria.trees import tree_gap
 
     mask, g = Mask(np.asarray(run[allowed], dtype=bool)), Fraction(np.asarray(run[ratio]).item())

@@ -169,7 +169,7 @@ def _print_standings(standings: Sequence[Standing], planned: dict[str, int]) -> 
     from rankmath.console import print_table
     from rankmath.printing import quotient
 
-    numbers = ("instances", "held on", "violated", "undecided", "n/a", "certified", "lhs/rhs ≤", "failed")
+    numbers = ("instances", "held on", "violated", "undecided", "n/a", "certified", "held: lhs/rhs ≤", "failed")
     rows: list[tuple[Cell, ...]] = []
     for s in standings:
         share = f" ({100 * s.instances / planned[s.statement]:.0f} %)" if planned.get(s.statement) else ""

@@ -94,8 +94,8 @@ def verify(
 
     With --claim, or a file of claims (.toml, .txt), a claim of your own is examined: REFUTED with the smallest
     counterexample found and its certificate, PROVED with a derivation from lemmas, or HELD, and how tightly;
-    UNDECIDED where no instance is decided, CONTRADICTORY where the hypotheses are, and of `exists` a network or
-    NONE FOUND. The exit code is 0 whatever the answer.
+    UNDECIDED where no instance is decided, CONTRADICTORY where the hypotheses are (on sight: refused, exit code 2),
+    and of `exists` a network, NONE FOUND, or REFUTED. The exit code is 0 whatever the answer.
 
     Example: rankmath verify own:diameter 'dong2021v1:*' --instances 1000
 

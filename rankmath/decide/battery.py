@@ -310,6 +310,7 @@ def verify_statement(
             battery.trouble = str(failure)
         else:
             battery.certificates.append(battery.exhibit)
+    battery.certificates = list({certificate.id: certificate for certificate in battery.certificates}.values())
     battery.seconds = time.perf_counter() - began
     return battery
 

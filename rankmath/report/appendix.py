@@ -90,7 +90,7 @@ def sentence(result: Result, certificates: Sequence[Certificate] = ()) -> str:
         there = " where it held" if result.outcome == "REFUTED" else ""
         parts.append(rf"The largest quotient of its two sides{there} was {measured(result.tightest)}.")
     if result.not_applicable:
-        parts.append(f"A hypothesis failed in {grouped(result.not_applicable)} more, which count for nothing.")
+        parts.append(f"A hypothesis failed in {grouped(result.not_applicable)} of them, which count for nothing.")
     if result.undecided:
         parts.append(f"Undecided: {grouped(result.undecided)}.")
     parts += [f"Compared: {escape(words)} {measured(factor)}." for words, factor in result.comparison.items()]

@@ -208,7 +208,7 @@ def subject_of_run(report: Report, folder: str | os.PathLike[str]) -> Subject:
     counts = Counter(r.outcome for r in report.results)
     held = counts["HOLDS"] + counts["HELD"]
     counted = (
-        f"{_many(len(report.results), 'statement')} verified: {held} held on all instances, "
+        f"{_many(len(report.results), 'statement')} verified: {held} failed on no instance, "
         f"{counts['REFUTED']} refuted, "
         + (f"{counts['PROVED']} proved from lemmas, " if counts["PROVED"] else "")
         + f"{counts['UNDECIDED']} undecided."

@@ -374,3 +374,9 @@ def test_tilts_whose_exponentials_leave_a_double_are_decided_all_the_same() -> N
     assert balls.certified
     assert not plain.certified
     assert plain.log_lhs == pytest.approx(math.log(0.5), abs=1e-12)
+
+
+def test_an_exhibit_that_the_search_finds_too_is_one_certificate() -> None:
+    found = [c.id for c in rm.verify_statement("wu2024:L13", instances=3, seed=0).certificates]
+    assert found
+    assert len(found) == len(set(found))

@@ -1006,9 +1006,9 @@ def tree_sizes(mask: rm.Mask) -> float:
 
 
 def branches_and_not_depth() -> bool:
-    """A star is a tree of depth one: its logits are 10⁴¹, those of a path of four tokens 122."""
+    """A star is a tree of depth one: its W_QK has an entry of 10⁴¹, that of a path of four tokens 122."""
     star, path = tree_sizes(rm.Mask.star(4)), tree_sizes(rm.Mask.window(4, 1))
-    said = re.search(r"for four tokens, to (\d+) on a path and to 10⁴¹ on a star", page("docs/equilibria.md"))
+    said = re.search(r"for four tokens, the largest is (\d+) on a path, and 10⁴¹ on a star", page("docs/equilibria.md"))
     return said is not None and int(said[1]) == path and round(math.log10(star)) == 41
 
 
@@ -1595,8 +1595,9 @@ def test_the_claims_have_the_numbers_of_the_stored_results() -> None:
         f"at {len(cpu['layer']) - level} of the {len(cpu['layer'])} sizes that were measured and level, within a tenth,"
     )
     assert (level, f"{said} at two, and the trace" in text) == (2, True)
-    assert sum(row[traced] > 1 for row in cpu["depth"]) == 6 == len(cpu["depth"]) - 1
-    assert "of eight layers at six of seven; a layer of a model in use is level" in text
+    assert [sum(row[traced] > 1.1 for row in cpu["depth"]), len(cpu["depth"])] == [5, 7]
+    assert sum(1 / 1.1 < row[traced] < 1.1 for row in cpu["depth"]) == 2
+    assert "of eight layers at five of seven and level at two, as is a layer of a model in use" in text
     assert abs(cpu["model"][0]["torch/ours"] - 1) < 0.1
     assert min(row["one by one/sums"] for row in cpu["paths"]) > 30
     (large,) = (row for row in cpu["large"] if row["n"] == 65536)
@@ -1605,7 +1606,7 @@ def test_the_claims_have_the_numbers_of_the_stored_results() -> None:
     (wide,) = (row for row in gpu["layer"] if (row["n"], row["d"], row["H"]) == (4096, 64, 16))
     assert wide[faster] > 2
     slower = [row["n"] for row in gpu["layer"] if row[traced] < 1]
-    assert f"is slower at {len(slower)} of them, the largest of {max(slower)} tokens" in text
+    assert f"is slower or level at {len(slower)} of them, the largest of {max(slower)} tokens" in text
     assert "262 144 tokens fit in 8 GiB" in text
     assert max(row["held, GiB"] for row in gpu["large"] if row["n"] == 262144) < 8
     assert [int(row["Newton, cpu/gpu"]) for row in gpu["searches"] if row["n = d"] == 8] == [9]
@@ -1695,7 +1696,7 @@ def test_the_rules_that_no_theorem_covers_are_named() -> None:
     left = [rule["words"][0] for rule in tomllib.loads(_coq("rules.toml"))["rule"] if "left" in rule]
     said = page("docs/machine-checked.md").partition("Left: ")[2].partition("\n\n")[0]
     assert {f"`{word}`" for word in left} <= set(re.findall(r"`\w+`", said))
-    assert len(left) == 3
+    assert len(left) == 5
 
 
 def test_how_near_a_centre_is_to_the_least_is_said_as_it_is_asked_for() -> None:

@@ -532,13 +532,13 @@ SIGNS: dict[str, tuple[str, Callable[..., Any]]] = dict(
         r"\max_{i\ge1}(<M>)_{ii}",
         lambda w, P: max(np.diagonal(P)[1:], default=0.0),
     ),
-    "largest ℓ₂ norm of a row of F(X) − F(C) − Σ_h P0 (X − C)W, F what the attention of layer l makes of X, C the"
-    " tokens if all were the first of X": (
+    "largest ℓ₂ norm of a row of F(X) − F(C) − Σ_h P_0^h (X − C)W, P_0^h the attention where all tokens are the first"
+    " of X, F what the attention of layer l makes of X, C the tokens if all were the first of X": (
         r"\max_i\Bigl\|\bigl(F_{<i>}(X^{<i>})-F_{<i>}(C)-\sum_hP_0^{<i>,h}(X^{<i>}-C)W^{<i>,h}\bigr)_i\Bigr\|_2",
         lambda w, l, *_: linear_gap(w, l),
     ),
     f"{_TURNED}; defined where queries and keys have no biases (b_Q = b_K = 0) and no norms; where only W_QK is given,"
-    " W_K is 1": (r"c(<P>)", lambda w, l, h: lengthening(w, h)),
+    " W_K is I": (r"c(<P>)", lambda w, l, h: lengthening(w, h)),
     "k-th largest modulus of an eigenvalue of the attention, each as often as it occurs, the first, which is 1, has"
     " k = 1; not defined beyond n, nor where the one before is 0": (
         r"|\lambda_{<i>}(<M>)|",
@@ -572,7 +572,7 @@ SIGNS: dict[str, tuple[str, Callable[..., Any]]] = dict(
         lambda w: spectral(np.linalg.matrix_power(w.W(0), w.layers)),
     ),
     "composite Lipschitz constant of the map after the attention of layer l: ‖s|W₁||W₂| + |a|I‖_{1,∞} for"
-    " x ↦ φ(xW₁ + b₁)W₂ + b₂ + ax, s = sup|φ'|; 1 where there is no such map": (
+    " x ↦ φ(xW₁ + b₁)W₂ + b₂ + ax, s = sup|φ'|, |·| of a matrix entry by entry; 1 where there is no such map": (
         r"\lambda_{<i>}",
         lambda w, l: lipschitz(w),
     ),

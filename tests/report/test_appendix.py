@@ -141,7 +141,7 @@ def test_a_sentence_says_no_more_than_was_seen(report: Report) -> None:
     surprising = replace(tv, outcome="REFUTED", as_registered=False, certificates=())
     assert r"\textbf{This differs from what is registered (proved).}" in sentence(surprising)
     assert "No instance decided it" in sentence(replace(tv, outcome="UNDECIDED", holds=0))
-    assert "A hypothesis failed in 7 more" in sentence(replace(tv, not_applicable=7))
+    assert "A hypothesis failed in 7 of them" in sentence(replace(tv, not_applicable=7))
 
 
 def test_a_statement_of_the_users_own_is_told_as_text(report: Report, accepted: Accepted) -> None:

@@ -239,5 +239,5 @@ def test_a_line_now_and_then_where_there_is_no_terminal(tmp_path: Path, monkeypa
     counts = [int(line.partition("/4,000 instances, ")[0].replace(",", "")) for line in lines]
     assert counts == sorted(counts)
     assert len(set(counts)) > 1, "it moves"
-    assert any("; own:tv  lhs/rhs ≤ " in line for line in lines)
+    assert any("; own:tv  held: lhs/rhs ≤ " in line for line in lines)
     assert typed("run", plan, "--resume", "--quiet").stderr == ""
