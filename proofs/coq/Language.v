@@ -633,8 +633,8 @@ Definition carries_exponential (a b : R) (size : nat) : Prop := carries size (ex
 Definition top_share {m} (c : vector m) (T : R) (k : nat) : R := sup_of (fun x => exists f : nat -> nat,
   (forall i j, (i < k)%nat -> (j < k)%nat -> f i = f j -> i = j) /\ (forall j, (j < k)%nat -> (f j < m)%nat) /\
   x = least k (fun j => shares ((fun i => c i / T) : vector m) (f j))).
-(** crowd_gain: ‖P1_M‖²/‖1_M‖² of attention by distances, M a set of m equal tokens, among m²/4 others that lie in
-    orthogonal directions at the distance r from them, e^{−r²} = 2/m; in exact rationals *)
+(** crowd_gain: ‖P1_M‖²/‖1_M‖² of attention by distances, M a set of m equal tokens and 1_M its indicator, among m²/4 others
+    that lie in orthogonal directions at the distance r from them, e^{−r²} = 2/m; in exact rationals *)
 Definition crowd_gain (m : R) : R := let others := m * m / 4 in let near := 2 / m in
   let inside := m / (m + others * near) in
   let outside := m * near / (m * near + 1 + (others - 1) * (near * near)) in

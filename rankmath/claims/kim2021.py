@@ -39,8 +39,8 @@ defined(
 defined(
     "crowd_gain(m: array)",
     "o = m**2/4; t = 2/m; u = m/(m + o*t); v = m*t/(m*t + 1 + (o - 1)*t**2); (m*u**2 + o*v**2)/m",
-    "‖P1_M‖²/‖1_M‖² of attention by distances, M a set of m equal tokens, among m²/4 others that lie in "
-    "orthogonal directions at the distance r from them, e^{−r²} = 2/m; in exact rationals",
+    "‖P1_M‖²/‖1_M‖² of attention by distances, M a set of m equal tokens and 1_M its indicator, among m²/4 others that "
+    "lie in orthogonal directions at the distance r from them, e^{−r²} = 2/m; in exact rationals",
     by_name=True,
     example="crowd_gain(m) >= 1",
 )

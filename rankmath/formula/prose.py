@@ -38,6 +38,7 @@ _ENDS = re.compile(
 )
 _TWO_LETTERS = frozenset(("an", "as", "at", "by", "if", "in", "is", "it", "no", "of", "on", "or", "so", "to", "we"))
 _NO_PRODUCTS = frozenset(("LN", "MLP", "RMS", "TV", "GPU", "CPU", "vs", "nth", "SPA", "GPT", "BERT"))
+_ONES = re.compile(r"ᵀ|_[A-Z]|[a-z]ᵀ|·bias")
 _WORD = re.compile(r"[^\W\d_][^\W_]*(?:[-/:._'’]\w+)*|\d\w*(?:[.:-]\w+)*|_\w+")
 
 
@@ -199,7 +200,10 @@ class _Reader:
         if number := re.compile(r"\d+(?:\.\d+)?…?").match(text, at):
             if re.compile(r"(?:st|nd|rd|th)\b").match(text, number.end()):
                 return None
-            return self.indexed(_Read(number[0].replace("…", r"\dots"), number.end(), True, False))
+            # The column of ones, in 1xᵀ and the like.
+            ones = number[0] in ("1", "11") and (_ONES.match(text, number.end()) or text[:at].endswith("⁻¹"))
+            shown = r"\mathbf 1" * len(number[0]) if ones else number[0].replace("…", r"\dots")
+            return self.indexed(_Read(shown, number.end(), True, False))
         run = re.compile(r"[A-Za-z]+").match(text, at)
         if run is None:
             return None
@@ -281,7 +285,9 @@ class _Reader:
 
     def at_most(self, found: _Read, below: str, above: str, primes: str, end: int, always: bool = False) -> _Read:
         marked = bool(below or above or primes)
-        tex = found.tex + primes + (f"_{{{below}}}" if below else "") + (f"^{{{above}}}" if above else "")
+        marks = [f"_{{{below}}}" if below else "", f"^{{{above}}}" if above else ""]
+        # TeX takes a power that follows a prime at once, and no other.
+        tex = found.tex + primes + "".join(reversed(marks) if primes else marks)
         return _Read(tex, end, found.plain and not marked, found.sure or marked or always)
 
     def index(self, at: int, place: str) -> _Read | None:
@@ -293,9 +299,10 @@ class _Reader:
                 depth += (self.char(end) == opener) - (self.char(end) == closer)
                 end += 1
                 if depth == 0:
-                    return _Read(_inside(self.text[at + 1 : end - 1]), end, False, True)
+                    inside = _inside(self.text[at + 1 : end - 1])
+                    return None if inside is None else _Read(inside, end, False, True)
             return None
-        run = re.compile(r"[A-Za-z]+|\d+[a-z]?|[*∞]|[α-ωℓ]|−\d+").match(self.text, at)
+        run = re.compile(r"[A-Za-z]+|\d+[a-z]?|[*∞]|[α-ωℓ]|−(?:\d+|[A-Za-zα-ω])").match(self.text, at)
         if run is None:
             return None
         more = re.compile(r"[A-Za-z0-9]+").match(self.text, run.end())
@@ -303,11 +310,8 @@ class _Reader:
             return None
         if more and run[0].isalnum() and run[0].isascii():
             return _Read(run[0] + more[0], more.end(), False, True)
-        tex = (
-            rf"\mathrm{{{run[0]}}}"
-            if re.fullmatch("[a-z]{3,}", run[0])
-            else _SIGNS.get(run[0], run[0].replace("−", "-"))
-        )
+        signs = "".join(_SIGNS.get(sign, sign) for sign in run[0])
+        tex = rf"\mathrm{{{run[0]}}}" if re.fullmatch("[a-z]{3,}", run[0]) else signs
         return _Read(tex, run.end(), False, True)
 
 
@@ -316,15 +320,19 @@ def _glued(left: str, right: str) -> str:
     return f"{left} {right}" if right[:1].isalpha() and re.search(r"\\[A-Za-z]+$", left) else left + right
 
 
-def _inside(text: str) -> str:
-    """What stands in an index, all of it mathematics."""
-    parts = []
-    for part in re.split(", ?", text.replace("-", "−")):
-        found = _Reader(part).sum(0, "")
-        if found is None or found.end < len(part):
-            return re.sub(r"(?<!\\)\$", " ", formulas(text)).strip()
+def _inside(text: str) -> str | None:
+    """What stands in an index, all of it mathematics; None where it does not read as that."""
+    text, parts, at = text.replace("-", "−"), [], 0
+    reader = _Reader(text)
+    while True:
+        found = reader.sum(at, "")
+        if found is None:
+            return None
         parts.append(found.tex)
-    return ",".join(parts)
+        comma = re.compile(", ?").match(text, found.end)
+        if comma is None:
+            return ",".join(parts) if found.end == len(text) else None
+        at = comma.end()
 
 
 def escape(text: str) -> str:

@@ -148,6 +148,8 @@ def test_a_formula_for_running_text_says_the_same_with_its_words_outside() -> No
             r"$dx_{i}/dt = \sum_{k} P_{ik} (x_{k} - \langle x_{k}, x_{i}\rangle x_{i})$",
         ),
         ("last_share(i), own:tv, 2nd, E-SPA (see W)", r"last\_share($i$), own:tv, 2nd, E-SPA (see $W$)"),
+        ("X − 1xᵀ, 11ᵀ/n, 1_M", r"$X - \mathbf 1x^{\mathsf T}$, $\mathbf 1\mathbf 1^{\mathsf T}/n$, $\mathbf 1_{M}$"),
+        ("1ᵀ(A)⁻¹1 and e^−β", r"$\mathbf 1^{\mathsf T}(A)^{-1}\mathbf 1$ and $e^{-\beta}$"),
         ("x ≤ (see below), ‖x of", r"$x$ $\le$ (see below), $\| x$ of"),
     ],
 )
