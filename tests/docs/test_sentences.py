@@ -406,7 +406,7 @@ def backwards_it_falls() -> bool:
 
 
 def resolved() -> bool:
-    return bool(re.search(r"\| 2 \| causal \| 1 \| .*? \| 10\^-4\.2 \|", page("docs/equilibria.md")))
+    return bool(re.search(r"\| 2 \| causal \| 1 \| .*? \| 10\^-4\.3 \|", page("docs/equilibria.md")))
 
 
 def norms_exceed_one() -> bool:
