@@ -32,7 +32,6 @@ EXEMPT = {
         "it takes minutes.",
         "the figures are those of a quiet machine.",
         "it is one of them.",
-        "it takes minutes.",
         "it takes minutes, and the figures are those of a quiet machine.",
         "it needs a CUDA device, which the machines that run the tests do not have.",
         "these are the tests.",
