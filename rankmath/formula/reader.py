@@ -410,7 +410,13 @@ def _written(text: str, place: int) -> str:
     if text.startswith("=", place):
         before = text[:place].rstrip()[-1:]
         return f"write {before}= without a blank" if before in ("<", ">") else "equality is written =="
-    return "hypotheses stand between commas" if text.startswith(";", place) else "a relation between terms is needed"
+    if text.startswith(";", place):
+        return "hypotheses stand between commas"
+    if close := re.search(r"(?<![\w.])(\d+(?:\.\d+)?)([A-Za-z_]+)", text):
+        return f"a product is written {close[1]}*{close[2]}"
+    if word := re.match(r"(exist|some|there (?:is|are|exists?))\b", text):
+        return f"did you mean exists in the place of {word[1]!r}?"
+    return "a relation between terms is needed"
 
 
 def hypotheses_in(text: str) -> list[str]:
