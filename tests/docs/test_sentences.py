@@ -1685,7 +1685,7 @@ def test_certificates_that_the_page_names_are_issued() -> None:
     pair = rm.layernorm_equilibrium(4, 2, 2, "complete", stable=True).certify()
     assert pair.certificate("own:stable-equilibrium").id in text
     rows = re.findall(r"\| (\d+) \| (\d+) \| (?:complete|causal) \| \d+ \| [\d.]+ \| 10\^-[\d.]+ \| rm-", text)
-    assert len(rows) >= 9
+    assert len(rows) >= 7
     assert all(int(d) >= 2 for _, d in rows)  # in one dimension the checker accepts none
     with pytest.raises(ArithmeticError, match="d >= 2"):
         rm.layernorm_equilibrium(2, 1, 1, "complete", stable=True).certify().certificate("own:stable-equilibrium")
