@@ -344,6 +344,7 @@ def test_with_rotary_positions_one_attracts(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (("own:tv",), "key: 'own:tv' given; no certificate shows a counterexample"),
+        (("wu2024:2-step",), "its counterexamples are committed: rankmath check proofs/certificates/wu2024-2-step_rm-"),
         (("layernrm",), "key: 'layernrm' given; did you mean 'layernorm'?"),
         (
             ("layernorm", "--tokens", 2000, "--dim", 2, "--rank", 2),

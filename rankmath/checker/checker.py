@@ -203,7 +203,8 @@ def check_text(text: str | bytes, *, seconds: float = SECONDS) -> CheckResult:
     except Exception as error:  # a bug of ours is no acceptance, and the batch goes on
         return CheckResult(False, f"the checker itself failed: {type(error).__name__}", tuple(words), found or None)
     if verdict == "accept":
-        return CheckResult(True, "all of it was worked out again and found true", tuple(words), found, "accepted")
+        what = "else" if any(word.startswith("not computed here") for word in words) else "of it"
+        return CheckResult(True, f"all {what} was worked out again and found true", tuple(words), found, "accepted")
     return CheckResult(False, why, tuple(words), found, {"reject": "rejected"}.get(verdict, verdict))
 
 

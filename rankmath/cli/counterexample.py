@@ -97,6 +97,7 @@ def counterexample(
 def _exhibit(key: str) -> Certificate:
     """The certificate that refutes the statement, or shows what it says exists."""
     from rankmath.claims import current, statement, statements
+    from rankmath.report.sources import committed_certificates
     from rankmath.validation import InvalidArgument
 
     key, known = current(key), [name for name, entry in statements().items() if entry.exhibit is not None]
@@ -104,6 +105,12 @@ def _exhibit(key: str) -> Certificate:
         raise InvalidArgument(f"key: {key!r} given; did you mean {' or '.join(map(repr, near))}?")
     entry = statement(key)
     if entry.exhibit is None:
+        stored = [c.id for c in committed_certificates().get(key, ()) if c.kind == "violates"]
+        if stored:
+            raise InvalidArgument(
+                f"key: {key!r} given; its counterexamples are committed: rankmath check "
+                f"proofs/certificates/{key.replace(':', '-')}_{stored[0]}.json"
+            )
         raise InvalidArgument(
             f"key: {key!r} given; no certificate shows a counterexample. There is one for {', '.join(known)}"
         )

@@ -309,10 +309,12 @@ def _run_in_words(report: Report | None) -> str:
         return "No verification run was supplied, so nothing here is measured."
     settings = ", ".join(f"{escape(str(name))} {escape(str(value))}" for name, value in report.settings.items())
     return rf"""
-The last column of the table is \emph{{measured}}: the largest quotient of left- and right-hand side among the
-instances on which the statement held, whether drawn at random, built to be nearly extremal, or found by an
-adversary who climbs in that quotient.  Sampling proves nothing; it tells how much a bound gives away.  Whatever
-rounding could have decided was decided in ball arithmetic~\cite{{johansson2017arb}}.  The run was made by rankmath
+The last column of the table is \emph{{measured}} where a statement is proved: the largest quotient of left- and
+right-hand side among the instances on which it held, whether drawn at random, built to be nearly extremal, or found
+by an adversary who climbs in that quotient.  Of a refuted one with two sides it is what an instance certainly
+exceeds.  Sampling proves nothing; it tells how much a bound gives away.  Whatever rounding could have decided went to
+ball arithmetic~\cite{{johansson2017arb}} or exact fractions; what these left open is counted as undecided.
+The run was made by rankmath
 {escape(report.version)} on {escape(report.date[:10])} (Python {escape(report.python)}, NumPy
 {escape(report.numpy)}; {settings}; instances and search are cut where an instance costs linear programs)."""
 
@@ -341,8 +343,8 @@ def _summary_table(
         header,
         rows,
         caption="The statements: what is known, where it is shown (section, and the certificate that refutes or "
-        "exhibits), and the largest quotient of the two sides: measured where the statement holds, certified where "
-        "it is refuted.",
+        "exhibits), and the largest quotient of the two sides, where there are two: measured of a proved statement, "
+        "certainly exceeded of a refuted one.",
         label="tab:summary",
         size="footnotesize",
     )
@@ -355,7 +357,8 @@ def _tightness(entry: Statement, report: Report | None, certified_ratio: str | N
         return _quotient(result)
     if certified_ratio is not None:
         return rf"\ensuremath{{\ge{certified_ratio}}}"
-    return r"\ensuremath{>1}" if result is not None and result.outcome == "REFUTED" else "--"
+    compared = result is not None and result.outcome == "REFUTED" and result.ratios
+    return r"\ensuremath{>1}" if compared else "--"
 
 
 def _quotient(result: Result | None) -> str:

@@ -212,7 +212,7 @@ _DEPTH_KEYS = tuple(key for quantity in _QUANTITIES for key, _ in quantity.bound
 
 
 def decay(subject: Subject) -> Figure:
-    """Two networks against each depth bound that took part, each in the quantity it bounds."""
+    """Each depth bound that took part against a network, in the quantity it bounds."""
     networks = {heads: collapsing_network(heads) for heads in (1, 2)}
     panels, rows, shares, missing = [], [], [], []
     for quantity in _QUANTITIES:
@@ -234,7 +234,7 @@ def decay(subject: Subject) -> Figure:
             shares.append(f"{curve.log_rhs[last] / curve.log_lhs[last]:.3g} ({curve.key})")
     tokens = len(networks[1][1])
     caption = (
-        f"Networks of attention alone ({tokens} tokens, one or two heads) against every bound for depth that took "
+        f"Networks of attention alone ({tokens} tokens, as many heads as said) against every bound for depth that took "
         "part, each in the quantity the bound is about. A line of slope log 3 is decay of order three; higher is "
         "smaller, so an upper bound lies below. The logarithm a bound promises at the last layer is this share "
         f"of the measured one: {', '.join(shares)}."
@@ -330,8 +330,8 @@ def tightness(subject: Subject) -> Figure | None:
     caption = (
         f"How tight the bounds are on the instances of this {subject.kind}: the quotient of the two sides, on a "
         f"logarithmic scale, for {len(shown)} statements, by its median. The dashed line is equality, which no "
-        "true statement crosses; mass close to it means that the bound cannot be improved there, mass far to the "
-        f"left that it gives much away on such instances. Every line has its own bins and height.{left_out}"
+        "true statement crosses; mass close to it means that the bound can hardly be improved on such instances, mass "
+        f"far to the left that it gives much away on such instances. Every line has its own bins and height.{left_out}"
     )
     rows = tuple(
         (h.key, low, high, count)
@@ -567,7 +567,7 @@ def portrait(mask: str, key: str, subject: Subject) -> Figure:
         figure,
         title=f"LayerNorm equilibria, {mask} mask",
         caption=f"{figure.caption} Limits whose tokens lie at different places are tokens that never collapse: "
-        f"{key} proves that such equilibria attract.",
+        f"{key} proves of others that they attract; the command hands over a certificate for this one.",
         command=f"rankmath counterexample layernorm --tokens 2 --dim 2 --rank 2 --mask {mask} --stable --plot",
         themed=False,
     )
@@ -612,7 +612,9 @@ FIGURES = {
         (frozenset({"own:diameter", "own:skip-lower"}),),
     ),
     "decay": Kind(
-        decay, "two networks against each of the bounds for depth", tuple(frozenset({key}) for key in _DEPTH_KEYS)
+        decay,
+        "each bound for depth against a network of one or two heads",
+        tuple(frozenset({key}) for key in _DEPTH_KEYS),
     ),
     "tightness": Kind(tightness, "how tight each bound is on the instances drawn"),
     "paths": Kind(paths, "what the paths of each length contribute", (frozenset(_PATHS),)),

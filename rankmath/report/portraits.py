@@ -114,6 +114,11 @@ def _colours(data: Portrait) -> list[tuple[float, float, float]]:
     return shades
 
 
+def _slope(slope: float) -> str:
+    """A multiplier from a difference quotient, whose noise is no number."""
+    return "0" if abs(slope) < 1e-8 else f"{slope:.3g}"
+
+
 def _degrees(axes: Axes, which: str) -> None:
     ticks = [0, 90, 180, 270, 360]
     getattr(axes, f"set_{which}ticks")(ticks, [f"{t}°" for t in ticks])
@@ -209,7 +214,7 @@ def _draw_map(data: Portrait, axes: Axes) -> None:
         line = sum(abs(place - other) < 20 for other in below)
         below.append(place)
         axes.plot(place, place, "o", color=INK, markerfacecolor=INK if abs(slope) < 1 else PAPER, markersize=5)
-        axes.annotate(f"{slope:.3g}", (place, place), textcoords="offset points", xytext=(6, -9 - 8 * line), fontsize=7)
+        axes.annotate(_slope(slope), (place, place), textcoords="offset points", xytext=(6, -9 - 8 * line), fontsize=7)
     _degrees(axes, "x")
     _degrees(axes, "y")
     last = data.tokens
@@ -247,7 +252,7 @@ def _portrait_caption(data: Portrait) -> str:
     if orbits:
         text += f" Among the limits are orbits of {orbits}."
     if data.crossings.size:
-        slopes = ", ".join(f"{slope:.3g}" for slope in data.crossings[1])
+        slopes = ", ".join(_slope(slope) for slope in data.crossings[1])
         text += f" While the other tokens rest, the last one follows a map of the circle with multipliers {slopes}."
     return text
 
