@@ -11,10 +11,14 @@ from fractions import Fraction
 from html import escape
 
 
-def quotient(log_ratio: float | None) -> str:
+def quotient(log_ratio: float | None, *, up: bool = False) -> str:
     """exp(log_ratio) in four digits; near 1 its distance from 1, and beyond the doubles a power of ten.
 
-    A logarithm carries some fifteen digits, so closer to 1 than that nothing is claimed.
+    A logarithm carries some fifteen digits, so closer to 1 than that nothing is claimed. `up`: behind a sign ≤, where
+    the digits are rounded up.
+
+    >>> [quotient(x, up=True) for x in (math.log(0.25), math.log(0.99652), -9.49e-08, 9.41e-08)]
+    ['0.25', '0.9966', '1 - 9.4e-08', '1 + 9.5e-08']
 
     >>> [quotient(x) for x in (math.log(0.25), -1e-7, 1e-7, 0.0, -1e-16)]
     ['0.25', '1 - 1.0e-07', '1 + 1.0e-07', '1 to 15 digits', '1 to 15 digits']
@@ -29,11 +33,14 @@ def quotient(log_ratio: float | None) -> str:
         return "1 to 15 digits"
     if abs(log_ratio) < 1e-3:
         gap = math.expm1(log_ratio)
-        return f"1 {'+' if gap > 0 else '-'} {abs(gap):.1e}"
-    if abs(log_ratio) < 700:
-        return f"{math.exp(log_ratio):.4g}"
-    power = log_ratio / math.log(10)
-    return f"{10 ** (power % 1):.4g}e{math.floor(power):+d}"
+        size = abs(gap)
+        if up:  # but for what rounding made of the logarithm
+            size = float(rounded(size - 2e-16, 2, up=True) if gap > 0 else rounded(size + 2e-16, 2, up=False))
+        return f"1 {'+' if gap > 0 else '-'} {size:.1e}"
+    power = 0.0 if abs(log_ratio) < 700 else log_ratio / math.log(10)
+    size = 10 ** (power % 1) if power else math.exp(log_ratio)
+    shown = rounded(size * (1 - 1e-12), 4, up=True) if up else f"{size:.4g}"
+    return f"{shown}e{math.floor(power):+d}" if power else shown
 
 
 def rounded(number: float | Fraction, digits: int, *, up: bool) -> str:

@@ -175,7 +175,7 @@ def _print_standings(standings: Sequence[Standing], planned: dict[str, int]) -> 
         share = f" ({100 * s.instances / planned[s.statement]:.0f} %)" if planned.get(s.statement) else ""
         verdict = (s.outcome, "green" if s.as_registered else "bold red")
         counts = (s.holds, s.violated or "", s.undecided or "", s.not_applicable or "", s.certified)
-        last = (quotient(s.log_tightest), str(s.failures or ""))
+        last = (quotient(s.log_tightest, up=True), str(s.failures or ""))
         rows.append((s.statement, verdict, s.status, f"{s.instances}{share}", *map(str, counts), *last))
     first = ("key", "verdict", "known")
     optional = ("held on", "lhs/rhs ≤", "known", "certified", "undecided", "n/a")

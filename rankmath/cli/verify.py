@@ -277,7 +277,9 @@ def _print_results(results: Sequence[Result], folder: Path, notes: list[str]) ->
             str(r.holds),
             str(r.violations or ""),
             str(r.certified),
-            quotient(r.log_worst) if r.log_worst is not None else quotient(log_of(r.tightest)) if r.ratios else "",
+            quotient(r.log_worst if r.log_worst is not None else log_of(r.tightest), up=True)
+            if r.log_worst is not None or r.ratios
+            else "",
             str(r.undecided or ""),
             str(r.not_applicable or ""),
             f"{r.seconds:.1f}",

@@ -205,7 +205,7 @@ class Battery(Tally, Shows):
             ("certified", f"{self.certified}; undecided {self.undecided}, not applicable {self.not_applicable}"),
         ]
         if self.ratios:
-            facts.append((f"{self.statement.compared} where it holds", f"≤ {quotient(log_of(self.tightest))}"))
+            facts.append((f"{self.statement.compared} where it holds", f"≤ {quotient(log_of(self.tightest), up=True)}"))
         if self.violations:
             instance, verdict = min(self.violations, key=lambda found: found[0].vector().size)
             worst = f"{verdict.compared} = {quotient(verdict.log_lhs - verdict.log_rhs)}"

@@ -89,7 +89,7 @@ class Row:
     @property
     def tightest(self) -> str:
         """The largest lhs/rhs among instances that hold; never printed as 1."""
-        return quotient(self.log_tightest)
+        return quotient(self.log_tightest, up=True)
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,7 @@ class Watcher:
             log = attempt.findings.log_tightest
             if log is not None:  # of all chunks so far, this one and those before it
                 log = self._tightest[words[0]] = max(log, self._tightest.get(words[0], log))
-                words.append(f"held: lhs/rhs ≤ {quotient(log)}")
+                words.append(f"held: lhs/rhs ≤ {quotient(log, up=True)}")
         if self._failed:
             words.append(f"{self._failed} chunks failed")
         self._spent += attempt.seconds
