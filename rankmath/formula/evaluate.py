@@ -521,6 +521,20 @@ def judged(side: Side, size: int, numbers: Numbers) -> Judged:
     return Judged(np.full(size, below), np.full(size, above), logs[0], logs[1])
 
 
+def is_number(side: Side, size: int) -> NDArray[np.bool_]:
+    """Over a batch of `size`, whether both sides are numbers as far as they tell; negative ones are, without a log."""
+
+    def told(x: Fraction | Scalar) -> bool | NDArray[np.bool_]:
+        if isinstance(x, Signed):
+            return ~np.isnan(x.log)
+        if isinstance(x, np.ndarray):
+            each: NDArray[np.bool_] = _each(told, x).astype(bool)
+            return each
+        return isinstance(x, Fraction | int) or bool(x.is_finite() if hasattr(x, "is_finite") else x == x)
+
+    return np.broadcast_to(told(side.left) & told(side.right), (size,))
+
+
 def _judged_floats(left: Signed, right: Signed, side: Side, size: int) -> Judged:
     difference = left - right
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -276,19 +276,20 @@ class _Reader:
             elif char in "_^":
                 index = self.index(end + 1, char)
                 if index is None:
-                    return None if char == "_" else self.at_most(found, below, above, primes, end)
+                    return None if char == "_" else self.marked(found, below, above, primes, end)
                 below, above = (below + index.tex, above) if char == "_" else (below, above + index.tex)
                 end = index.end
             else:
                 break
-        return self.at_most(found, below, above, primes, end, always)
+        return self.marked(found, below, above, primes, end, always)
 
-    def at_most(self, found: _Read, below: str, above: str, primes: str, end: int, always: bool = False) -> _Read:
-        marked = bool(below or above or primes)
+    def marked(self, found: _Read, below: str, above: str, primes: str, end: int, always: bool = False) -> _Read:
+        """An operand with these marks; one that has some, or is a formula `always`, is more than a letter."""
+        some = bool(below or above or primes)
         marks = [f"_{{{below}}}" if below else "", f"^{{{above}}}" if above else ""]
         # TeX takes a power that follows a prime at once, and no other.
         tex = found.tex + primes + "".join(reversed(marks) if primes else marks)
-        return _Read(tex, end, found.plain and not marked, found.sure or marked or always)
+        return _Read(tex, end, found.plain and not some, found.sure or some or always)
 
     def index(self, at: int, place: str) -> _Read | None:
         """An index or a power: in brackets, or some letters and digits; None for a part of a name in code."""

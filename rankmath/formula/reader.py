@@ -412,7 +412,7 @@ def _written(text: str, place: int) -> str:
         return f"write {before}= without a blank" if before in ("<", ">") else "equality is written =="
     if text.startswith(";", place):
         return "hypotheses stand between commas"
-    if close := re.search(r"(?<![\w.])(\d+(?:\.\d+)?)([A-Za-z_]+)", text):
+    if close := re.search(r"(?<![\w.])(\d+(?:\.\d+)?)(?![eE][-+]?\d)([A-Za-z_]+)", text):
         return f"a product is written {close[1]}*{close[2]}"
     if word := re.match(r"(exist|some|there (?:is|are|exists?))\b", text):
         return f"did you mean exists in the place of {word[1]!r}?"

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.protocol import System
-from rankmath.formula.evaluate import NUMBERS, Judged, Side, certain, judged
+from rankmath.formula.evaluate import NUMBERS, Judged, Side, certain, is_number, judged
 from rankmath.formula.language import FUNCTIONS
 from rankmath.formula.printing import text
 from rankmath.formula.printing import words as words_of
@@ -202,7 +202,7 @@ def verdicts(statement: Statement, A: System, instance: Instance, size: int, nam
         if side.truth is not None:
             say(critical, None, partial(str, side.truth.reason))
         else:
-            number = ~np.isnan(known.log_left) & ~np.isnan(known.log_right)
+            number = is_number(side, size)
             say(open_ & number, None, lambda: "the two sides are equal as far as these numbers can tell")
             say(open_ & ~number, None, lambda: "a side is no number, as far as can be told")
     if statement.quantifier == "some":

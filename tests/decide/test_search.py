@@ -727,3 +727,13 @@ def test_no_claim_is_decided_by_a_logarithm_of_0(claim: str) -> None:
         assert "a side is no number" in str(said)
     power = Statement("mine:claim", "mu(X[0])**norm(W[0, 0], 2) <= 0")
     assert judge(power, instance, "balls").outcome == Outcome.HOLDS
+
+
+@pytest.mark.parametrize("sign", ["", "0 - "])
+@pytest.mark.parametrize("arithmetic", ["float64", "balls"])
+def test_sides_that_are_equal_are_said_to_be_equal_also_where_they_are_negative(sign: str, arithmetic: str) -> None:
+    net = rm.Network.random(tokens=3, dim=2, seed=1)
+    entry = Statement("mine:claim", f"{sign}mu(X[0]) <= {sign}sqrt(mu(X[0])**2)")
+    said = judge(entry, NetworkInstance(net, net.random_input(seed=2)), arithmetic)
+    assert said.outcome == Outcome.UNDECIDED
+    assert "the two sides are equal" in str(said)

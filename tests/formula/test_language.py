@@ -276,6 +276,7 @@ def test_what_is_under_a_product_or_a_maximum_stands_in_parentheses() -> None:
         ("heads = 1", "column 7: .*; equality is written =="),
         ("n == 2; d == 1", "column 7: .*; hypotheses stand between commas"),
         ("2diameter(X[0], 2) <= 1", "column 1: .*; a product is written 2[*]diameter"),
+        ("mu(X[0]) <= 1e-3*(", "column 18: .*; a relation between terms is needed"),
         ("exist mu(X[1]) > 2", "column 7: .*; did you mean exists in the place of .exist."),
         ("diam(X[1], 2) <= 1", "no function 'diam' in the language; did you mean 'diameter'"),
         ("Mu(X[1]) <= 1", "no function 'Mu' in the language; did you mean 'mu'?"),
