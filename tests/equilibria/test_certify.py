@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 
@@ -533,3 +534,12 @@ def test_a_closed_form_given_as_plain_arrays_is_recognised(n: int) -> None:
     wrong = made.W_V.copy()
     wrong[:, -1] *= 2.0 ** (n + 1)
     assert not certify_equilibrium(made.X, wrong, made.W_QK, "complete", stable=True).proved
+
+
+def test_what_is_said_of_a_ball_and_its_rate_is_no_more_than_what_is_proved() -> None:
+    proof = layernorm_equilibrium(2, 2, 2, mask="complete", stable=True).certify(stable=True)
+    assert proof.attraction is not None
+    ball, rate = re.findall(r"(?:within|shrinks by) (\S+)", str(proof.claims[-1]))
+    assert 0.99 * proof.attraction.ball < float(ball) <= proof.attraction.ball
+    assert proof.attraction.rate <= Fraction(rate) < proof.attraction.rate + Fraction(1, 10**5)
+    assert Fraction(rate) != proof.attraction.rate  # rounding to nearest would fall below it

@@ -141,6 +141,7 @@ def test_a_formula_for_running_text_says_the_same_with_its_words_outside() -> No
         ("a β of the layer, e^(−σ)", r"a $\beta$ of the layer, $e^{-\sigma}$"),
         ("5 % of it, at $3", r"5 \% of it, at \$3"),
         ("a token x of a rank a, in (−1, 1]", r"a token $x$ of a rank $a$, in $(-1, 1]$"),
+        ("W'^A₁, x_k' = 0", r"$W'^{A}_{1}$, $x'_{k} = 0$"),
         ("33/25 < 8/5 (arXiv 2411.04990)", r"$33/25 < 8/5$ (arXiv 2411.04990)"),
         ("−s g((b + 1)s)/h(bs), s = πw", r"$-s g((b + 1)s)/h(bs)$, $s = \pi w$"),
         (
