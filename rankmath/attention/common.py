@@ -48,7 +48,7 @@ class CommonView:
 
     @property
     def log_unit(self) -> Array:
-        """Deviations are in units of e^`log_unit`, times the unit they are returned with."""
+        """The logarithm of the unit of deviations, before the unit they are returned with."""
         return self.logits.falling
 
     @property

@@ -390,7 +390,7 @@ class _Reader:
 
     def bind(self, node: ast.AST, index: str, read: Callable[[], T]) -> T:
         if index in self.bound:
-            self.refuse(node, f"the index {index} is bound twice")
+            self.refuse(node, f"the index {index} is bound twice; max_{index} or min_{index} says any or all")
         self.bound.append(index)
         try:
             return read()

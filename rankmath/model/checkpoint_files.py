@@ -6,6 +6,7 @@ read is refused in one line.
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,8 @@ class Tensors(Mapping[str, Floats]):
                 with _open_safetensors(file) as opened:
                     self._home |= dict.fromkeys(opened.keys(), file)
             else:
+                if instead := _stands_in(file):
+                    raise InvalidArgument(f"path: {str(file)!r} given; no weights ({instead})")
                 for name, value in read_pickled(file).items():
                     if isinstance(value, dict):
                         self.extra[name] = value
@@ -147,7 +150,18 @@ def _open_safetensors(path: Path) -> Any:
     try:
         return safe_open(path, framework="np")
     except (SafetensorError, OSError) as error:
-        raise InvalidArgument(f"path: {str(path)!r} given; not a safetensors file ({str(error)[:120]})") from None
+        raise InvalidArgument(
+            f"path: {str(path)!r} given; not a safetensors file ({_stands_in(path) or str(error)[:120]})"
+        ) from None
+
+
+def _stands_in(path: Path) -> str:
+    """What lies in the place of weights that were not fetched, or "" where it is nothing known."""
+    with open(path, "rb") as file:
+        start = file.read(200).lstrip()
+    if start.startswith(b"version https://git-lfs"):
+        return "a pointer of Git LFS; `git lfs pull` fetches the weights"
+    return "a web page, perhaps the refusal of a download" if re.match(rb"<(!doctype|html)", start, re.I) else ""
 
 
 def _safetensor(path: Path, name: str) -> Floats:

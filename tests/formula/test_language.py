@@ -133,7 +133,7 @@ def test_any_formula_reads_back_from_its_text(left: Term, right: Term, operator:
         ("", "empty"),
         ("mask == diagonal", "'diagonal' given; allowed are none"),
         ("mask <= causal", "compared by =="),
-        ("sum_h(sum_h(1)) <= 1", "bound twice"),
+        ("sum_h(sum_h(1)) <= 1", "bound twice; max_h or min_h says"),
         ("sum_h(1, 2) <= 1", "2 arguments given"),
         ("mu(X[0]) <= 1j", "is not in the language"),
         ("mu(X[0]) <= " + "9" * 500, "characters"),

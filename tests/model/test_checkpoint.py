@@ -412,6 +412,17 @@ def test_damaged_safetensors(tmp_path: Path) -> None:
         refused(place, "not a safetensors file")
 
 
+@pytest.mark.parametrize("ending", ["safetensors", "bin"])
+def test_what_stands_in_for_weights_is_named(tmp_path: Path, ending: str) -> None:
+    place = checkpoint(tmp_path, "bert")
+    (place / "model.safetensors").unlink()
+    file = place / ("model.safetensors" if ending == "safetensors" else "pytorch_model.bin")
+    file.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n", encoding="utf-8")
+    refused(place, "Git LFS; `git lfs pull`")
+    file.write_text("\n<!doctype html><title>403</title>", encoding="utf-8")
+    refused(place, "a web page")
+
+
 def test_brain_floats_are_read(tmp_path: Path) -> None:
     header = json.dumps({"a": {"dtype": "BF16", "shape": [2, 1], "data_offsets": [0, 4]}}).encode()
     file = tmp_path / "half.safetensors"
