@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import rankmath as rm
+from rankmath.certificates.coq_words import lemma_rows, lemmas_file
 
 sys.path[:0] = [str(Path(__file__).parents[2] / "benchmarks")]
 
@@ -147,8 +148,10 @@ def test_the_page_prints_the_definitions_as_they_are() -> None:
 
 @needs_coq
 def test_assumptions(compiled: Path, tmp_path: Path) -> None:
-    """All theorems of the table, and their unfolded forms, rest on the reals' axioms and on nothing else."""
+    """All theorems of the table, their unfolded forms and all lemmas rest on the reals' axioms and on nothing else."""
     names = {f"Rankmath.{name}" for name in coq_assumptions.theorems()}
+    names |= {f"Rankmath.{str(row['file'])[:-2]}.{row['theorem']}" for row in lemma_rows()}
+    names |= {f"Rankmath.Lemmas.{name}" for name in re.findall(r"^Theorem (\w+)", lemmas_file(), re.MULTILINE)}
     modules = sorted({name.split(".")[1] for name in names})
     together = ", ".join(f"@{name}" for name in sorted(names))
     text = f"From Rankmath Require {' '.join(modules)}.\nDefinition all := ({together}).\nPrint Assumptions all.\n"

@@ -393,9 +393,9 @@ def test_environments_may_be_declared_behind_the_package(tmp_path: Path) -> None
 
 
 def test_a_label_of_an_appendix_is_set_also_where_a_fragment_with_the_same_theorem_stands_before(
-    mine: rm.Certificate,
+    mine: rm.Certificate, accepted: dict[str, tuple[str, ...]]
 ) -> None:
-    text = appendix(theorems=[mine], fragment=True).tex
+    text = appendix(theorems=[mine], accepted=accepted, fragment=True).tex
     assert mine.id in "".join(re.findall(r"\\ifcsname once:([^\\]*)", text))
     assert not re.findall(rf"once:{mine.id}", text), "names of its own, as its labels"
 
