@@ -62,7 +62,7 @@ def draw(found: Curves, path: Path) -> None:
             sink = math.degrees(math.acos(-0.8))
             left.axhline(sink, color=GREY, linewidth=0.8, linestyle="--")
             left.annotate("(−4/5, 3/5)", (14, sink), ha="right", va="bottom", fontsize=8)
-            left.set(title="the second token: a third sink", xlabel="time", ylabel="angle, degrees")
+            left.set(title="the second token: a sink that is not ±ξ", xlabel="time", ylabel="angle, degrees")
             left.set_yticks([-180, -90, 0, 90, 180])
             beta, lam = found["edge"]
             (line,) = right.plot(beta, lam, color=PURPLE)

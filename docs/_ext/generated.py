@@ -210,14 +210,20 @@ def write_field(file: Path) -> None:
         near = []
         for entry in statements().values():
             file_of = Path(entry.truth).stem.split("_")[0]
-            if file_of == prefix or (file_of == "own" and prefix in FIELD and FIELD[prefix] in entry.source):
+            if prefix == "folk":
+                theirs = whose_is(entry) == "often said"
+            elif file_of == "folk":
+                theirs = entry.source.startswith(FIELD[prefix])
+            else:
+                theirs = file_of == prefix or (file_of == "own" and FIELD[prefix] in entry.source)
+            if theirs:
                 near.append(entry)
         # What is printed comes first, then ours, then what others knew before us, then what is only said.
         for whose in ("", "ours", "classical", "often said"):
             for entry in near:
                 key = entry.key
                 if whose_is(entry) == whose:
-                    paper = escaped(FIELD[prefix]) if prefix in FIELD and whose != "often said" else ""
+                    paper = escaped(FIELD[prefix]) if prefix in FIELD else ""
                     title = f"[{escaped(entry.title)}](gallery/{slug(key)}.md)"
                     named = ", beside ".join(filter(None, (whose, paper)))
                     rows.append(f"| {named} | {title} | {entry.status} | {'yes' if entry.sharp else ''} | `{key}` |")
@@ -228,7 +234,8 @@ def whose_is(entry: Statement) -> str:
     """Whether a statement is ours, classical (its source says so), often said, or a paper's."""
     if entry.source.startswith(OWN):
         return "classical" if any(word in entry.source for word in ("classical", "well known")) else "ours"
-    return "often said" if entry.key.startswith("folk:") else ""
+    said = entry.key.startswith("folk:") and not entry.source.startswith(tuple(FIELD.values()))
+    return "often said" if said else ""
 
 
 # -- the reference -----------------------------------------------------------------------------------------

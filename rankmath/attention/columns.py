@@ -44,6 +44,10 @@ VANISHING = (
 CENTRED = ("effective-rank-centred", "participation-ratio")
 
 
+#: Means over pairs of tokens.
+_OF_PAIRS = ("mean-average-distance", "cosine-gap")
+
+
 @dataclass(frozen=True, eq=False)
 class Columns:
     """Metrics by name, each with one entry a layer, the input first.
@@ -93,6 +97,8 @@ def measure(
         raise InvalidArgument(f"metrics: {metrics!r} given; a sequence of names is needed")
     for name in metrics:
         as_choice("metric", name, METRICS)
+        if name in _OF_PAIRS:
+            as_count("tokens of X", X.shape[-2], least=2)
     as_choice("arithmetic", arithmetic, ("float64", "balls"))
     if not isinstance(X, np.ndarray):
         raise InvalidArgument("X: an array on a device given; metrics are measured on NumPy arrays")
@@ -125,7 +131,7 @@ def _measured_floats(net: Network, X: Array, metrics: Sequence[str], backend: Ba
         matrices: list[Floats] = []
         for name in metrics:
             if name in VANISHING:
-                if name in ("mean-average-distance", "cosine-gap") and not sphere:
+                if name in _OF_PAIRS and not sphere:
                     sphere.append(norm_step(A, LayerNorm("sphere"), tokens))
                 log = _log_of(name, tokens, whole, sphere)
                 logs[name].append(log)
@@ -164,7 +170,7 @@ def _log_of(name: str, tokens: Tokens, whole: tuple[Floats, float], sphere: list
         return -math.inf
     if name == "dirichlet-energy":
         return 2 * sigma + math.log(float(dirichlet_energy(R)))
-    if name in ("mean-average-distance", "cosine-gap"):
+    if name in _OF_PAIRS:
         # Of unit tokens û: Σ_{i≠j}(1 − cos)/(n(n−1)) = Σ‖û_i − ū‖²/(n−1), both names on the complete graph.
         unit_R = sphere[0].residual
         total = float((unit_R**2).sum())

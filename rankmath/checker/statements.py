@@ -607,7 +607,7 @@ _UNSTABLE = (
 _RELIES_RESTING = (
     (
         "that equal tokens with equal shares, and zeros that nothing feeds, stay so, and that a fixed point has rank "
-        "at most `most`: docs/certificates.md, Reduction"
+        "at most `most`: proofs/stable_complete.tex, first lemma"
     ),
 )
 _RELIES_ATTRACTING = (

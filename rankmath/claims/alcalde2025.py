@@ -56,9 +56,10 @@ alcalde2025_4_2 = refuted(
     "arrives_exponentially(a, q)",
     given=("a > 0", "a < 1", "q > 0", "q <= 1"),
     arrays={"a": ", > 0, < 1", "q": ", > 0, <= 1"},
-    title="Hardmax attention: exponential rate towards vertices",
-    source=f"{ALCALDE}, Theorem 4.2, its last words, for all step sizes γ^t in (0, 1), read in a public "
-    "reproduction that quotes them; that they fail for γ^t = 2^(−t−1) was noticed by a public formalisation, "
+    title="Hardmax attention: exponential rate towards vertices, any steps",
+    source=f"{ALCALDE}, Theorem 4.2, its last words, for all step sizes γ^t in (0, 1), in the arXiv version as a "
+    "public reproduction quotes it; the abstract of the published version (ICML 2026) asks for steps bounded away "
+    "from zero, with which they are right; that they fail for γ^t = 2^(−t−1) was noticed by a public formalisation, "
     "fxeqxmulfx/transformer",
     draws=(draw_steps,),
     share=0.02,
@@ -72,7 +73,7 @@ own_hardmax_steps = proved(
     given="proper_steps(g)",
     arrays={"g": "t"},
     title="Hardmax steps: remaining distance to the vertex",
-    source=f"{OWN}; a classical inequality, in place of Theorem 4.2 of {ALCALDE}",
+    source=f"{OWN}; a classical inequality, beside the last words of Theorem 4.2 of {ALCALDE}",
     truth="proofs/alcalde2025.tex",
     draws=(draw_left,),
     # Both bounds are nearly reached.

@@ -112,7 +112,8 @@ dong2021_3_2 = proved(
     where={"gamma_star": GAMMA, "B": B, "lambda_f": "max_l(lipschitz(l))"},
     given=("mlp == any", SMALL_LOGITS),
     title="Doubly exponential collapse with a Lipschitz map after every layer",
-    source=f"{DONG}, section 3.2, with λ an explicit composite Lipschitz constant",
+    source=f"{DONG}, section 3.2, repaired as dong2021:2.3: B in place of βH; λ is an explicit composite Lipschitz "
+    "constant",
     truth="proofs/dong2021_3.tex",
     draws=tuple(networks(small_tokens, shapes=SHAPES, mlp=f) for f in LIPSCHITZ),
     extremal=antipodal_pair_with_map,

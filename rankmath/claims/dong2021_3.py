@@ -60,9 +60,10 @@ dong2021_3_3 = proved(
     "all_p(diameter(X[1], p) <= sum_h(normalised_norm(W[0,h], p)"
     "*tanh(form_norm(W_QK[0,h], p)*diameter(X[0], p)**2/(4*sqrt(d_qk))))*diameter(X[0], p))",
     given=("layernorm == column", "layers == 1"),
-    title="Column LayerNorm as a right multiplication",
+    title="One layer with column LayerNorm: the diameter",
     source=f"{DONG}, section 3.3; the bound is ours",
     draws=tuple(networks(t, shapes=((2, 2, 1, 1), (4, 3, 2, 1), (6, 2, 1, 1)), norm="column") for t in ALL_TOKENS[:3]),
     notes="Column LayerNorm with ε = 0 makes of X, up to a constant row, Σ_h P_h X W_h S⁻¹; with ε > 0 the diameter "
-    "is no larger.",
+    "is no larger. S depends on the tokens, so this is no collapse: with ε = 0 a column that is not constant is "
+    "√n away from its mean after every layer.",
 )

@@ -215,8 +215,8 @@ own_off_grid = proved(
     given=("C >= 1", "eta > 0", "8*C*exp(C)*eta <= 1"),
     arrays={"C": ", >= 1", "eta": ", > 0"},
     title="A chain between two layers, and its limit in continuous time",
-    source=f"{OWN}; that it refutes a sentence of {KOUBBI}, section 2.3.2, was noticed by a public formalisation, "
-    "fxeqxmulfx/transformer, from which we have the wording: after the theorem on the weak error a rate "
+    source=f"{OWN}; that it is against a sentence of {KOUBBI}, section 2.3.2, was noticed by a public "
+    "formalisation, fxeqxmulfx/transformer, from which we have the wording: after the theorem on the weak error a rate "
     "Ce^{CT}η(T + 1)max(η, α), η the step, L the depth, T = ηL, α the scale of the noise, uniformly on [0, T]",
     draws=(draw_steps,),
     share=0.3,

@@ -317,10 +317,10 @@ own_pre_norm_power = Statement(
     **_PROVED | {"share": 0.1},
     draws=_draws(CAUSAL[:2], ((3, 2, 1, 1), (4, 2, 1, 2)), tokens=longer_and_longer, values=(1.0, 0.0), **_NORMED),
     notes="With the second token's own root mean square in the place of the least and the largest it is an equality. "
-    "One layer repeated, ε = 0, diag(g)W = w·I with w > 0, logits that are Lipschitz in the normed tokens, first two "
-    "tokens that are independent with a positive inner product: their angle falls like the power p − 1 of L, p the "
-    "share that the second gives itself at consensus, 1/2 without positions. Not evaluated where the first token is "
-    "0.",
+    "One layer repeated, ε = 0, diag(g)W = w·I with w > 0, logits S_ij that are Lipschitz in the normed tokens i and "
+    "j, first two tokens that are independent with a positive inner product: their angle falls like the power p − 1 of "
+    "L, p the share that the second gives itself at consensus, 1/2 without positions. Not evaluated where the first "
+    "token is 0.",
 )
 
 _LENGTH = "a = sqrt(sum(x[i]**2 for i in range(len(x)))/len(x))"
@@ -395,10 +395,11 @@ own_pre_norm_symmetric = proved(
     sharp=True,
     share=0.3,
     notes="One layer with RMSNorm and a causal mask repeated, skip 1, one head, no bias, no offset, ε = 0, logits "
-    "that are Lipschitz in the normed tokens, V = diag(g)W symmetric, positive semidefinite, with the largest "
-    "eigenvalue μ > 0; the first token a positive multiple of a unit eigenvector u of μ, the second independent of it "
-    "with a positive inner product, p its share at consensus. Then the angle, divided by the power pσ/μ − 1 of L, "
-    "converges to a positive number, σ the largest eigenvalue on which the second token has a part beside u.",
+    "S_ij that are Lipschitz in the normed tokens i and j, V = diag(g)W symmetric, positive semidefinite, with the "
+    "largest eigenvalue μ > 0; the first token a positive multiple of a unit eigenvector u of μ, the second "
+    "independent of it with a positive inner product, p its share at consensus. Then the angle, divided by the power "
+    "pσ/μ − 1 of L, converges to a positive number, σ the largest eigenvalue on which the second token has a part "
+    "beside u.",
 )
 
 unstated_diameter_rotary = refuted(

@@ -106,7 +106,7 @@ own_stable_complete = ours(
     exhibit=partial(exhibit_equilibrium, "own:stable-complete", tokens=3),
     share=0.015,
     cost=3,
-    notes="The Coq theorem has two tokens or more; of one token the claim says nothing.",
+    notes="One token is a trivial instance. The certificate has three tokens; the Coq theorem asks for two or more.",
 )
 
 wu2024_conjecture = refuted(
@@ -177,7 +177,7 @@ unstated_ln_sphere = refuted(
     given="at_rest(X, W_V, allowed)",
     arrays={"X": "n d", "W_V": "d d", "allowed": "mask n = causal"},
     title="Doubly exponential collapse whatever a sphere LayerNorm: a claim that nobody makes",
-    source=f"{OWN}; nobody states it: section 3.3 of {DONG} means column LayerNorm, for which it is right "
+    source=f"{OWN}; nobody states it: section 3.3 of {DONG} is about column LayerNorm, a right multiplication "
     f"(dong2021:3.3), and {WU} show that it is false of this one",
     truth="proofs/wu2024_anisotropy.tex",
     draws=(draw_resting,),

@@ -150,12 +150,13 @@ wu2024_2_step = refuted(
     "wu2024:2-step",
     "1 - cosine(X[1]) <= (1 - n*epsilon(P[0,0])**2)*(1 - cosine(X[0]))",
     given=(*_SPHERE, "layers == 1", "strongly_connected()", "r == 1", "cosine(X[0]) >= 0", "n*epsilon(P[0,0]) < 1"),
-    title="A step of the printed proof of Theorem 2, with the radius",
+    title="A step towards Theorem 2, read with the radius",
     source=f"{WU}, the step behind Theorem 2, read with r the radius as in Theorem 1; the theorem itself is true",
     extremal=stars,
     draws=(partial(draw_sphere, orthant_tokens, full=True, layers=1, kinds=("complete", "star")),),
     share=0.05,
-    notes="With the diameter of the mask in place of the radius the step is right.",
+    notes="With the diameter of the mask, which may be what is meant, the step is right where the least cosine is not "
+    "negative.",
 )
 
 wu2024_cor1 = proved(

@@ -148,7 +148,7 @@ wu2024_L13 = refuted(
     "stays_far(x, w)",
     given=("w > 1", "unit_vector(x)", "in_printed_set(x, w)"),
     arrays={"x": "d, d >= 2", "w": ", > 1"},
-    title="An invariant set of the second token, as printed",
+    title="An invariant set of the second token, as we read it",
     source=f"{WU}, Lemma 13, as we read it",
     truth="proofs/wu2024_3.tex",
     draws=(draw_leaving, partial(draw_vectors, repaired=False)),

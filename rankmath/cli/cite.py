@@ -24,9 +24,9 @@ def cite(what: tuple[str, ...], format_: str, sources: str | None, as_json: bool
     """How to cite statements or certificates.
 
     latex: claim, notation, what is known and the ids of certificates, ready for \\input in a paper with amsmath,
-    amssymb and amsthm. bibtex: an entry for each, whose key is its own, so that outputs can be put together, also
-    with the references.bib of an appendix; with --sources they stand in that file. `rankmath cite rankmath` cites the
-    library.
+    amssymb and amsthm. bibtex: an entry for each, whose key is its own, so that outputs for different statements can
+    be put together, also with the references.bib of an appendix, which has the entry of the library, that of
+    `rankmath cite rankmath`, already; --sources adds to a file what it does not have yet.
 
     Example: rankmath cite own:diameter wu2024:1 --format bibtex --sources references.bib
     """

@@ -116,6 +116,9 @@ def saved(answer: Answer, output: str, *, coq: bool = False) -> list[str]:
     from rankmath.verification.instance import NetworkInstance
 
     folder, battery, statement = Path(output) / "claims", answer.battery, answer.statement
+    for name in (_slug(statement.key), f"{_slug(statement.key)}-tightest"):
+        for ending in ("json", "py", "tex", "v"):  # those of another claim in a run before
+            (folder / f"{name}.{ending}").unlink(missing_ok=True)
     if battery.proof is not None and not answer.denied:
         return _saved_proof(answer, folder, coq)
     instance = battery.counterexample if answer.refuted else answer.near
@@ -124,6 +127,8 @@ def saved(answer: Answer, output: str, *, coq: bool = False) -> list[str]:
     name = _slug(statement.key) + ("" if answer.refuted else "-tightest")
     if answer.letter:  # the claim with the constant that fails
         statement = answer.failing
+    elif answer.sought is not None and not answer.refuted:  # no network was found: this one has the contrary
+        statement = answer.battery.statement
     certificate, refusal = None, battery.trouble
     try:
         if answer.refuted and answer.sought is None:
@@ -187,5 +192,6 @@ def plain(answer: Answer, output: str, *, coq: bool = False) -> dict[str, Json]:
         "implied_by": list(answer.implied_by),
         "constant": None if not answer.letter else 1 / answer.constant if answer.upside_down else answer.constant,
         "proved_factor": answer.factor or None,
+        "proved_with_equality": answer.weakened,
         "files": saved(answer, output, coq=coq),
     }

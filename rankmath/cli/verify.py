@@ -66,7 +66,7 @@ _FEW = 60
     "--seconds",
     type=float,
     default=60.0,
-    help="Seconds for a claim, by the clock and up to a few more: to search, prove and shrink.",
+    help="Seconds for a claim, to search, prove and shrink; some seconds of computing may follow, more if busy.",
 )
 @click.option("--output", type=click.Path(file_okay=False), default="rankmath-report")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON instead of the table.")

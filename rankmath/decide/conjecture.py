@@ -177,11 +177,29 @@ class Answer:
             quotients = ", ".join(f"{x:.6g}" for x in self.shrinking)
             said.append(f"quotient there as the tokens shrink by 1, 1/10, 1/100: {quotients}")
         if self.factor and self.proof is not None:
-            said.append(f"with the factor {self.factor} on the larger side: PROVED")
-            said += [f"  {line}" for line in lines_of(self.proof)]
+            changes = [f"the factor {self.factor} on the larger side"] * (self.factor != "1" or not self.weakened)
+            said.append(f"with {' and '.join([*changes, *self._weaker_sign])}: PROVED")
+            said += self._proof_lines
         for key in self.implied_by:
             said.append(f"hint: on every instance compared {key} gives at least as strong a bound")
         return [*said, *self.notes]
+
+    @property
+    def weakened(self) -> bool:
+        """Whether what is proved with the factor has <= in the place of the claim's <."""
+        relations = [part for part in walk(self.battery.statement.expanded) if isinstance(part, Relation)]
+        strict = any(part.operator in ("<", ">") for part in relations)
+        return strict and self.proof is not None and not re.search(r"[<>](?!=)", self.proof.claim)
+
+    @property
+    def _weaker_sign(self) -> list[str]:
+        return ["<= in the place of <"] if self.weakened else []
+
+    @property
+    def _proof_lines(self) -> Iterator[str]:
+        assert self.proof is not None
+        for line in lines_of(self.proof):
+            yield f"  {line.removesuffix(': the claim.')}{': this.' if line.endswith(': the claim.') else ''}"
 
     def _told(self, near: NetworkInstance) -> Verdict:
         """Both sides by balls, as the tightest quotient is; by floats where balls do not decide, or have no time."""
@@ -212,8 +230,9 @@ class Answer:
         said += self.sizes
         if self.factor and self.proof is not None:
             value = f"1/({self.factor})" if self.upside_down and self.factor != "1" else self.factor
-            said.append(f"{letter} = {value} is PROVED, in {_counted(len(self.proof.lines), 'line')}:")
-            return [*said, *(f"  {line}" for line in lines_of(self.proof))]
+            how = "".join(f" with {sign}" for sign in self._weaker_sign)
+            said.append(f"{letter} = {value} is PROVED{how}, in {_counted(len(self.proof.lines), 'line')}:")
+            return [*said, *self._proof_lines]
         return [*said, f"no {letter} is proved"]
 
 
@@ -304,6 +323,8 @@ def examine(
     except KeyboardInterrupt:
         return Answer(replace(battery, interrupted=True), near, seconds=time.perf_counter() - began)
     factor, proof = ("", None) if weak is None else weak
+    if proof is not None and proof.claim == statement.claim_text:  # the search for a proof had too little time
+        return Answer(replace(battery, proof=proof), near, seconds=time.perf_counter() - began)
     answer = Answer(battery, near, shrinks, implied, factor=factor, proof=proof)
     return replace(answer, notes=(missing,) if missing else (), seconds=time.perf_counter() - began)
 

@@ -41,7 +41,7 @@ Floats = NDArray[np.float64]
 # Sizes that are tried unless the hypotheses name others, and the largest of each.
 _SIZES = {"n": (2, 3, 4, 6, 8, 16, 32), "d": (1, 2, 3, 4, 6, 16), "H": (1, 2, 3), "L": (1, 2, 3)}
 _MOST = {"n": 64, "d": 24, "H": 16, "L": 16}
-_MASKS = ("none", "causal", "window:1", "star:0", "prefix:1")
+_MASKS = ("none", "causal", "window:1", "star:0", "prefix:1", "window:0")
 _SKIPS = (1.0, 0.5, -1.0, 2.0, 0.0)
 #: What a switch that may be anything is, beginning with what it is where nothing is said.
 _TRIED = {

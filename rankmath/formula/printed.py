@@ -305,3 +305,21 @@ class _Printer:
             held = []
             found += [self.show(test) for test in loop.ifs]
         return r",\ ".join(found)
+
+
+class OwnForm(_Printer):
+    """Relations of the checker: products of vectors and matrices with a dot, other functions by their names."""
+
+    def operation(self, op: ast.operator, left: ast.expr, right: ast.expr) -> str:
+        if isinstance(op, ast.MatMult):
+            return rf"{self.inside(left, _PRODUCT)}\cdot {self.inside(right, _POWER)}"
+        return super().operation(op, left, right)
+
+    def call(self, name: str, arguments: list[ast.expr]) -> str:
+        parts = [self.show(part) for part in arguments]
+        if name == "norm":
+            return rf"\|{parts[0]}\|_{{{parts[1]}}}"
+        try:
+            return super().call(name, arguments)
+        except TypeError:
+            return named(name, parts)

@@ -107,7 +107,7 @@ class Citation:
         cites = ",".join((*self.bibtex, self.entry_key))
         lines = [
             f"{formulas(self.title)} ({code(self.key)}, \\cite{{{cites}}}).",
-            *((told_once(self.notation),) if self.notation else ()),
+            *((told_once(self.notation, self.key),) if self.notation else ()),
             *(("The following is false.",) if self.truth.startswith("refuted") else ()),
             *self._quoted(),
             f"{_breaking(escape(self.truth[0].upper() + self.truth[1:]))}.",

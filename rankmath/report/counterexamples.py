@@ -129,7 +129,15 @@ def uncertified(instance: NetworkInstance, statement: Statement | None) -> str:
     verb = {Outcome.VIOLATED: "violates", Outcome.HOLDS: "satisfies"}.get(outcome, "is not told from equality in")
     claim = (r"\begin{flushleft}", *stated(statement), r"\end{flushleft}", *in_words(statement))
     said = f"The following instance {verb} the claim, by ball arithmetic; no certificate of it was issued."
-    lines = (rf"\begingroup{LOOSE.strip()}%", told_once(notation(statement)), said, *claim, data, r"\par\endgroup", "")
+    lines = (
+        rf"\begingroup{LOOSE.strip()}%",
+        told_once(notation(statement), data),
+        said,
+        *claim,
+        data,
+        r"\par\endgroup",
+        "",
+    )
     return written_out("\n".join(lines))
 
 

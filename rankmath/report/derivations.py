@@ -36,7 +36,7 @@ def derived(certificate: Certificate) -> str:
     told, more = code(certificate.claim), ""
     if entry is not None:
         claim = (r"\begin{flushleft}", *stated(entry), r"\end{flushleft}")
-        told = "\n".join((told_once(notation(entry)), *claim, *in_words(entry)))
+        told = "\n".join((told_once(notation(entry), certificate.id), *claim, *in_words(entry)))
         new = {said: shown for relation in relations for shown, said in Statement("line", relation).meanings}
         for _, said in entry.meanings:
             new.pop(said, None)

@@ -36,16 +36,26 @@ def label(name: str) -> str:
     return rf"\if{seen[1:]}\else\label{{{name}}}\expandafter\gdef{seen}{{}}\fi"
 
 
-def told_once(tex: str) -> str:
-    """A text that several fragments of one paper begin with: set where it is needed, but not below itself."""
+def told_once(tex: str, place: str) -> str:
+    """A notation, set but below itself: in its `place` also when LaTeX sets that place again, as on an overlay."""
     if not tex:
         return ""
-    own, last = (
-        rf"\csname once:{zlib.crc32(tex.encode()):08x}\endcsname",
-        r"\csname once:notation\expandafter\endcsname",
+    own, here = (f"{zlib.crc32(text.encode()):08x}" for text in (tex, place))
+    named = "".join(rf"\expandafter\gdef\csname once:{name}\endcsname{{{name}}}" for name in (own, here))
+    again = rf"{_same('place', here)}{FORGOTTEN}\fi"
+    told = "".join(
+        rf"\global\expandafter\let\csname once:{of}\expandafter\endcsname\csname once:{name}\endcsname"
+        for of, name in (("notation", own), ("place", here))
     )
-    known = rf"\expandafter\gdef{own}{{{zlib.crc32(tex.encode()):08x}}}\expandafter\ifx{last}{own}"
-    return rf"{known} The notation is that above.\else{chr(10)}{tex}\global\expandafter\let{last}{own}\fi{{}}"
+    return rf"{named}{again}{_same('notation', own)} The notation is that above.\else{chr(10)}{tex}{told}\fi{{}}"
+
+
+def _same(of: str, name: str) -> str:
+    return rf"\expandafter\ifx\csname once:{of}\expandafter\endcsname\csname once:{name}\endcsname"
+
+
+#: Where a theorem has a notation of its own, that of a network is no longer "that above".
+FORGOTTEN = r"\global\expandafter\let\csname once:notation\endcsname\relax"
 
 
 # -- our own commands --------------------------------------------------------------------------------------

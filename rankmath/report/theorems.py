@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,12 +17,13 @@ from rankmath.definitions.hypotheses import SWITCHES
 from rankmath.definitions.layer import ACTIVATIONS
 from rankmath.formula import read_formula
 from rankmath.formula.language import LETTERS
-from rankmath.formula.printed import latex_letter
+from rankmath.formula.printed import OwnForm, latex_letter
 from rankmath.formula.printing import latex, text, words
 from rankmath.formula.prose import escape, formulas
 from rankmath.report.derivations import derived
 from rankmath.report.fragments import (
     ENVIRONMENT,
+    FORGOTTEN,
     LOOSE,
     in_words,
     label,
@@ -118,13 +120,18 @@ def fragment(certificates: Sequence[Certificate]) -> str:
 #: What is shown of a claim that no statement of ours makes: it is the user's.
 _TITLES = {"holds": "An instance of the claim", "violates": "A counterexample", "exists": "An example"}
 #: What the checker prints of a relation that it decided.
-_DECIDED = re.compile(r"claim: .*: (\S.*?) against (\S.*?), so it (holds|fails)(?: \(in intervals of (\d+) bits\))?$")
+_DECIDED = re.compile(
+    r"claim: (.*?)(?: at (.*))?: (\S.*?) against (\S.*?), so it (holds|fails)(?: \(in intervals of (\d+) bits\))?$"
+)
+_OWN_FORM = "the claim in the form that rankmath's page on its checker explains"
 #: Lines that repeat what the theorem states already.
 _STATED = re.compile(r"claim: this instance |hypotheses: |\d+ tokens of dimension \d+, \d+ layer")
 
 
 def findings(checked: Sequence[str]) -> list[str]:
     """What the checker found, line by line, as LaTeX for a reader: formulas as mathematics, no program text.
+
+    Where the checker decides a claim in a form of its own, the form is told.
 
     >>> print(*findings(["claim: mu(X[1]) <= 1: [1.52, 1.53] against 1, so it fails (in intervals of 128 bits)"]))
     The left side lies in $[1.52, 1.53]$ and the right side is $1$, so the claim fails (intervals of 128 bits).
@@ -135,9 +142,14 @@ def findings(checked: Sequence[str]) -> list[str]:
         if line.startswith(("claim: rank == most", "claim: rank == used")):
             continue  # the line about the equilibrium says it
         if decided is not None:
-            left, right, verdict, bits = decided.groups()
+            relation, place, left, right, verdict, bits = decided.groups()
             how = f" (intervals of {bits} bits)" if bits else ""
-            lines.append(f"The left side {_lies(left)} and the right side {_lies(right)}, so the claim {verdict}{how}.")
+            sides = f"left side {_lies(left)} and the right side {_lies(right)}, so"
+            if _is_displayed(relation, place or ""):
+                lines.append(f"The {sides} the claim {verdict}{how}.")
+            else:
+                where = f" at {formulas(place)}" if place else ""
+                lines.append(f"Decided is ${_relation(relation)}${where}, {_OWN_FORM}: the {sides} it {verdict}{how}.")
         elif line.startswith("hypotheses that hold: "):
             read = [_readable(part) for part in line.partition(": ")[2].split("; ")]
             parts = list(filter(None, read))
@@ -145,10 +157,34 @@ def findings(checked: Sequence[str]) -> list[str]:
                 parts.append(f"{left}{' more' if parts else ''}, which the checker names")
             lines.append(f"These hypotheses hold: {'; '.join(parts)}.")
         elif _STATED.match(line) is None:
-            line = line.replace("docs/certificates.md, Reduction", "rankmath's page on certificates, Reduction")
+            line = line.replace("proofs/stable_complete.tex, first lemma", "rankmath's proofs, the lemma on reductions")
             line = line.replace("rank at most `most`", "at most the rank that is claimed")
             lines.append(_told(line[:1].upper() + line[1:]).rstrip(".") + ".")
     return lines
+
+
+def _is_displayed(relation: str, place: str) -> bool:
+    """Whether a relation that was decided is in the language of claims, and so the one that the theorem displays."""
+    for letter in re.findall(r"(\w+) = ", place):
+        relation = f"all_{letter}({relation})"
+    try:
+        read_formula(relation)
+    except InvalidArgument:
+        return False
+    return True
+
+
+def _relation(relation: str) -> str:
+    r"""A relation of a form of the claim that is the checker's own; its letters are those of that form.
+
+    >>> print(_relation("w ** 2 * y[d - 2] ** 2 >= gain(y) @ y"))
+    w^{2}\,(y_{d-2})^{2}\ge \operatorname{gain}(y)\cdot y
+    """
+    tree = ast.parse(relation, mode="eval").body
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    shown = {name: latex_letter(name) for name in names}
+    words = {name: rf"\mathrm{{{escape(name)}}}" for name in names if shown[name].startswith(r"\mathrm")}
+    return OwnForm(shown | words).show(tree)
 
 
 def _told(line: str) -> str:
@@ -158,6 +194,7 @@ def _told(line: str) -> str:
     starts $|z|_{2} \\le 2^{-16}$: a layer contracts $|R^{-1} \\cdot|_{2}$, $\\rho$ is at most \\texttt{most}
     """
     said = re.sub(r"`([^`]*)`", r"\\texttt{\1}", formulas(in_signs(line)))
+    said = re.sub(r"(Theorem|Proposition) \$?(\w+)\$?-([\w-]+)", r"\1 \\texttt{\2-\3}", said)
     return re.sub(r"\*([a-z]+)\*", r"\\emph{\1}", said)
 
 
@@ -167,7 +204,7 @@ def in_signs(line: str) -> str:
         line = line.replace(program, sign)
     line = re.sub(r"\^(-?\d+)", lambda power: power[1].translate(_RAISED), line)
     line = re.sub(r"\b1/(\d{5,})\b", lambda found: _halved(found[0], int(found[1])), line)
-    return re.sub(r"\brho\b", "ρ", line)
+    return re.sub(r"\b(rho|pi|sigma)\b", lambda name: {"rho": "ρ", "pi": "π", "sigma": "σ"}[name[0]], line)
 
 
 def said_alone(certificate: Certificate, checked: Sequence[str]) -> str:
@@ -207,7 +244,11 @@ def _readable(part: str) -> str:
     try:
         formula = read_formula(part)
     except InvalidArgument:
-        return "" if re.search(r"[\[@]|==|\bif\b|\w\(", part) else formulas(part.replace("<=", "≤").replace(">=", "≥"))
+        if re.search(r"[\[@]|==|\bif\b|\w\(", part):
+            return ""
+        with suppress(SyntaxError, TypeError, KeyError):
+            return f"${_relation(part)}$"
+        return formulas(part.replace("<=", "≤").replace(">=", "≥"))
     return breakable(latex(formula))
 
 
@@ -250,7 +291,7 @@ def equilibrium_statement(certificate: Certificate) -> str:
     root = int(data["d_qk"])
     scale = "" if root == 1 else rf"/\sqrt{{{root}}}"
     parts = [
-        rf"Let $n={n}$ tokens of dimension $d={d}$ be the rows $x_1,\dots,x_n$ of $X$, and let",
+        rf"{FORGOTTEN}Let $n={n}$ tokens of dimension $d={d}$ be the rows $x_1,\dots,x_n$ of $X$, and let",
         r"{\renewcommand{\arraystretch}{1.35}%",
         rf"\begin{{align*}}{chr(10)}{weights.rstrip(chr(92))}{chr(10)}\end{{align*}}}}",
         rf"One layer $F$ of self-attention with LayerNorm maps $x_i$ to ${factor}{y}/\norm{{{y}}}_2$, where",
@@ -335,7 +376,7 @@ def _instance_statement(certificate: Certificate, checked: Sequence[str]) -> str
         source += f" % cite: {', '.join(cites)}" if cites else ""
         claim = "\n".join((r"\begin{flushleft}", *stated(entry), r"\end{flushleft}"))
         meanings = "".join(f"{line}\n" for line in in_words(entry))
-        before = f"{told_once(notation(entry))}\n" if "layers" in certificate.data else ""
+        before = f"{told_once(notation(entry), certificate.id)}\n"
     verb = _VERBS[certificate.kind]
     meaning = letters(certificate.statement)
     explained = f"{_told(' '.join(meaning))}\n" if meaning else ""

@@ -233,6 +233,17 @@ def test_a_trivial_witness_has_a_certificate(claim: str, given: tuple[str, ...],
     assert "for some of these" in path.with_suffix(".tex").read_text()
 
 
+def test_a_second_claim_leaves_no_file_of_the_first(tmp_path: Path) -> None:
+    options = ["--seconds", "3", "--instances", "20", "--output", str(tmp_path)]
+    refuted = CliRunner().invoke(main, ["verify", "--claim", "mu(X[1]) <= mu(X[0])", *options])
+    assert "REFUTED" in refuted.output
+    before = {path.suffix for path in (tmp_path / "claims").iterdir()}
+    assert before == {".json", ".py", ".tex"}
+    proved = CliRunner().invoke(main, ["verify", "--claim", "norm(P[0, 0], inf) <= 1", *options])
+    assert "PROVED" in proved.output
+    assert {path.suffix for path in (tmp_path / "claims").iterdir()} == {".json", ".tex"}
+
+
 def test_one_token_alone_is_searched_where_it_is_asked_for() -> None:
     answer = examine(Statement("mine:x", "norm(X[0], 2) <= 1", "n == 1"), seconds=1, instances=20)
     assert answer.outcome == "REFUTED"

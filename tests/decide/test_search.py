@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import rankmath as rm
-from rankmath.decide import adversary, space
+from rankmath.decide import adversary, prover, space
 from rankmath.decide.adversary import search
-from rankmath.decide.conjecture import claims_in, examine, in_python, in_words, sharpen, short
+from rankmath.decide.battery import Battery
+from rankmath.decide.conjecture import Answer, claims_in, examine, in_python, in_words, sharpen, short
 from rankmath.decide.hints import implying as implied
 from rankmath.decide.shrink import _smaller, shrinking
 from rankmath.decide.space import rooms, scores, starts
@@ -737,3 +738,34 @@ def test_sides_that_are_equal_are_said_to_be_equal_also_where_they_are_negative(
     said = judge(entry, NetworkInstance(net, net.random_input(seed=2)), arithmetic)
     assert said.outcome == Outcome.UNDECIDED
     assert "the two sides are equal" in str(said)
+
+
+@pytest.mark.parametrize(
+    ("claim", "given", "factor", "weaker"),
+    [
+        # equality is attained: with n = 2 and d = 1
+        ("mu(X[0]) < sqrt(n)*diameter(X[0], 2)/2", ("d == 1", "diameter(X[0], 2) > 0"), "1", True),
+        ("mu(X[0]) < sqrt(n)*diameter(X[0], 2)/4", ("d == 1", "diameter(X[0], 2) > 0"), "2", True),
+        ("mu(X[0]) <= sqrt(n)*diameter(X[0], 2)/4", ("d == 1",), "2", False),
+    ],
+)
+def test_a_proof_of_at_most_is_not_told_as_one_of_less(
+    claim: str, given: tuple[str, ...], factor: str, weaker: bool
+) -> None:
+    found = prover.weaker(claim, Statement("mine:x", claim, given).given_texts)
+    assert found is not None
+    assert found[0] == factor
+    assert ("<=" in found[1].claim) is (weaker or "<=" in claim)
+    held = Answer(Battery(Statement("mine:x", claim, given), holds=1), factor=factor, proof=found[1])
+    assert held.weakened is weaker
+    told = "\n".join(held.lines())
+    assert ("<= in the place of <: PROVED" in told) is weaker
+    assert ": the claim" not in told
+
+
+def test_what_is_proved_with_the_factor_one_is_the_claim() -> None:
+    claim = Statement("mine:x", "mu(X[0]) <= sqrt(n)*diameter(X[0], 2)/2", ("d == 1",))
+    found = prover.weaker(claim.claim_text, claim.given_texts)
+    assert found is not None
+    assert (found[0], found[1].claim) == ("1", claim.claim_text)
+    assert found[1].certificate().check().accepted

@@ -458,8 +458,11 @@ def test_numbers_of_tokens_and_dimensions_are_letters_and_no_name_of_a_program(k
 @pytest.mark.needs("pdflatex", "pdftotext")
 def test_the_notation_above_is_the_last_that_was_told(tmp_path: Path) -> None:
     """With skip connections in between, the layer without them is printed again."""
-    alone, skips = (citation(key).text("latex") for key in ("own:diameter", "own:skip-lower"))
-    for parts, told in (((alone, alone), 1), ((alone, skips, alone), 3), ((alone, skips, skips), 2)):
+    keys = ("own:diameter", "own:diameter-cubic", "own:skip-lower", "own:lambda-skip-lower")
+    alone, too, skips, other = (citation(key).text("latex") for key in keys)
+    rests = fragment([rm.layernorm_equilibrium(tokens=2, dim=2, rank=2, mask="causal").certify().certificate()])
+    cases = [((alone, too), 1), ((alone, skips, alone), 3), ((too, alone, too), 2), ((alone, alone), 2)]
+    for parts, told in (*cases, ((alone, other, too), 3), ((alone, rests, too), 2)):
         head = r"\documentclass{article}\usepackage{amsmath,amssymb,amsthm}\begin{document}"
         (tmp_path / "paper.tex").write_text("\n\n".join([head, *parts, r"\end{document}"]), encoding="utf-8")
         command = ["pdflatex", "-halt-on-error", "-interaction=batchmode", "paper.tex"]
@@ -467,4 +470,24 @@ def test_the_notation_above_is_the_last_that_was_told(tmp_path: Path) -> None:
         shown = subprocess.run(["pdftotext", "paper.pdf", "-"], cwd=tmp_path, capture_output=True, check=True)
         words = " ".join(shown.stdout.decode().split())
         assert words.count("Tokens are the rows of") == told
-        assert words.count("The notation is that above.") == len(parts) - told
+        assert words.count("The notation is that above.") == len(parts) - told - parts.count(rests)
+
+
+@pytest.mark.needs("pdflatex", "pdftotext")
+def test_what_latex_sets_twice_has_its_notation_twice(tmp_path: Path) -> None:
+    """A frame of two overlays, and a table whose column is set to be measured first."""
+    parts = [citation(key).text("latex") for key in ("own:diameter", "own:diameter-cubic")]
+    frame = rf"\begin{{frame}}\tiny {parts[0]}\pause {parts[1]}\end{{frame}}"
+    table = rf"\begin{{tabularx}}{{\linewidth}}{{|X|}}\noindent {parts[0]}\end{{tabularx}}"
+    for head, body, times in (
+        (r"\documentclass{beamer}", frame, 2),
+        (r"\documentclass{article}\usepackage{tabularx}", table, 1),
+    ):
+        head += r"\usepackage{amsmath,amssymb,amsthm}"
+        (tmp_path / "paper.tex").write_text(rf"{head}\begin{{document}}{body}\end{{document}}", encoding="utf-8")
+        command = ["pdflatex", "-halt-on-error", "-interaction=batchmode", "paper.tex"]
+        assert subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode == 0
+        shown = subprocess.run(["pdftotext", "paper.pdf", "-"], cwd=tmp_path, capture_output=True, check=True)
+        words = " ".join(shown.stdout.decode().split())
+        assert words.count("Tokens are the rows of") == times
+        assert words.count("The notation is that above.") == times - 1

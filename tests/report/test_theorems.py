@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 import rankmath as rm
-from rankmath.certificates.certificate import Certificate
+from rankmath.certificates.certificate import Certificate, number
 from rankmath.certificates.issue import certify_arrays
 from rankmath.cli import main
 from rankmath.decide.prover import prove
@@ -37,8 +37,6 @@ def test_the_theorem_names_map_weights_ball_rank_and_rate(stable: Certificate) -
         Fraction(int(sign + top), int(bottom))
         for sign, top, bottom in re.findall(r"(-?)\\tfrac\{(\d+)\}\{(\d+)\}", said)
     ]
-    from rankmath.certificates.certificate import number
-
     weights = [number(x) for name in ("W_V", "W_QK") for row in stable.data[name] for x in row]
     assert printed[: len(weights)] == weights, "the weights, exactly"
     assert number(stable.data["attracting"]["rate"]) in printed
@@ -219,7 +217,29 @@ def test_what_the_checker_alone_says_is_a_sentence_and_no_program_text(tmp_path:
     sentence = r"has exactly one equilibrium within $2^{-48}$ of the tokens"
     for tex in (theorem(certificate), *map(found.text, ("latex", "bibtex"))):
         assert sentence in tex
-        assert not re.search(r"`|<|nonsingular|textasciicircum|\brho\b|\\text\{a block", tex.replace("\\rho", ""))
+        words = re.sub(r"\$[^$]*\$", "", tex.replace("\\rho", ""))
+        assert not re.search(r"`|<|nonsingular|textasciicircum|\brho\b|\\text\{a block", words)
     assert found.text("latex").count("exactly one equilibrium") == 1
     assert "within 2⁻⁴⁸ of the tokens" in found.text("markdown")
     assert r"attracts every start $X + R z$, $|z| \le \rho$." in theorem(certificate)
+
+
+def test_a_claim_that_the_checker_decides_in_a_form_of_its_own_says_which() -> None:
+    """The sides that are printed are those of the form that is printed, not of the claim above it."""
+    certificate = committed_certificates()["wu2024:L13"][0]
+    x, w = [number(value) for value in certificate.data["x"]], number(certificate.data["w"])
+    y = [entry + (w * x[i - 1] if i else 0) for i, entry in enumerate([*x[:-1], x[-1] + 1])]
+    y[-1] = x[-1] + 1 + w * x[-2]
+    left, right = w**2 * y[-2] ** 2, sum(entry**2 for entry in y)
+    assert left < right
+    told = findings(certificate.check().checked)[-1]
+    assert told.startswith(r"Decided is $w^{2}\,(y_{d-2})^{2}\ge y\cdot y$, the claim in the form")
+    assert told.endswith(f"the left side is ${left}$ and the right side is ${right}$, so it fails.")
+    for key in ("own:transport", "own:diameter"):  # the relation is the one above
+        assert findings(committed_certificates()[key][0].check().checked)[-2].startswith("The left side ")
+
+
+@pytest.mark.parametrize("key", ["dong2021v1:2.2", "dong2021v1:2.2-mean", "dong2021v1:2.3", "dong2021:2.3-printed"])
+def test_a_refutation_by_a_few_numbers_defines_the_layer(key: str) -> None:
+    (certificate,) = committed_certificates()[key]
+    assert r"Tokens are the rows of $X^{l}" in theorem(certificate)

@@ -79,7 +79,8 @@ def weaker(
 ) -> tuple[str, FoundProof] | None:
     """The least factor that is found with which the claim's larger side makes it provable, as text, and the proof.
 
-    Of claims of one relation; a factor below 1 says how much stronger the claim may be.
+    Of claims of one relation; a factor below 1 says how much stronger the claim may be. What is proved may have <= in
+    the place of <; with the factor 1 and the claim's own sign it is the claim.
 
     >>> found = weaker("diameter(X[0], 2) <= mu(X[0])", ("mask == none", "layernorm == none"))
     >>> found[0]
@@ -98,7 +99,10 @@ def weaker(
             if step is None:
                 continue
             scale = times(step.line.right, raised(goal.right, -1))
-            line = f"{poly_text(goal.left)} <= {poly_text(step.line.right)}"
+            sign = "<" if goal.strict and step.line.strict else "<="
+            line = f"{poly_text(goal.left)} {sign} {poly_text(step.line.right)}"
+            if poly_text(scale) == "1" and goal.strict <= step.line.strict:
+                line = claim
             proof = _written(line, tuple(given), "mine:claim", search, [step], 0.0)
             if proof is not None:
                 return poly_text(scale), proof
