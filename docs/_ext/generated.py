@@ -210,12 +210,11 @@ def write_field(file: Path) -> None:
         near = []
         for entry in statements().values():
             file_of = Path(entry.truth).stem.split("_")[0]
-            if prefix == "folk":
-                theirs = whose_is(entry) == "often said"
-            elif file_of == "folk":
-                theirs = entry.source.startswith(FIELD[prefix])
+            said = prefix in FIELD and FIELD[prefix] in entry.source
+            if file_of == "folk" and entry.source.startswith(tuple(FIELD.values())):
+                theirs = said  # the one paper that says it
             else:
-                theirs = file_of == prefix or (file_of == "own" and FIELD[prefix] in entry.source)
+                theirs = file_of == prefix or (file_of == "own" and said)
             if theirs:
                 near.append(entry)
         # What is printed comes first, then ours, then what others knew before us, then what is only said.
@@ -223,7 +222,7 @@ def write_field(file: Path) -> None:
             for entry in near:
                 key = entry.key
                 if whose_is(entry) == whose:
-                    paper = escaped(FIELD[prefix]) if prefix in FIELD else ""
+                    paper = escaped(FIELD[prefix]) if prefix in FIELD and whose != "often said" else ""
                     title = f"[{escaped(entry.title)}](gallery/{slug(key)}.md)"
                     named = ", beside ".join(filter(None, (whose, paper)))
                     rows.append(f"| {named} | {title} | {entry.status} | {'yes' if entry.sharp else ''} | `{key}` |")

@@ -87,7 +87,7 @@ def theorem(certificate: Certificate) -> str:
         boxed = certificate.statement == CONTRACTION
         radius = "" if boxed else exact_scalar(number(certificate.data["radius"]))
         argument = _CONTRACTION_ARGUMENT if boxed else _EQUILIBRIUM_ARGUMENT.replace("RADIUS", radius)
-        statement = equilibrium_statement(certificate)
+        statement = f"{FORGOTTEN}{equilibrium_statement(certificate)}"
         argument += _ATTRACTION_ARGUMENT if certificate.data.get("attracting") else ""
         title = "Equilibrium of self-attention with LayerNorm"
         argument += _INSTABILITY_ARGUMENT if certificate.data.get("unstable") else ""
@@ -291,7 +291,7 @@ def equilibrium_statement(certificate: Certificate) -> str:
     root = int(data["d_qk"])
     scale = "" if root == 1 else rf"/\sqrt{{{root}}}"
     parts = [
-        rf"{FORGOTTEN}Let $n={n}$ tokens of dimension $d={d}$ be the rows $x_1,\dots,x_n$ of $X$, and let",
+        rf"Let $n={n}$ tokens of dimension $d={d}$ be the rows $x_1,\dots,x_n$ of $X$, and let",
         r"{\renewcommand{\arraystretch}{1.35}%",
         rf"\begin{{align*}}{chr(10)}{weights.rstrip(chr(92))}{chr(10)}\end{{align*}}}}",
         rf"One layer $F$ of self-attention with LayerNorm maps $x_i$ to ${factor}{y}/\norm{{{y}}}_2$, where",

@@ -164,6 +164,7 @@ def test_a_tightest_instance_that_became_tighter_when_shortened_says_so(monkeypa
     held.take(loose, judge(claim, loose, "balls"))
     monkeypatch.setattr(conjecture, "verify_statement", lambda *rest, **more: held)
     monkeypatch.setattr(conjecture, "_shorter", lambda *rest: tight)
+    monkeypatch.setattr(conjecture, "weaker", lambda *rest, **more: None)
     said = examine(claim, seconds=1).lines()
     found = f"{np.tanh(1.0):.4g}"
     assert any(f"tightest quotient {found};" in line for line in said)
