@@ -37,10 +37,27 @@ def quotient(log_ratio: float | None, *, up: bool = False) -> str:
         if up:  # but for what rounding made of the logarithm
             size = float(rounded(size - 2e-16, 2, up=True) if gap > 0 else rounded(size + 2e-16, 2, up=False))
         return f"1 {'+' if gap > 0 else '-'} {size:.1e}"
+    if abs(log_ratio) > 1e12:  # no digit of a power of ten is known
+        shown = log_ratio + 6e-4 * abs(log_ratio) * up
+        return f"e^({shown:.4g})" if log_ratio > -1e307 else "e^(-1e307) or less"
     power = 0.0 if abs(log_ratio) < 700 else log_ratio / math.log(10)
     size = 10 ** (power % 1) if power else math.exp(log_ratio)
     shown = rounded(size * (1 - 1e-12), 4, up=True) if up else f"{size:.4g}"
     return f"{shown}e{math.floor(power):+d}" if power else shown
+
+
+def compared(log_lhs: float, log_rhs: float) -> str:
+    """The quotient of two numbers given by their logarithms, in the digits that these have; "" where they have none.
+
+    >>> compared(-2.0, -1.0), compared(-5e5, -5e5), compared(-1e20, -1e20), compared(-2e20, -1e20)
+    ('0.3679', '1 to 9 digits', '', 'e^(-1e+20)')
+    """
+    gap, doubt = log_lhs - log_rhs, 2.0**-51 * max(1.0, abs(log_lhs), abs(log_rhs))
+    if not math.isfinite(gap) or doubt < 1e-15:
+        return quotient(gap)
+    if abs(gap) <= doubt:
+        return f"1 to {-math.ceil(math.log10(doubt))} digits" if doubt < 0.1 else ""
+    return quotient(gap) if doubt < 1e-5 else f"e^({gap:.4g})"
 
 
 def rounded(number: float | Fraction, digits: int, *, up: bool) -> str:

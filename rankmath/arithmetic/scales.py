@@ -62,11 +62,12 @@ class LogScale:
             low = (a - (total - back)) + (b - back)
         return LogScale(total, self.exponent, xp.where(xp.isfinite(total), low, 0.0))
 
-    def to_float(self) -> Array:
-        """σ as a double; ±∞ beyond 2^1000."""
+    def to_float(self, *, least: float = -math.inf) -> Array:
+        """σ as a double; beyond 2^1000 it is ∞ or `least`, but for −∞ itself."""
         xp = self._xp
         fits = self.exponent == 0
-        infinite = xp.where(self.mantissa > 0, xp.full_like(self.mantissa, xp.inf), -xp.inf)
+        infinite = xp.where(self.mantissa > 0, xp.full_like(self.mantissa, xp.inf), least)
+        infinite = xp.where(xp.isinf(self.mantissa), self.mantissa, infinite)
         return xp.where(fits, self.mantissa, infinite)
 
     def log_minus(self) -> Array:

@@ -31,7 +31,7 @@ from rankmath.decide.uphill import uphill
 from rankmath.drawing import draw_ratios
 from rankmath.formula.terms import relations
 from rankmath.model.network import Network
-from rankmath.printing import Sheet, Shows, log_of, quotient
+from rankmath.printing import Sheet, Shows, compared, log_of, quotient
 from rankmath.validation import ArrayLike, Axes, InvalidArgument, Json, as_choice, as_count, as_real
 from rankmath.verification.instance import Instance, NetworkInstance
 from rankmath.verification.judge import MOST_BITS, judge
@@ -208,7 +208,7 @@ class Battery(Tally, Shows):
             facts.append((f"{self.statement.compared} where it holds", f"≤ {quotient(log_of(self.tightest), up=True)}"))
         if self.violations:
             instance, verdict = min(self.violations, key=lambda found: found[0].vector().size)
-            worst = f"{verdict.compared} = {quotient(verdict.log_lhs - verdict.log_rhs)}"
+            worst = f"{verdict.compared} = {compared(verdict.log_lhs, verdict.log_rhs)}"
             facts.append(("smallest counterexample", f"{instance.label}, {worst}; in `violations`"))
         # The instance found for an open claim, and so its certificate's id, may differ from run to run.
         if self.certificates and self.statement.status != "open":

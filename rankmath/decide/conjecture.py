@@ -41,7 +41,7 @@ from rankmath.formula.terms import (
     walk,
 )
 from rankmath.model.network import MLP, Attention, Sublayer
-from rankmath.printing import quotient
+from rankmath.printing import compared, quotient
 from rankmath.validation import InvalidArgument, NumpyArray
 from rankmath.verification.instance import NetworkInstance
 from rankmath.verification.judge import judge
@@ -262,11 +262,16 @@ def compared_at(verdict: Verdict) -> str:
     """The quotient of the sides at an instance; both sides where one is 0 or negative, nothing where both are."""
     logs = verdict.log_lhs, verdict.log_rhs
     if math.isfinite(logs[0] - logs[1]):
-        return f"{verdict.compared} = {quotient(logs[0] - logs[1])}"
+        said = compared(*logs)
+        return f"{verdict.compared} = {said}" if said else ""
     if all(map(math.isnan, logs)):
         return ""
-    sides = ("negative" if math.isnan(log) else f"{ratio(log):.4g}" for log in logs)
+    sides = ("negative" if math.isnan(log) else _side(log) for log in logs)
     return ", ".join(f"{name} = {side}" for name, side in zip(verdict.compared.split("/"), sides, strict=True))
+
+
+def _side(log: float) -> str:
+    return f"{ratio(log):.4g}" if abs(log) < 700 or math.isinf(log) else quotient(log)
 
 
 def examine(
@@ -697,7 +702,8 @@ def in_python(instance: NetworkInstance, statement: Statement | None = None) -> 
     signs = {part.operator.replace(">", "<") for part in relations(statement.expanded)}
     says = {"<": "is less than", "<=": "is no more than", "==": "equals"}.get("".join(signs), "is compared with")
     # Beyond the doubles a number is told by its logarithm.
-    number = 'f"exp({log:.12g})" if 700 < abs(log) < np.inf else f"{np.exp(log):.12g}"'
+    number = 'f"{np.exp(log):.12g}" if abs(log) <= 700 or np.isinf(log) else f"exp({log:.12g})"'
+    number = f'"a number below exp(-1e307)" if -np.inf < log < -1e307 else {number}'
     sides = f"""logs = verdict.log_lhs, verdict.log_rhs
 left, right = ("a negative number" if np.isnan(log) else {number} for log in logs)
 print(f"the claim says that {{left}} {says} {{right}}")

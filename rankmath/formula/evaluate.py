@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rankmath.definitions.hypotheses import ALIASES, SWITCHES
 from rankmath.formula.language import ARRAYS, FUNCTIONS
-from rankmath.formula.numbers import FLOAT_MARGIN, Signed, ball_expc, ball_tanhc
+from rankmath.formula.numbers import BEYOND, FLOAT_MARGIN, Signed, ball_expc, ball_tanhc
 from rankmath.formula.terms import (
     ARITHMETIC,
     EXPONENTS,
@@ -580,8 +580,8 @@ def _log_middle(x: Scalar, numbers: Numbers) -> Scalar:
     if numbers.name == "mpmath":
         import mpmath
 
-        return float(mpmath.log(x)) if x > 0 else (-math.inf if x == 0 else math.nan)
+        return max(float(mpmath.log(x)), BEYOND) if x > 0 else (-math.inf if x == 0 else math.nan)
     if x.is_zero():
         return -math.inf
     middle = x.mid()
-    return float(middle.log().mid()) if x.is_finite() and middle > 0 else math.nan
+    return max(float(middle.log().mid()), BEYOND) if x.is_finite() and middle > 0 else math.nan

@@ -27,6 +27,9 @@ _LOG_MARGIN = math.log(FLOAT_MARGIN)
 # Below this argument log tanh(e^y) = y − e^{2y}/3 to the last bit.
 _SMALL_LOG = -10.0
 _NOTHING = np.asarray(0.0)
+#: The least logarithm that is told from that of a number that is smaller still, and how far above it noise reaches.
+BEYOND = -(2.0**1023)
+_DOUBT = 2.0**1019
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +44,15 @@ class Signed:
     def positive(cls, log: object) -> Signed:
         """e^log."""
         exponent = np.asarray(log, dtype=float)
-        return cls(np.where(exponent == -np.inf, 0.0, 1.0), exponent, exponent)
+        return cls._kept(np.where(exponent == -np.inf, 0.0, 1.0), exponent, exponent)
+
+    @classmethod
+    def _kept(cls, sign: Floats, log: Floats, top: Floats) -> Signed:
+        """What is too small for a logarithm stays a number, of which nothing but its sign and a bound is known."""
+        small = log <= BEYOND
+        if small.any() and (small := small & (sign != 0)).any():
+            log, top = np.where(small, BEYOND, log), np.where(small, np.maximum(top, BEYOND + _DOUBT), top)
+        return cls(sign, log, top)
 
     @classmethod
     def of(cls, value: object) -> Signed:
@@ -96,7 +107,7 @@ class Signed:
         return self + -other
 
     def __mul__(self, other: Signed) -> Signed:
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             sign = self.sign * other.sign
             # A factor that is zero makes the product zero, whatever the other is.
             nothing = (sign == 0) & ~np.isnan(self.log) & ~np.isnan(other.log)
@@ -107,21 +118,21 @@ class Signed:
                 top = np.maximum(
                     np.maximum(log, both), np.maximum(_sum(self.top, other.log), _sum(self.log, other.top))
                 )
-        return Signed(sign, log, top)
+        return Signed._kept(sign, log, top)
 
     def __truediv__(self, other: Signed) -> Signed:
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             zero = other.sign == 0
             log = np.where(zero, np.nan, np.where(self.sign == 0, -np.inf, self.log - other.log))
             loss = np.maximum(_gap(self), _gap(other))
-            return Signed(self.sign * other.sign, log, _above(log, loss, self, self.top - other.log))
+            return Signed._kept(self.sign * other.sign, log, _above(log, loss, self, self.top - other.log))
 
     def power(self, exponent: Fraction) -> Signed:
         """self^exponent; a whole exponent may be huge, another one takes a base that is not negative."""
         k = float(exponent) if abs(exponent) < 2**1000 else math.copysign(math.inf, exponent)
         if exponent == 0:
             return Signed.exact(Fraction(1))
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             log = np.where(self.sign == 0, -np.inf if k > 0 else np.nan, self.log * k)
             if exponent.denominator != 1:
                 log = np.where(self.sign < 0, np.nan, log)
@@ -129,7 +140,7 @@ class Signed:
             sign = self.sign if odd else np.abs(self.sign)
             # A root of noise is noise: no power below 1 makes up for digits that cancelled.
             loss = min(max(abs(k), 1.0), 1e300) * _gap(self)
-            return Signed(sign, log, _above(log, loss, self, self.top * k + max(0.0, (k - 1) * _LOG_MARGIN)))
+            return Signed._kept(sign, log, _above(log, loss, self, self.top * k + max(0.0, (k - 1) * _LOG_MARGIN)))
 
     def sqrt(self) -> Signed:
         return self.power(Fraction(1, 2))
@@ -139,7 +150,7 @@ class Signed:
         with np.errstate(over="ignore"):
             # An error of e^top·ε in the exponent is a relative error of the result.
             loss = np.maximum(0.0, self.top)
-        return Signed(np.ones_like(value), value, value + np.where(np.isfinite(loss), loss, 0.0))
+        return Signed._kept(np.ones_like(value), value, value + np.where(np.isfinite(loss), loss, 0.0))
 
     def logarithm(self) -> Signed:
         """Not a number where this is 0 or negative."""
@@ -209,7 +220,7 @@ def _sum(a: Floats, b: Floats) -> Floats:
 
 def _log_tanh(y: Floats) -> Floats:
     """log tanh(e^y)."""
-    near = -np.exp(2.0 * np.minimum(y, _SMALL_LOG)) / 3.0
+    near = -np.exp(2.0 * np.clip(y, -400.0, _SMALL_LOG)) / 3.0
     far = np.log(np.tanh(np.exp(np.clip(y, _SMALL_LOG, 20.0))))
     return np.asarray(np.where(y < _SMALL_LOG, y + near, far))
 

@@ -23,7 +23,7 @@ from rankmath.attention.trace import layers_centred
 from rankmath.definitions.entries import ENTRIES
 from rankmath.definitions.hypotheses import mask_of
 from rankmath.formula.evaluate import NUMBERS, Numbers, Scalar
-from rankmath.formula.numbers import Signed
+from rankmath.formula.numbers import BEYOND, Signed
 from rankmath.formula.text import Text, Undefined, joined, network_data, rounded
 from rankmath.linalg.diameters import diameter
 from rankmath.linalg.exact_residuals import log_diameter as log_diameter_objects
@@ -284,7 +284,8 @@ class Run:
 
     def scaled(self, tokens: Tokens, size: Array) -> Array:
         """log of a size measured in the residual's unit."""
-        return tokens.log_residual.to_float()[..., 0, 0] + self.A.log(np.asarray(size, dtype=float))
+        log = tokens.log_residual.to_float(least=BEYOND)[..., 0, 0]
+        return log + self.A.log(np.asarray(size, dtype=float))
 
     def units(self, layer: int) -> tuple[Array, Array]:
         """The units of mean and residual as numbers: 1 where exponents are unbounded."""

@@ -25,7 +25,7 @@ from rankmath.report.sources import (
     publication,
     stated_by,
 )
-from rankmath.report.theorems import CONTRACTION, EQUILIBRIUM, equilibrium_statement, in_signs, said_alone
+from rankmath.report.theorems import AT_REST, equilibrium_statement, in_signs, said_alone
 from rankmath.validation import InvalidArgument, as_choice
 from rankmath.verification.statement import Statement
 from rankmath.version import __version__
@@ -262,7 +262,7 @@ def citation(what: str | os.PathLike[str]) -> Citation:
     result = certificate.check()
     if not result.accepted:
         raise InvalidArgument(f"what: {name} given; the checker rejects it: {result.reason}")
-    if certificate.statement in (EQUILIBRIUM, CONTRACTION):
+    if certificate.statement in AT_REST:
         found = _of_equilibrium(certificate)
     elif key not in statements():
         found = _of_family(certificate, result.checked)

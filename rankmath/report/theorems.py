@@ -55,6 +55,11 @@ EQUILIBRIUM = "own:layernorm-equilibrium"
 #: The same, where a layer contracts a box around them.
 CONTRACTION = "own:stable-equilibrium"
 
+#: The same of a whole block, which attracts.
+BLOCKS = ("own:stable-block", "own:stable-rotary")
+#: Certificates whose theorem is `equilibrium_statement`.
+AT_REST = (EQUILIBRIUM, CONTRACTION, *BLOCKS)
+
 #: The refutations given by a few numbers, and what these numbers are.
 FAMILIES: dict[str, type[Kinds]] = {
     "dong2021v1:2.2": TokenKinds,
@@ -83,7 +88,7 @@ def theorem(certificate: Certificate) -> str:
         raise InvalidArgument(f"certificate: {certificate.id} given; the checker rejects it: {result.reason}")
     if certificate.kind == "derivation":
         return derived(certificate)
-    if certificate.statement in (EQUILIBRIUM, CONTRACTION):
+    if certificate.statement in AT_REST:
         boxed = certificate.statement == CONTRACTION
         radius = "" if boxed else exact_scalar(number(certificate.data["radius"]))
         argument = _CONTRACTION_ARGUMENT if boxed else _EQUILIBRIUM_ARGUMENT.replace("RADIUS", radius)
@@ -203,7 +208,7 @@ def in_signs(line: str) -> str:
     for program, sign in (("<=", "≤"), (">=", "≥"), ("R^-1 .", "R⁻¹ ·"), ("+-", "±")):
         line = line.replace(program, sign)
     line = re.sub(r"\^(-?\d+)", lambda power: power[1].translate(_RAISED), line)
-    line = re.sub(r"\b1/(\d{5,})\b", lambda found: _halved(found[0], int(found[1])), line)
+    line = re.sub(r"\b1/(\d{5,})\b", lambda found: _halved(found[0], int(found[1])), line).replace("sum_j", "Σ_j")
     return re.sub(r"\b(rho|pi|sigma)\b", lambda name: {"rho": "ρ", "pi": "π", "sigma": "σ"}[name[0]], line)
 
 
@@ -279,25 +284,12 @@ def equilibrium_statement(certificate: Certificate) -> str:
     n, d = len(tokens), len(tokens[0])
     allowed = data["mask"]
     complete = all(entry for row in allowed for entry in row)
-    centred = data["norm"] == "standard"
-    y = r"(y_i-\bar y_i\one\tp)" if centred else "y_i"
-    factor = rf"\sqrt{{{d}}}\," if centred else ""
-    mean = r", where $\bar y_i$ is the mean of the entries of $y_i$" if centred else ""
-    weights = "\n".join(
-        rf"  {letter}&{shown_value(data[name], len(name))}{end}"
-        for name, letter, end in (("W_V", "W_V", r",\\"), ("W_QK", r"\WQK", r".\\"))
-    )
+    layer = _block_defined(data) if certificate.statement in BLOCKS else _layer_defined(data)
     sees = "all of them" if complete else "those of the mask below"
-    root = int(data["d_qk"])
-    scale = "" if root == 1 else rf"/\sqrt{{{root}}}"
     parts = [
         rf"Let $n={n}$ tokens of dimension $d={d}$ be the rows $x_1,\dots,x_n$ of $X$, and let",
-        r"{\renewcommand{\arraystretch}{1.35}%",
-        rf"\begin{{align*}}{chr(10)}{weights.rstrip(chr(92))}{chr(10)}\end{{align*}}}}",
-        rf"One layer $F$ of self-attention with LayerNorm maps $x_i$ to ${factor}{y}/\norm{{{y}}}_2$, where",
-        rf"$y_i=\sum_jA_{{ij}}\,x_jW_V${mean}, and the attention",
-        rf"$A_{{ij}}=\exp(x_i\WQK x_j\tp{scale})/\sum_k\exp(x_i\WQK x_k\tp{scale})$ runs over the tokens that",
-        rf"token $i$ sees, {sees}.",
+        *layer,
+        rf"runs over the tokens that token $i$ sees, {sees}.",
     ]
     if not complete:
         rows = [[Fraction(int(entry)) for entry in row] for row in allowed]
@@ -335,6 +327,63 @@ def equilibrium_statement(certificate: Certificate) -> str:
             rf"It is unstable: the spectral radius of the derivative of $F$ at $X^\star$ is more than ${growth}$."
         )
     return "\n".join(parts)
+
+
+def _normed(data: Mapping[str, Data], made: str) -> tuple[str, str]:
+    """What LayerNorm makes of the rows `made`, and what is said of their means."""
+    if data["norm"] == "sphere":
+        return rf"{made}_i/\norm{{{made}_i}}_2", ""
+    centred = rf"({made}_i-\bar {made}_i\one\tp)"
+    mean = rf", where $\bar {made}_i$ is the mean of the entries of ${made}_i$"
+    return rf"\sqrt{{{len(data['tokens'][0])}}}\,{centred}/\norm{{{centred}}}_2", mean
+
+
+def _weights(*named: tuple[str, Data]) -> list[str]:
+    """Matrices that are written out, line by line."""
+    rows = ",\\\\\n".join(f"  {letter}&{shown_value(value, len(letter))}" for letter, value in named)
+    return [r"{\renewcommand{\arraystretch}{1.35}%", rf"\begin{{align*}}{chr(10)}{rows}.{chr(10)}\end{{align*}}}}"]
+
+
+def _layer_defined(data: Mapping[str, Data]) -> list[str]:
+    result, mean = _normed(data, "y")
+    root = int(data["d_qk"])
+    scale = "" if root == 1 else rf"/\sqrt{{{root}}}"
+    return [
+        *_weights(("W_V", data["W_V"]), (r"\WQK", data["W_QK"])),
+        rf"One layer $F$ of self-attention with LayerNorm maps $x_i$ to ${result}$, where",
+        rf"$y_i=\sum_jA_{{ij}}\,x_jW_V${mean}, and the attention",
+        rf"$A_{{ij}}=\exp(x_i\WQK x_j\tp{scale})/\sum_k\exp(x_i\WQK x_k\tp{scale})$",
+    ]
+
+
+def _block_defined(data: Mapping[str, Data]) -> list[str]:
+    """A block: the heads, rotary positions, the skip connection and the MLP that it has, and LayerNorm."""
+    heads = range(len(data["W_V"]))
+    named = [(rf"W_V^{{({h})}}", data["W_V"][h]) for h in heads] + [
+        (rf"\WQK^{{({h})}}", data["W_QK"][h]) for h in heads
+    ]
+    bent, turned = not any(all(map(_is_zero, data[name])) for name in ("up", "down")), "cos" in data
+    named += [("U", data["up"]), ("D", data["down"])] * bent + [("C", data.get("cos")), ("S", data.get("sin"))] * turned
+    result, mean = _normed(data, "z" if bent else "y")
+    skip = number(data["skip"])
+    kept = "" if skip == 0 else "x_i+" if skip == 1 else rf"{exact_math(skip)}\,x_i+"
+    mlp = r" and $z_i=y_i+s(y_iU)D$, $s(t)=t/(1+e^{-t})$ entry by entry" if bent else ""
+    query, key = r"x_i\WQK^{(h)}", "x_j"
+    parts = _weights(*named)
+    if turned:
+        query, key = rf"\rho_i({query})", rf"\rho_j({key})"
+        parts.append(
+            r"Let $\rho_i$ turn entries $2m$ and $2m+1$ of a row, counted from $0$, by the angle of cosine $C_{im}$"
+            r" and sine $S_{im}$: $\rho_i(v)_{2m}=v_{2m}C_{im}-v_{2m+1}S_{im}$ and"
+            r" $\rho_i(v)_{2m+1}=v_{2m+1}C_{im}+v_{2m}S_{im}$."
+        )
+    form = rf"{query}\,{key}\tp"
+    return [
+        *parts,
+        rf"One block $F$ maps $x_i$ to ${result}$, where",
+        rf"$y_i={kept}\sum_h\sum_jA^{{(h)}}_{{ij}}\,x_jW_V^{{(h)}}${mlp}{mean}, and the attention",
+        rf"$A^{{(h)}}_{{ij}}=\exp({form})/\sum_k\exp({form.replace('_j', '_k')})$",
+    ]
 
 
 def _alike(certificate: Certificate) -> str:
@@ -378,6 +427,7 @@ def _instance_statement(certificate: Certificate, checked: Sequence[str]) -> str
         meanings = "".join(f"{line}\n" for line in in_words(entry))
         before = f"{told_once(notation(entry), certificate.id)}\n"
     verb = _VERBS[certificate.kind]
+    meanings += _FLOW if "beta" in certificate.data and "Q" in certificate.data else ""
     meaning = letters(certificate.statement)
     explained = f"{_told(' '.join(meaning))}\n" if meaning else ""
     if entry is not None and "c" in entry.arrays:
@@ -387,6 +437,11 @@ def _instance_statement(certificate: Certificate, checked: Sequence[str]) -> str
     return f"{before}The following instance {verb} the claim{source}\n{claim}\n{meanings}{explained}{data}"
 
 
+#: What the letters of a flow are.
+_FLOW = r"""Here $x_i$ is row $i$ of $X$ as a column, $P_x=I-xx^{\mathsf T}$ and $P=P_{x_i}$; $a_{ij}$ is
+$e^{\beta\langle Qx_i,Kx_j\rangle}$ where token $i$ sees token $j$ and $0$ elsewhere, divided by its sum over $j$
+where attention is normalised.
+"""
 #: What the logits c of a claim are, by what a certificate gives of them.
 _LOGITS_FROM = {"logits": "what is named logits below", "weights": "the logarithm of the weights below"}
 #: How the arrays of a layer are printed: those of every head, then those of the whole layer.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, NoReturn
 
-from rankmath.printing import quotient
+from rankmath.printing import compared
 from rankmath.validation import Json
 
 
@@ -71,7 +71,7 @@ class Verdict:
 
     def __str__(self) -> str:
         kind = "certified" if self.certified else "numerically"
-        ratio = quotient(self.log_lhs - self.log_rhs)
+        ratio = compared(self.log_lhs, self.log_rhs)
         both_zero = self.log_lhs == self.log_rhs == -math.inf
         sides = ", both sides 0" if both_zero else f", {self.compared} = {ratio}" if ratio else ""
         note = f" ({self.reason})" if self.reason else ""

@@ -21,6 +21,8 @@ from rankmath.formula.numbers import Signed, ball_expc, ball_tanhc
 from rankmath.formula.reader import read_formula, read_term
 from rankmath.formula.run import Run, threshold
 from rankmath.linalg.masks import Mask, as_mask
+from rankmath.verification.statement import Statement
+from rankmath.verification.verdict import Outcome
 
 #: Terms without letters, and their values.
 TERMS: dict[str, Any] = {
@@ -408,3 +410,37 @@ def test_attention_that_rounding_made_equal_violates_nothing_in_float64() -> Non
     far = 100.0 * np.asarray([[-1.0], [1.0]])
     pair = rm.Network.from_arrays([[[[-1.0]]]], [[[[1.0]]]], mask="causal")
     assert rm.verify("own:second-token", pair, far).outcome == "UNDECIDED"
+
+
+#: Numbers and layers so small that their logarithm leaves the doubles; all of these are false.
+DEEP = [
+    "2*exp(-exp(710)) <= exp(-exp(710))",
+    "exp(-exp(710)) <= 0",
+    "exp(-exp(709))**2 >= exp(-exp(709))**3*exp(exp(709))**2",
+    "(2*exp(-exp(709)))**3 <= (exp(-exp(709)))**3",
+    "exp(-exp(709))/exp(exp(709)) <= 0",
+    "2*diameter(X[L], 1) <= diameter(X[L], 1)",
+    "diameter(X[L], 1) <= 0",
+    "diameter(X[L-1], 1)**2 <= diameter(X[L], 1)",
+    "residual(X[L], inf)*2 <= residual(X[L], inf)",
+]
+
+
+@pytest.mark.parametrize("text", DEEP)
+def test_what_is_too_small_for_a_logarithm_is_not_zero(text: str) -> None:
+    net = rm.Network.random(tokens=4, dim=2, layers=640, seed=0)
+    X = net.random_input(seed=1)
+    found = rm.verify(Statement("mine:deep", text), net, X)
+    assert found.outcome == Outcome.UNDECIDED, found
+    assert "both sides 0" not in str(found)
+    if "exp(709)" not in text:
+        certified = rm.verify(Statement("mine:deep", text), net, X, arithmetic="balls")
+        assert certified.outcome == Outcome.VIOLATED
+        assert "1 to" not in str(certified)
+        assert "sides 0" not in str(certified)
+
+
+def test_one_token_after_700_layers_has_no_distance_at_all() -> None:
+    net = rm.Network.random(tokens=1, dim=2, layers=700, seed=0)
+    X = net.random_input(seed=1)
+    assert rm.verify(Statement("mine:deep", "diameter(X[L], 1) <= 0"), net, X).outcome == Outcome.HOLDS

@@ -19,6 +19,7 @@ from rankmath.certificates.issue import certify_arrays
 from rankmath.cli import main
 from rankmath.decide.prover import prove
 from rankmath.decide.prover.reading import lines_of
+from rankmath.equilibria.blocks import survivors
 from rankmath.report.cite import citation
 from rankmath.report.latex import identifier
 from rankmath.report.sources import committed_certificates, preamble
@@ -210,18 +211,18 @@ def test_a_proof_says_what_it_reads_a_quantity_as() -> None:
 
 
 def test_what_the_checker_alone_says_is_a_sentence_and_no_program_text(tmp_path: Path) -> None:
-    block, X = rm.rotary_equilibrium(3, 2, "causal")
-    certificate = block.certificate(X)
+    flow = rm.Flow([[2, -2], [0, 1]], query=[[0, 0]], key=[[0, 0]], mask="causal")
+    certificate = flow.certify([[1, 0], [-0.8, 0.6]]).certificate()
     assert certificate.statement not in rm.statements()
-    found = citation(certificate.save(tmp_path / "block.json"))
-    sentence = r"has exactly one equilibrium within $2^{-48}$ of the tokens"
+    found = citation(certificate.save(tmp_path / "sink.json"))
+    sentence = r"on the sphere has exactly one equilibrium within $2^{-40}$ of the tokens"
     for tex in (theorem(certificate), *map(found.text, ("latex", "bibtex"))):
         assert sentence in tex
         words = re.sub(r"\$[^$]*\$", "", tex.replace("\\rho", ""))
-        assert not re.search(r"`|<|nonsingular|textasciicircum|\brho\b|\\text\{a block", words)
+        assert not re.search(r"`|<|nonsingular|textasciicircum|\brho\b|\\text\{the flow|sum_", words)
     assert found.text("latex").count("exactly one equilibrium") == 1
-    assert "within 2⁻⁴⁸ of the tokens" in found.text("markdown")
-    assert r"attracts every start $X + R z$, $|z| \le \rho$." in theorem(certificate)
+    assert "within 2⁻⁴⁰ of the tokens" in found.text("markdown")
+    assert r"$P_x=I-xx^{\mathsf T}$" in theorem(certificate)
 
 
 def test_a_claim_that_the_checker_decides_in_a_form_of_its_own_says_which() -> None:
@@ -243,3 +244,45 @@ def test_a_claim_that_the_checker_decides_in_a_form_of_its_own_says_which() -> N
 def test_a_refutation_by_a_few_numbers_defines_the_layer(key: str) -> None:
     (certificate,) = committed_certificates()[key]
     assert r"Tokens are the rows of $X^{l}" in theorem(certificate)
+
+
+@pytest.mark.parametrize("kind", ["rotary", "all of these"])
+def test_the_theorem_of_a_block_defines_the_map_that_keeps_its_tokens(kind: str) -> None:
+    """What is printed, read with numpy: one block moves the tokens by no more than the box in which one rests."""
+    block, X = rm.rotary_equilibrium(3, 2, "causal") if kind == "rotary" else survivors()[kind]
+    certificate = block.certificate(X)
+    data = certificate.data
+    field = {
+        name: np.array([[[float(number(x)) for x in row] for row in head] for head in data[name]])
+        for name in ("W_V", "W_QK")
+    }
+    tokens, mask, up, down = (
+        np.array([[float(number(x)) for x in row] for row in data[name]]) for name in ("tokens", "mask", "up", "down")
+    )
+    text, d = equilibrium_statement(certificate), tokens.shape[1]
+
+    def turned(v: np.ndarray) -> np.ndarray:
+        if kind != "rotary":
+            return v
+        C, S = (np.array([[float(number(x)) for x in row] for row in data[name]]) for name in ("cos", "sin"))
+        assert r"$\rho_i(v)_{2m}=v_{2m}C_{im}-v_{2m+1}S_{im}$" in text
+        assert r"$\rho_i(v)_{2m+1}=v_{2m+1}C_{im}+v_{2m}S_{im}$" in text
+        out = v.copy()
+        out[:, 0::2] = v[:, 0::2] * C - v[:, 1::2] * S
+        out[:, 1::2] = v[:, 1::2] * C + v[:, 0::2] * S
+        return out
+
+    skip = number(data["skip"])
+    y = float(skip) * tokens
+    for W_V, W_QK in zip(field["W_V"], field["W_QK"], strict=True):
+        weights = np.exp(turned(tokens @ W_QK) @ turned(tokens).T) * mask
+        y = y + weights / weights.sum(axis=1, keepdims=True) @ tokens @ W_V
+    assert ("x_i+\\sum_h" in text) is (skip != 0)
+    if up.any() and down.any():
+        assert r"$z_i=y_i+s(y_iU)D$, $s(t)=t/(1+e^{-t})$ entry by entry" in text
+        y = y + (y @ up / (1 + np.exp(-y @ up))) @ down
+    if data["norm"] == "standard":
+        y = np.sqrt(d) * (y - y.mean(axis=1, keepdims=True))
+    made = y / np.linalg.norm(y, axis=1, keepdims=True) * (np.sqrt(d) if data["norm"] == "standard" else 1)
+    assert np.abs(made - tokens).max() < 1e-13
+    assert not re.search(r"attracting\.|\\text\{(up|down|skip|cos|sin)\}", theorem(certificate))
