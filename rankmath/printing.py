@@ -38,8 +38,8 @@ def quotient(log_ratio: float | None, *, up: bool = False) -> str:
             size = float(rounded(size - 2e-16, 2, up=True) if gap > 0 else rounded(size + 2e-16, 2, up=False))
         return f"1 {'+' if gap > 0 else '-'} {size:.1e}"
     if abs(log_ratio) > 1e12:  # no digit of a power of ten is known
-        shown = log_ratio + 6e-4 * abs(log_ratio) * up
-        return f"e^({shown:.4g})" if log_ratio > -1e307 else "e^(-1e307) or less"
+        told = log_ratio + 6e-4 * abs(log_ratio) * up
+        return f"e^({told:.4g})" if log_ratio > -1e307 else "e^(-1e307) or less"
     power = 0.0 if abs(log_ratio) < 700 else log_ratio / math.log(10)
     size = 10 ** (power % 1) if power else math.exp(log_ratio)
     shown = rounded(size * (1 - 1e-12), 4, up=True) if up else f"{size:.4g}"
