@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rankmath.decide.bounds_for import LayerBound
     from rankmath.model.blocks import Source
     from rankmath.model.checkpoint import Model
+    from rankmath.model.embedding import AudioEmbedding, PatchEmbedding
     from rankmath.validation import Floats, Json
 
 #: The numbers of each layer, by name.
@@ -42,6 +43,11 @@ def _folder_or_help(context: click.Context, parameter: click.Parameter, folder: 
 @click.argument("folder", type=click.Path(), required=False, callback=_folder_or_help, metavar="FOLDER")
 @click.option("--text", type=click.Path(exists=True, dir_okay=False), help="A file with the text to read.")
 @click.option("--ids", help="Token ids, separated by commas, instead of a text.")
+@click.option(
+    "--array",
+    type=click.Path(exists=True, dir_okay=False),
+    help="A .npy file with the pixels of an image (ViT, DINOv2), or a spectrogram (Whisper's encoder).",
+)
 @click.option(
     "--tokens",
     type=int,
@@ -84,6 +90,7 @@ def model(
     folder: str,
     text: str | None,
     ids: str | None,
+    array: str | None,
     tokens: int | None,
     seed: int,
     variant: str | None,
@@ -138,7 +145,7 @@ def model(
     with Progress(len(names), "variants", quiet=as_json) as progress:
         for name in names:
             chosen = whole.variant(name, mask=mask, d_qk=d_qk, weights=weights, seed=seed)
-            X = _input(chosen, text, ids, tokens, seed, quiet=bool(results))
+            X = _input(chosen, text, ids, array, tokens, seed, quiet=bool(results))
             net = chosen.network
             columns = measure(net, X, metrics, arithmetic=arithmetic, backend=backend)
             run = trace(net, X, arithmetic=arithmetic, backend=backend)
@@ -197,11 +204,20 @@ def model(
             click.echo(f"plot: {plot}")
 
 
-def _input(chosen: Model, text: str | None, ids: str | None, tokens: int | None, seed: int, *, quiet: bool) -> Floats:
+def _input(
+    chosen: Model, text: str | None, ids: str | None, array: str | None, tokens: int | None, seed: int, *, quiet: bool
+) -> Floats:
     """The tokens that are asked for; a text that is cut is said to be cut, unless `quiet`."""
     from rankmath.files import read_text
+    from rankmath.model.embedding import WordEmbedding
     from rankmath.validation import InvalidArgument
 
+    if not isinstance(chosen.embedding, WordEmbedding):
+        if text is not None or ids is not None:
+            raise InvalidArgument(f"--text, --ids: given; the input of {chosen.kind} is no text, but --array")
+        return chosen.embedding(_array(chosen.embedding, array, tokens, seed, quiet=quiet))
+    if array is not None:
+        raise InvalidArgument(f"--array: given; the input of {chosen.kind} is a text, --text or --ids")
     if text is not None and ids is not None:
         raise InvalidArgument("--text, --ids: both given; one of them is the input")
     if text is not None:
@@ -227,6 +243,34 @@ def _input(chosen: Model, text: str | None, ids: str | None, tokens: int | None,
     if not quiet:
         click.echo(f"input: {most} random token ids, seed {seed}", err=True)
     return chosen.embed(drawn)
+
+
+def _array(
+    embedding: PatchEmbedding | AudioEmbedding, array: str | None, tokens: int | None, seed: int, *, quiet: bool
+) -> Floats:
+    """Pixels or a spectrogram: those of a file, or random ones."""
+    import numpy as np
+
+    from rankmath.model.embedding import PatchEmbedding
+    from rankmath.validation import InvalidArgument
+
+    patches = isinstance(embedding, PatchEmbedding)
+    if tokens is not None and (patches or array is not None):
+        raise InvalidArgument("--tokens: given; an image, or the file of --array, has as many as it has")
+    if array is not None:
+        try:
+            given: Floats = np.load(array, allow_pickle=False)
+        except (OSError, ValueError) as error:
+            raise InvalidArgument(f"--array: {array!r} given; no .npy file ({str(error)[:80]})") from None
+        return given
+    rng = np.random.default_rng(seed)
+    if isinstance(embedding, PatchEmbedding):
+        made = embedding.random(rng)
+    else:
+        made = embedding.random(rng, min(_TOKENS, embedding.room) if tokens is None else tokens)
+    if not quiet:
+        click.echo(f"input: random {'pixels' if patches else 'spectrogram'}, shape {made.shape}, seed {seed}", err=True)
+    return made
 
 
 def _usual(chosen: Model) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -131,6 +132,13 @@ class PatchEmbedding:
         first = np.broadcast_to(self.first, (*lead, *self.first.shape))
         return np.asarray(np.concatenate([first, X], axis=-2) + self.positions)
 
+    def random(self, rng: np.random.Generator) -> Floats:
+        """Standard Gaussian pixels, in a square where the patches make one."""
+        _, channels, p, q = self.kernel.shape
+        count = len(self.positions) - len(self.first)
+        rows = math.isqrt(count) if math.isqrt(count) ** 2 == count else 1
+        return rng.standard_normal((channels, rows * p, count // rows * q))
+
     def redrawn(self, rng: np.random.Generator, spread: float) -> PatchEmbedding:
         """Before training: Gaussian kernel and positions with standard deviation `spread`."""
         return replace(
@@ -160,6 +168,15 @@ class AudioEmbedding:
                 f"mels: {frames.shape[1]} frames given; the model has room for {2 * len(self.positions)}"
             )
         return np.asarray(X + self.positions[: len(X)])
+
+    @property
+    def room(self) -> int:
+        """How many tokens there are positions for."""
+        return len(self.positions)
+
+    def random(self, rng: np.random.Generator, tokens: int) -> Floats:
+        """A standard Gaussian spectrogram of so many tokens, two frames each."""
+        return rng.standard_normal((self.first[0].shape[1], 2 * as_count("tokens", tokens, most=self.room)))
 
     def redrawn(self, rng: np.random.Generator, spread: float) -> AudioEmbedding:
         """Before training: Gaussian kernels with standard deviation `spread`; the positions are not trained."""

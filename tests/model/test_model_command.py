@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
-from tiny import checkpoint
+from tiny import checkpoint, given
 
 import rankmath as rm
 from rankmath.cli import main
@@ -161,3 +162,29 @@ def test_numbers_are_there_where_the_picture_cannot_be_written(tmp_path: Path, m
             assert isinstance(result.exception, OSError)
             assert result.stdout.splitlines()[-1] in said
             assert len(result.stdout.splitlines()) == len(said.splitlines())
+
+
+@pytest.mark.parametrize(("kind", "part"), [("vit", ()), ("whisper", ("--part", "encoder"))])
+def test_what_reads_no_text_is_given_an_array_or_a_random_one(tmp_path: Path, kind: str, part: tuple[str, ...]) -> None:
+    place = checkpoint(tmp_path / kind, kind)
+    whole = rm.load_model(place, part="encoder" if part else None)
+    pixels = given("whisper-encoder" if part else kind)
+    np.save(tmp_path / "input.npy", pixels)
+    asked = ["model", str(place), *part, "--variant", "san", "--json"]
+
+    def measured(*more: str) -> list[float]:
+        done = CliRunner().invoke(main, [*asked, *more])
+        assert done.exit_code == 0, done.output
+        return [row["log_residual"] for row in json.loads(done.stdout)["variants"][0]["layers"]]
+
+    san = whole.variant("san").network
+    assert measured("--array", str(tmp_path / "input.npy")) == list(rm.trace(san, whole.embed(pixels)).log_residual)
+    rng = np.random.default_rng(5)
+    drawn = whole.embedding.random(rng, 3) if part else whole.embedding.random(rng)
+    more = ("--tokens", "3") if part else ()
+    assert measured("--seed", "5", *more) == list(rm.trace(san, whole.embed(drawn)).log_residual)
+    (tmp_path / "none.npy").write_text("no array")
+    for wrong in (("--ids", "1,2"), ("--array", str(tmp_path / "none.npy"))):
+        done = CliRunner().invoke(main, [*asked, *wrong], standalone_mode=False)
+        assert isinstance(done.exception, rm.InvalidArgument)
+        assert "--array" in str(done.exception)
