@@ -385,6 +385,8 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
         if radius and not work.truth(formula("quasi_strongly_connected()")):
             words.append("no token reaches all others under this mask: r is taken as 1")
         told = _TOLD[kind]
+        if centered and kind == "violates":
+            told = "so the claim, read of such centers, is not true of all that meet them"
         words.append(f"this network meets the hypotheses; {told}")
     return outcome.verdict, reason(outcome, texts, kind)
 

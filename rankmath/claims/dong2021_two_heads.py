@@ -87,9 +87,10 @@ def two_tokens() -> TwoHeads:
 
 @dataclass(frozen=True)
 class FourKeys(Kinds):
-    """Two heads: a query e_0, keys e_1, e_2, −e_3, −e_4 and `idle` zeros in ℝ^d, d = 4 `columns`, d_qk = 1.
+    """Two heads: a query e_0, keys e_1, e_2, −e_3, −e_4 and `idle` zeros in ℝ^d, d = 4 `columns`, d_qk ≥ 2.
 
-    Both heads have W_QK = `gain` · e_0(e_1 + … + e_4)ᵀ and a key bias that adds `key_logit` to the four keys. W_1
+    Both heads have W_QK/√d_qk = `gain` · e_0(e_1 + … + e_4)ᵀ, and the query bias W_K b_Q/√d_qk = `key_logit` ·
+    (e_1 + e_2 − e_3 − e_4) adds `key_logit` to the logits of the four keys. W_1
     sends each of e_1, …, e_4 to `columns` coordinates of its own with entries `entry` = x, columns · x² ≤ 1; W_2
     sends all four to one coordinate with entries ½. So ‖W_1‖_{1,∞} ≤ 1 = ‖W_2‖_{1,∞}, D_00 = 2 gain, γ_*² = max
     q.

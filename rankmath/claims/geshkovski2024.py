@@ -194,8 +194,8 @@ own_cluster = proved(
     extremal=pair_alone,
     sharp=True,
     share=0.1,
-    notes="It implies geshkovski2024:cluster, and that the largest distance within a cluster, where it is neither 0 "
-    "nor above 1, falls as long as n(1 + β)κ < ρ.",
+    notes="It implies geshkovski2024:cluster, and that the largest 1 − ⟨x_i, x_j⟩ within a cluster, where it is "
+    "neither 0 nor above 1, falls as long as n(1 + β)κ < ρ, ρ and κ those of that pair.",
 )
 
 geshkovski2024_escape = proved(

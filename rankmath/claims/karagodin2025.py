@@ -108,8 +108,8 @@ karagodin2025_4_3 = refuted(
     draws=(draw_opposite,),
     share=0.02,
     notes="For small β the hypothesis asks nothing of the cosines. With 1 − ⟨x_j, x_k⟩ < 1/(100n²) as well, "
-    "which the formalisation adds, the corollary of own:cluster-speed (proofs/karagodin2025.tex) gives the theorem, "
-    "for LayerNorm after the map and before it.",
+    "which the formalisation adds, the corollary of own:cluster-speed (proofs/karagodin2025.tex) gives the theorem: "
+    "for LayerNorm after the map at all times, before it from a time on that depends on the lengths at the start.",
 )
 
 own_cluster_speed = proved(

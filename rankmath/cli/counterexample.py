@@ -45,7 +45,7 @@ def counterexample(
 ) -> None:
     """A counterexample with its proof.
 
-    To a refuted statement, or to collapse under LayerNorm: its certificate as a file, what the checker finds in it,
+    To most refuted statements, or to collapse under LayerNorm: its certificate as a file, what the checker finds in it,
     and its data as LaTeX. Exit code 1 if not all that was asked for is proved.
 
     Example: rankmath counterexample dong2021v1:2.2

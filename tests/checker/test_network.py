@@ -682,3 +682,30 @@ def test_the_older_word_of_a_switch_is_read() -> None:
     for word in ("query_bias", "key_bias"):
         assert verdict(claim="mu(X[1]) > 1/999", given=[f"{word} == none"], instance=draw(0)) == "rejected"
         assert verdict(claim="mu(X[1]) > 1/999", given=[f"{word} == any"], instance=draw(0)) == "accepted"
+
+
+@pytest.mark.parametrize("center", ["0", "1*2^-31", "1*2^-20"])
+def test_a_violation_about_centers_that_are_nearly_least_says_so(center: str) -> None:
+    """Of two tokens on a line delta about the middle, the one least center, is |W_QK| times half their squared
+    distance; about a point beside it it is more."""
+    claim = "delta(P[0, 0], composite) <= norm(W_QK[0, 0], 2)*diameter(X[0], 2)**2/(2*sqrt(d_qk))"
+    alone = ["mask == none", "layernorm == none", "mlp == none", "skip == 0"]
+    weights = {"heads": [{"W_QK": [[1]], "W": [[1]], "key_bias": [0]}], "bias": [0]}
+    plain = {"d_qk": 1, "skip": 0, "mask": "complete", "layernorm": "none"}
+    lines = [{"columns": [1], "rows": [0, 0]}, {"columns": [0], "rows": ["1/2", "1/2"]}]
+    written = {
+        "format": "rankmath-certificate/2",
+        "statement": "mine:centre",
+        "claim": claim,
+        "kind": "violates",
+        "given": ["n == 2", "d == 1", "L == 1", "H == 1", *alone],
+        "data": {"X": [[1], [-1]], **plain, "centers": [[center]], "layers": [weights]},
+        "hints": {"X[0] composite": {"center": [0], "lines": lines}},
+    }
+    found = check_text(json.dumps(written))
+    if center == "1*2^-31":
+        assert found.accepted, found.reason
+        assert "read of such centers, is not true of all" in found.checked[-1]
+        assert "least up to 1 + 2^-30" in found.checked[-2]
+    else:
+        assert not found.accepted
