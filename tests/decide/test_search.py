@@ -565,7 +565,7 @@ def test_a_claim_that_follows_from_lemmas_is_proved_and_names_them() -> None:
 def test_a_claim_that_only_held_says_with_which_factor_it_is_proved() -> None:
     """μ(X¹) ≤ √(n − 1)‖W‖₂μ(X⁰) is proved; 1.3 in its place holds for three tokens, and no lemma gives it."""
     claim = "mu(X[1]) <= 1.3*norm(W[0,0], 2)*mu(X[0])"
-    answer = examine(Statement("mine:claim", claim, ["heads == 1", "tokens <= 3"]), seconds=4, instances=20)
+    answer = examine(Statement("mine:claim", claim, ["heads == 1", "tokens <= 3"]), seconds=8, instances=20)
     assert answer.battery.outcome == "HELD"
     assert answer.proof is not None
     assert answer.proof.certificate().check().accepted
