@@ -121,7 +121,7 @@ own_mean_field_rate = proved(
     title="Rate of the mean field at β = 0",
     source=f"{OWN}, beside a theorem of {CHEN_MEAN}: exponentially fast, W₂ ≤ C₀e^{{−t/100}} for |β| < β₀, from a "
     f"density in L² with a mean that is not 0, as a survey has it; {_READ}. That such flows move tokens by boosts "
-    "is known: Watanabe and Strogatz 1994 on the circle, Lipton, Mirollo and Strogatz 2021 on spheres",
+    "is known: from Watanabe and Strogatz 1994 on the circle, from Lipton, Mirollo and Strogatz 2021 on spheres",
     draws=(draw_boosts,),
     # Late, near the opposite point, and with the exponent 1: the one in the denominator no longer counts.
     extremal=written("late", *({"v": 2.0**-12, "tau": tau, "a": 1} for tau in (8, 10))),

@@ -84,7 +84,8 @@ def counterexample(
     else:
         for name, value in options.items():
             if value is not None:
-                raise InvalidArgument(f"{name}: {value} given; it belongs to layernorm, not to a statement")
+                told = "" if value is True else f"{value} "
+                raise InvalidArgument(f"{name}: {told}given; it belongs to layernorm, not to a statement")
         exhibit = _exhibit(what)
         shown = refutation_shown(what, exhibit, folder(output, "--output"))
     if as_json:
@@ -111,9 +112,8 @@ def _exhibit(key: str) -> Certificate:
                 f"key: {key!r} given; its counterexamples are committed: rankmath check "
                 f"proofs/certificates/{key.replace(':', '-')}_{stored[0]}.json"
             )
-        raise InvalidArgument(
-            f"key: {key!r} given; no certificate shows a counterexample. There is one for {', '.join(known)}"
-        )
+        shows = "has no counterexample" if entry.status == "proved" else "is refuted by a proof, and by no certificate"
+        raise InvalidArgument(f"key: {key!r} given; it {shows}: {entry.truth}. One can be had for {', '.join(known)}")
     return entry.exhibited()
 
 

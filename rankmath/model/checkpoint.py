@@ -238,6 +238,9 @@ def _modern(
     family = FAMILIES[kind]
     weights = NamedWeights(tensors, family.prefixes, family.layer.format(0) + family.output + ".weight")
     depth = as_count(family.layers, config.get(family.layers), most=_MOST)
+    types = config.get("layer_types")
+    if isinstance(types, list) and len(types) != depth:
+        raise InvalidArgument(f"path: {len(types)} layer_types in config.json; its {depth} layers need as many")
     heads = as_count(family.heads, config.get(family.heads), most=_MOST)
     width = "d_model" if kind == "t5" else "hidden_size"
     d = as_count(width, config.get(width), most=_MOST)

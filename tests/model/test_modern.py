@@ -90,6 +90,7 @@ def test_configs_of_before_rope_parameters_mean_the_same(tmp_path: Path, kind: s
         ("llama3", {"rope_parameters": {"rope_type": "llama3", "rope_theta": 1e4}}, "without 'factor'"),
         ("llama3", {"num_key_value_heads": 3}, "num_key_value_heads 3 in config.json; it must divide 4"),
         ("qwen2", {"layer_types": ["full_attention", "linear_attention"]}, "layer_types 'linear_attention'"),
+        ("gemma2", {"layer_types": ["full_attention"]}, "1 layer_types in config.json; its 2 layers need as many"),
         ("gemma2", {"hidden_activation": "sinh"}, "hidden_activation 'sinh' in config.json"),
         ("mistral", {"hidden_size": 6}, r"has shape \(16, 8\); it must be \(16, 6\)"),
         ("llama", {"hidden_act": 3}, "hidden_act '3' in config.json"),
