@@ -31,9 +31,9 @@ def consensus_spectrum(net: Network, x: ArrayLike, *, tokens: int | None = None,
     """The eigenvalues, those of the largest modulus first, of R ↦ Σ_h P_h R W_h on differences of tokens.
 
     P_h is the attention of a layer where all tokens equal x. Where the layer is repeated, keeps consensus
-    (Σ_h W_h = 1, no bias) and the largest modulus ρ is between 0 and 1, tokens near consensus come together
-    exponentially with the factor ρ, from almost every start (proofs/own_mask_rate.tex). ρ = 0 without positions
-    where all tokens see the same keys: collapse is then faster than exponential.
+    (Σ_h W_h = 1, no bias) and the largest modulus ρ is between 0 and 1, tokens that start near consensus and come
+    together at x do so exponentially with the factor ρ, from almost every start (proofs/own_mask_rate.tex). ρ = 0
+    without positions where all tokens see the same keys: collapse is then faster than exponential.
 
     Parameters
     ----------

@@ -289,7 +289,7 @@ def _own_statement(
     data, hints = arranged(fields["data"], sizes), fields["hints"]
     numbers = {f"`{name}`": number(x) for name, x in data.items() if isinstance(x, Fraction)}
     says = re.sub(r"`\w+`", lambda name: numbers.get(name[0], name[0]), statement.says)
-    words.append(f"claim: this instance {_VERBS[kind]} {key}: {says}")
+    words.append(f"claim: this instance {_VERBS['exists' if statement.denies else kind]} {key}: {says}")
     words.extend(f"not computed here, relied on: {what}" for what in statement.relies)
     extra = [conditions for name, (_, conditions) in statement.extra.items() if name in fields["data"]]
     for name in ("S", "form", "direction"):

@@ -75,6 +75,8 @@ class Statement:
     shows: dict[str, str] = field(default_factory=dict)
     # Where these fail the statement is true and empty: such an instance is refused.
     telling: tuple[str, ...] = ()
+    # Whether the statement is that some instance violates the claim: then one that does shows the statement.
+    denies: bool = False
 
 
 _ROW = {"columns": "d", "rows": "n"}
@@ -336,11 +338,12 @@ STATEMENTS: dict[str, Statement] = {
         _SANDWICH,
     ),
     "dong2021:norm": Statement(
-        "sqrt(|A|_1 |A|_inf) obeys the triangle inequality",
+        "sqrt(|A|_1 |A|_inf) breaks the triangle inequality",
         "norm(A + B, composite) <= norm(A, composite) + norm(B, composite)",
         (),
         _VIOLATES,
         {"A": "n d", "B": "n d"},
+        denies=True,
     ),
     "dong2021v1:2.2": Statement(
         "one layer, one head, no smallness: |res SA(X)|_{1,inf} <= (4 |W_QK|_1 |W|_{1,inf}/sqrt(d_qk)) |res "

@@ -63,8 +63,9 @@ own_gamma_free_one_head = ours(
     supremum="sqrt(16/27)",
     share=0.1,
     cost=3,
-    notes="On tokens e_0, e_1, −e_2, −e_3 and N tokens 0, W_QK = w e_0(e_1 + e_2 + e_3)ᵀ, W = I, and a query bias "
-    "that sends q to 1/3 on each of e_1, −e_2, −e_3, the ratio of the two sides tends to √(16/27) as w → 0 and N → ∞.",
+    notes="On tokens e_0, e_1, −e_2, −e_3 and N tokens 0, W_QK = w e_0(e_1 + e_2 + e_3)ᵀ, W = I, d_qk ≥ 2, and a query "
+    "bias along e_1 − e_2 − e_3 that sends q to 1/3 on each of e_1, −e_2, −e_3, the ratio of the two sides tends to "
+    "√(16/27) as w → 0 and N → ∞.",
 )
 
 own_gamma_free_sharp = ours(

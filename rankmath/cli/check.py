@@ -82,7 +82,8 @@ def _write_coq(name: str) -> int:
     from rankmath.checker import checker
     from rankmath.files import read, write
 
-    if not checker.check(name).accepted:
+    result = checker.check(name)
+    if not result.accepted:
         return 1
     try:
         content = json.loads(read(name, name="files"))
@@ -95,7 +96,7 @@ def _write_coq(name: str) -> int:
         said = "PROVED; not written for Coq, because" if content["kind"] == "derivation" else "no Coq file:"
         click.echo(f"{name}: {said} {why}")
         return 1
-    target = f"{content['id'].replace('-', '_')}.v"
+    target = f"{str(result.id).replace('-', '_')}.v"  # a file need not name its id
     write(target, text, name="coq")
     # A derivation rests on the lemmas of proofs/coq, which `make` compiles; an instance on nothing of ours.
     command = f"coqc -R proofs/coq Rankmath {target}" if proved else f"coqc {target}"

@@ -113,7 +113,14 @@ def _exhibit(key: str) -> Certificate:
                 f"proofs/certificates/{key.replace(':', '-')}_{stored[0]}.json"
             )
         shows = "has no counterexample" if entry.status == "proved" else "is refuted by a proof, and by no certificate"
-        raise InvalidArgument(f"key: {key!r} given; it {shows}: {entry.truth}. One can be had for {', '.join(known)}")
+        refuted, examples = (
+            ", ".join(name for name in known if (statements()[name].status == "refuted") is wanted)
+            for wanted in (True, False)
+        )
+        raise InvalidArgument(
+            f"key: {key!r} given; it {shows}: {entry.truth}. There is one for {refuted}; an example for the proved "
+            f"{examples}"
+        )
     return entry.exhibited()
 
 

@@ -137,7 +137,9 @@ class Answer:
             said.append(refuted if self.sought is None else "PROVED: this network has it, by balls:")
             if isinstance(instance, NetworkInstance):
                 said += [f"  {line}" for line in in_words(instance)]
-                if (instance.X[0] == instance.X).all():  # looked at where nothing else was found
+                if (
+                    len(instance.X) > 1 and (instance.X[0] == instance.X).all()
+                ):  # looked at where nothing else was found
                     said.append("tokens are equal here: none was found with tokens that differ")
                 given = self.statement.given_texts
                 if instance.net.key_bias is not None and "bias == none" in given and "query_bias == none" not in given:

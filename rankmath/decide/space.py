@@ -195,7 +195,7 @@ def _positions(room: Room) -> dict[str, Any]:
 
 
 def rooms(statement: Statement) -> list[Room]:
-    """All rooms that the claim's hypotheses on letters and switches allow, small ones first."""
+    """Those rooms of the lists above that the hypotheses on letters and switches allow, small ones first."""
     parts = (statement.expanded, *statement.hypotheses)
     if not any(isinstance(term, Item) for term in walk(statement.expanded)) and not _measures(statement.expanded):
         raise InvalidArgument(f"claim: {statement.claim_text} given; it says nothing of X, W, W_QK or P")

@@ -437,20 +437,9 @@ def _eigenvalues(text: Text, M: Value) -> Value:
 
     if text.A.name == "mpmath":
         return list(mpmath.eigsy(mpmath.matrix(matrix.tolist()), eigvals_only=True))
-    from flint import ctx
-
     from rankmath.linalg.metrics import enclosed_eigenvalues
 
-    if not all(x.is_finite() for x in matrix.flat):
-        return list(enclosed_eigenvalues(matrix))
-    with mpmath.workprec(ctx.prec):
-        middles = [[mpmath.ldexp(*map(int, x.mid().man_exp())) for x in row] for row in matrix]
-        vectors = mpmath.eigsy(mpmath.matrix(middles))[1]
-        n, V = len(matrix), np.empty_like(matrix)
-        for i, j in np.ndindex(n, n):
-            sign, mantissa, exponent, _ = vectors[i, n - 1 - j]._mpf_
-            V[i, j] = text.A.constant(int(-mantissa if sign else mantissa)) * text.A.constant(2) ** int(exponent)
-    return list(enclosed_eigenvalues(matrix, V))
+    return list(enclosed_eigenvalues(matrix, sharp=True))
 
 
 def largest_modulus(text: Text, M: Value) -> Value:

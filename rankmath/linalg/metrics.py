@@ -19,6 +19,8 @@ from rankmath.linalg.norms import composite, frobenius
 from rankmath.validation import Array, ArrayLike, InvalidArgument, Number, as_array, as_choice, as_count
 
 Numbers: TypeAlias = Array
+#: A singular value of doubles that is a smaller share of the largest may be rounding.
+LEAST_SHARE = 2.0**-40
 
 # -- residuals ---------------------------------------------------------------------------------------------
 
@@ -119,14 +121,26 @@ def mean_average_distance(X: ArrayLike, mask: MaskLike = None) -> Number:
 # -- spectra -----------------------------------------------------------------------------------------------
 
 
-def singular_squares(X: ArrayLike, *, centred: bool = False) -> Number:
-    """σ₁² ≥ σ₂² ≥ …, the min(n, d) squared singular values of X, or of X − 1x̄ᵀ; balls enclose each."""
+def singular_squares(X: ArrayLike, *, centred: bool = False, sharp: bool = False) -> Number:
+    """σ₁² ≥ σ₂² ≥ …, the min(n, d) squared singular values of X, or of X − 1x̄ᵀ; balls enclose each.
+
+    `sharp`: balls in as many bits as are worked in, at more cost.
+    """
     X = _tokens(X)
     X = _centred(X) if centred else X
     if not _of_balls(X):
         return np.linalg.svd(X, compute_uv=False) ** 2
     short = X if X.shape[0] <= X.shape[1] else X.T
-    return enclosed_eigenvalues(_product(short, short.T))
+    return enclosed_eigenvalues(_product(short, short.T), sharp=sharp)
+
+
+def _told_from_zero(X: ArrayLike, place: int) -> Numbers:
+    """The squared singular values, the one in this place told from 0: nan in doubles that rounding may have made."""
+    squares = singular_squares(X)
+    if squares.dtype == object:
+        return squares if squares[place] > 0 else singular_squares(X, sharp=True)
+    squares[..., place][squares[..., place] < LEAST_SHARE**2 * squares[..., 0]] = np.nan
+    return squares
 
 
 def stable_rank(X: ArrayLike) -> Number:
@@ -211,6 +225,8 @@ def effective_rank_of_others(X: ArrayLike) -> Number:
 def isometry_gap(X: ArrayLike) -> Number:
     """−log of det(G)^{1/n}/(tr G/n), G = XXᵀ: 0 for orthogonal tokens of one length (Joudaki et al. 2023); n ≤ d.
 
+    Of doubles: nan where the least singular value is below 2⁻⁴⁰ of the largest, so that rounding may have made it.
+
     >>> float(isometry_gap([[3.0, 0.0], [0.0, 3.0]]))
     0.0
     """
@@ -218,7 +234,7 @@ def isometry_gap(X: ArrayLike) -> Number:
     n, d = X.shape[-2:]
     if n > d:
         raise InvalidArgument(f"X: {n} tokens of dimension {d} given; the determinant is 0 unless tokens ≤ dimension")
-    squares = singular_squares(X)
+    squares = _told_from_zero(X, -1)
     with np.errstate(divide="ignore"):
         return _by_entry("log", _sum(squares, -1) / n) - _sum(_by_entry("log", squares), -1) / n
 
@@ -239,12 +255,12 @@ def attention_entropy(P: ArrayLike, of: Literal["mean", "least"] = "mean") -> Nu
 
 
 def spectral_gap(P: ArrayLike) -> Number:
-    """σ₁/σ₂ of an attention matrix; ∞ where it has rank one.
+    """σ₁/σ₂ of an attention matrix; of doubles nan where it is above 2⁴⁰, so that rounding may have made σ₂.
 
     >>> float(spectral_gap([[1.0, 0.0], [0.0, 1.0]]))
     1.0
     """
-    squares = singular_squares(_tokens(P, "P", least=2))
+    squares = _told_from_zero(_tokens(P, "P", least=2), 1)
     with np.errstate(divide="ignore"):
         return _by_entry("sqrt", squares[..., 0] / squares[..., 1])
 
@@ -403,12 +419,12 @@ def _median(exact: list[Number]) -> Number:
     return (ordered[half // 2] + ordered[half - half // 2]) / 2
 
 
-def enclosed_eigenvalues(G: Numbers, V: Numbers | None = None) -> Numbers:
+def enclosed_eigenvalues(G: Numbers, *, sharp: bool = False) -> Numbers:
     """Balls around the eigenvalues of a symmetric positive semidefinite matrix of balls, largest first.
 
-    With any V (by default doubles near the eigenvectors), E = VᵀV − I and ‖E‖_F < 1, λ_i(VᵀGV) = θ_iλ_i(G) for
-    some 1 − ‖E‖ ≤ θ_i ≤ 1 + ‖E‖ (Ostrowski), and λ_i(VᵀGV) is its i-th largest diagonal entry up to the Frobenius
-    norm of the rest (Weyl).
+    With any V near the eigenvectors, found in doubles or, if `sharp`, in the bits that are worked in, E = VᵀV − I and
+    ‖E‖_F < 1, λ_i(VᵀGV) = θ_iλ_i(G) for some 1 − ‖E‖ ≤ θ_i ≤ 1 + ‖E‖ (Ostrowski), and λ_i(VᵀGV) is its i-th largest
+    diagonal entry up to the Frobenius norm of the rest (Weyl).
     """
     from flint import arb
 
@@ -418,7 +434,9 @@ def enclosed_eigenvalues(G: Numbers, V: Numbers | None = None) -> Numbers:
         return np.asarray([arb.nan()] * n, dtype=object)
     if size.is_zero():
         return np.asarray([arb(0)] * n, dtype=object)
-    if V is None:
+    if sharp:
+        V = _eigenvectors(G)
+    else:
         middle = np.asarray([float((x / size).mid()) for x in G.flat]).reshape(n, n)
         V = _like(np.linalg.eigh((middle + middle.T) / 2)[1][:, ::-1], G)
     A, E = _product(V.T, _product(G, V)), _product(V.T, V)
@@ -436,3 +454,18 @@ def enclosed_eigenvalues(G: Numbers, V: Numbers | None = None) -> Numbers:
     upper = sorted((x.upper() for x in diagonal), key=exactly, reverse=True)
     values = [(low.union(high) + arb(0, spread)) / stretch for low, high in zip(lower, upper, strict=True)]
     return np.asarray([x.nonnegative_part() for x in values], dtype=object)
+
+
+def _eigenvectors(G: Numbers) -> Numbers:
+    """Numbers near the eigenvectors of the middles, in the bits that are worked in."""
+    import mpmath
+    from flint import arb, ctx
+
+    with mpmath.workprec(ctx.prec):
+        middles = [[mpmath.ldexp(*map(int, x.mid().man_exp())) for x in row] for row in G]
+        vectors = mpmath.eigsy(mpmath.matrix(middles))[1]
+        n, V = len(G), np.empty_like(G)
+        for i, j in np.ndindex(n, n):
+            sign, mantissa, exponent, _ = vectors[i, n - 1 - j]._mpf_
+            V[i, j] = arb(int(-mantissa if sign else mantissa)) * arb(2) ** int(exponent)
+    return V

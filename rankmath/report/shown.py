@@ -84,7 +84,11 @@ def described(key: str) -> dict[str, Any]:
 
 
 def _certificates(key: str) -> list[str]:
-    return [f"{c.kind}: proofs/certificates/{certificate_file(c)}" for c in committed_certificates().get(key, ())]
+    proved = key in statements() and statement(key).status == "proved"
+    found = (
+        (c, "exists" if proved and c.kind == "violates" else c.kind) for c in committed_certificates().get(key, ())
+    )
+    return [f"{kind}: proofs/certificates/{certificate_file(c)}" for c, kind in found]
 
 
 def _of(function: Function) -> str:

@@ -492,3 +492,12 @@ def test_a_layer_without_a_bias_beside_one_with_it_has_the_bias_zero(key, name):
     one, both = verdict(None), verdict(np.zeros((1, 3)))
     assert one.outcome == both.outcome == "HOLDS"
     assert (one.log_lhs, one.log_rhs) == (both.log_lhs, both.log_rhs)
+
+
+def test_masks_of_layers_may_be_given_as_matrices() -> None:
+    full = Network.from_arrays(np.ones((2, 1, 2, 2)), np.ones((2, 1, 2, 2)))
+    ring = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]], dtype=bool)
+    net = Network.from_layers([full.replace(mask=m).sublayers[l] for l, m in enumerate(("causal", ring))], 3)
+    with pytest.raises(ValueError, match="mask asked for; it differs from layer to layer"):
+        net.mask_for(3)
+    assert net.replace(mask=ring).mask_for(3) == Mask(ring)
