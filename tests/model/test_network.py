@@ -500,4 +500,4 @@ def test_masks_of_layers_may_be_given_as_matrices() -> None:
     net = Network.from_layers([full.replace(mask=m).sublayers[l] for l, m in enumerate(("causal", ring))], 3)
     with pytest.raises(ValueError, match="mask asked for; it differs from layer to layer"):
         net.mask_for(3)
-    assert net.replace(mask=ring).mask_for(3) == Mask(ring)
+    assert full.replace(mask=ring).mask_for(3) == Mask(ring)
