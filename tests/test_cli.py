@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import math
 import re
 import subprocess
 import sys
@@ -238,9 +239,46 @@ def test_check_accepts_what_is_committed_and_rejects_what_is_changed(tmp_path: P
 def test_every_bound_is_shown_with_the_meaning_of_its_letters(key: str) -> None:
     shown = parsed("bound", key)
     assert shown["expression"] == str(bound(key).expression)
-    assert shown["latex"] == bound(key).latex() == rankmath("bound", key, "--latex").output.strip()
+    each = [shown, *shown.get("further", ())]
+    assert rankmath("bound", key, "--latex").output.splitlines() == [one["latex"] for one in each]
+    assert [one["latex"] for one in each] == [bound(key, part).latex() for part in range(len(each))]
     for name, meaning in bound(key).symbols.items():
         assert f"  {name}: {meaning}" in rankmath("bound", key).output
+
+
+def test_what_is_refuted_or_not_proved_is_told_as_no_bound() -> None:
+    for key in ("folk:softmax-gradient", "dong2021v1:2.2"):
+        assert parsed("bound", key)["status"] == "refuted"
+        assert rankmath("bound", key).output.startswith(f"{key}, refuted, claimed as an upper bound of ")
+    assert "What would follow, were it true" in rankmath("bound", "dong2021v1:2.2", "--derive").output
+    own = rankmath("bound", "--claim", "mu(X[2]) <= norm(W[0,0], 2)*norm(W[1,0], 2)*mu(X[0])").output
+    assert own.startswith("mine:claim, not proved, claimed as an upper bound of mu(X[2]): mu*norm_W_2*norm_W_2_b\n")
+
+
+def test_a_bound_says_what_its_arrays_are_and_each_inequality() -> None:
+    assert "hypothesis: P: t × n × n, stochastic; n >= 2, windowed(P, n)" in rankmath("bound", "wu2025:4.1").output
+    order = parsed("bound", "own:order")
+    assert order["expression"] == "mu_l+1"
+    assert [one["of"] for one in order["further"]] == ["mu(X[l + 1])"]
+
+
+@pytest.mark.parametrize(
+    ("letters", "value"),
+    [
+        (("own:lambda-skip-sphere", "skip=-4", "norm_W_2=1", "diameter_l=1", "norm_W_QK_2=0", "d_qk=1"), 0.8),
+        (
+            ("own:influence", "skip=-1", "norm_W_2=1/2", "a=0", "longest=1", "diameter=0", "last_share=1", "is_last=1"),
+            1.5,
+        ),
+        (("own:flow-subspace", "m=1", "c=-1", "largest_size=0", "pace=1"), 2.0),
+        (("own:merge-time", "u=-1/2", "v=1/2", "beta=1"), (1 + math.exp(-1.5)) / 1.5),
+    ],
+)
+def test_letters_may_be_negative_where_the_hypotheses_let_them(letters: tuple[str, ...], value: float) -> None:
+    settings = [part for letter in letters[1:] for part in ("--set", letter)]
+    shown = parsed("bound", letters[0], *settings)
+    last = [shown, *shown.get("further", ())][-1]
+    assert last["value"] == pytest.approx(value, rel=1e-14)
 
 
 def test_a_bound_with_every_letter_set_is_a_number_read_exactly() -> None:
@@ -258,9 +296,11 @@ def test_a_bound_beyond_the_doubles_is_shown_by_its_logarithm() -> None:
 
 def test_a_bound_names_the_statement_it_is_of_and_what_p_may_be() -> None:
     shown = rankmath("bound", "own:diameter").output
-    assert shown.startswith("own:diameter, an upper bound (the closed form, own:diameter-cubic): ")
+    assert shown.startswith("own:diameter, an upper bound of diameter(X[L], p) (the closed form, own:diameter-cubic): ")
     assert "\n  p: 1, 2 or inf" in shown
-    assert rankmath("bound", "own:diameter-cubic").output.startswith("own:diameter-cubic, an upper bound: ")
+    of = "own:diameter-cubic, an upper bound of diameter(X[L], p): "
+    assert rankmath("bound", "own:diameter-cubic").output.startswith(of)
+    assert "  p: " not in rankmath("bound", "own:pre-norm-symmetric").output.replace("  p: the number p", "")
     assert "  p: " not in rankmath("bound", "wu2024:1").output
 
 
@@ -297,6 +337,9 @@ def test_numbers_of_heads_are_given_by_commas() -> None:
         (("own:tv", "--set", "osc=-1"), "osc: -1 given; a number in [0, inf) is needed"),
         (("own:tv", "--set", "osc=1,2"), "osc: [1, 2] given"),
         (("own:diameter", "--set", "L=1/3"), "L: 1/3 given; a whole number"),
+        (("dong2021:norm",), "key: 'dong2021:norm' given; it says that something exists"),
+        (("own:pre-norm-symmetric", "--set", "p=3"), "p: 3 given; a number in [0, 1] is needed"),
+        (("own:merge-time", "--set", "u=-1"), "u: -1 given; a number in (-1, inf) is needed"),
         (("wu2024:3",), "key: 'wu2024:3' given; its claim is no inequality"),
     ],
 )
@@ -358,6 +401,11 @@ def test_with_rotary_positions_one_attracts(tmp_path: Path) -> None:
         (("layernorm", "--tokens", 3, "--dim", 2, "--rank", 2, "--rotary", "--seed", 1), "--seed: 1 given with"),
         (("layernorm", "--tokens", 1, "--dim", 1, "--rank", 1), "--tokens: 1 given; a whole number of at least 2"),
         (("layernorm", "--tokens", 3, "--dim", 3, "--rank", 4), "rank: 4 given"),
+        (
+            ("layernorm", "--tokens", 3, "--dim", 3, "--rank", 2, "--mask", "causal_window:1"),
+            "--mask: 'causal_window:1'",
+        ),
+        (("layernorm", "--tokens", 2, "--dim", 2, "--rank", 2, "--mask", "window:0"), "a token that sees another"),
         (("layernorm", "--tokens", 3, "--dim", 3, "--rank", 2, "--mask", "moon"), "'moon'"),
     ],
 )

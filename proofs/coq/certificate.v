@@ -164,11 +164,11 @@ Lemma stretches_some n m A : exists t, stretches n m A t.
 Proof. exists (sqrt (norm1 n m A * norminf n m A)). split; [apply sqrt_pos|apply schur]. Qed.
 Lemma stretches_pos n m A t : stretches n m A t -> 0 <= t. Proof. intros [H _]; exact H. Qed.
 Definition spectral (n m : nat) (A : mat) : R := inf (stretches n m A) (stretches_some n m A) (stretches_pos n m A).
-Definition values (N : mat -> R) (X : mat) (y : R) : Prop := exists x, y = Rabs (N (centred X x)).
-Lemma values_some N X : exists y, values N X y. Proof. exists (Rabs (N (centred X (fun _ => 0)))), (fun _ => 0).
+Definition centred_sizes (N : mat -> R) (X : mat) (y : R) : Prop := exists x, y = Rabs (N (centred X x)).
+Lemma centred_sizes_some N X : exists y, centred_sizes N X y. Proof. exists (Rabs (N (centred X (fun _ => 0)))), (fun _ => 0).
 reflexivity. Qed.
-Lemma values_pos N X y : values N X y -> 0 <= y. Proof. intros [x ->]. apply Rabs_pos. Qed.
-Definition residual (N : mat -> R) (X : mat) : R := inf (values N X) (values_some N X) (values_pos N X).
+Lemma centred_sizes_pos N X y : centred_sizes N X y -> 0 <= y. Proof. intros [x ->]. apply Rabs_pos. Qed.
+Definition residual (N : mat -> R) (X : mat) : R := inf (centred_sizes N X) (centred_sizes_some N X) (centred_sizes_pos N X).
 (** About a centre x of the tokens: their tilts (X - 1x^T) M (X - 1x^T)^T/sqrt d_qk, how much each row of them swings,
   and
     the attention of the centre itself. *)

@@ -141,6 +141,8 @@ def _member(
     n, d = len(tokens), len(tokens[0])
     c, round_ = [x for row in tokens for x in row], one.round
     rows, columns = ([int(p[k]) for p in hints["pivots"]] for k in (0, 1))
+    if len({int(c) for c in hints.get("clusters", range(n))}) < n:
+        raise Untranslatable("equal tokens, and an ellipsoid: Coq's test is of tokens that differ")
     others = [b for b in range(d) if b not in columns]
     if data["rank"] != len(rows):
         raise Untranslatable(f"rank {data['rank']} given; a minor of order {len(rows)} shows another")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -67,63 +68,85 @@ def bound(
     if network is not None:
         _of_network(network, tokens, seed, keys, plot, as_json)
         return
-    import sympy
-
-    from rankmath.claims import bound as bound_of
+    from rankmath.claims import statement
 
     if len(keys) + (claim is not None) != 1:
         raise InvalidArgument(f"KEY: {len(keys) or 'none'} given; one is needed, or --claim, or --network FILE")
     if claim is None:
         (key,) = keys
-        found = bound_of(key)
+        entry = statement(key)
+        bounds = (statement(entry.closed) if entry.closed else entry).bounds()
     else:
         from rankmath.verification.statement import Statement
 
-        key, found = "mine:claim", Statement("mine:claim", claim).bound()
+        key, bounds = "mine:claim", Statement("mine:claim", claim).bounds()
     if derive:
-        _derived(found, as_latex, as_json)
+        _derived(bounds, as_latex, as_json)
         return
     values = dict(_setting(text) for text in given)
-    # A single number for a letter with one value a head is the case of one head.
-    per_head = {quantity.name for quantity in found.quantities if quantity.per_head}
-    arguments: dict[str, Number] = {}
-    for name, listed in values.items():
-        if name not in found.symbols:
-            raise InvalidArgument(f"--set: {name} given; the letters of {key} are {', '.join(found.symbols)}")
-        arguments[name] = listed if name in per_head or len(listed) > 1 else listed[0]
-    complete = set(found.symbols) <= set(arguments)
-    numbers = {}
-    if complete:
-        numbers["log"] = found.evaluate(**arguments)
-        numbers["value"] = found.evaluate(log=False, **arguments)
-    expression = found.subs(**arguments) if arguments and not complete else found.expression
-    names = {q.symbol.label if q.per_head else q.symbol: q.latex for q in found.quantities}
-    tex = str(sympy.latex(expression, symbol_names=names))
+    letters = {name for found in bounds for name in found.symbols}
+    if unknown := [name for name in values if name not in letters]:
+        known = ", ".join(dict.fromkeys(name for found in bounds for name in found.symbols))
+        raise InvalidArgument(f"--set: {unknown[0]} given; the letters of {key} are {known}")
+    shown = [_Shown(found, values) for found in bounds]
     if as_json:
-        plain: dict[str, Json] = {"key": key, "side": found.side, "expression": str(expression), "latex": tex}
-        plain |= {"symbols": dict(found.symbols), "hypothesis": found.hypothesis}
-        plain |= {name: number(value) for name, value in numbers.items()}
-        click.echo(json.dumps(plain, indent=1))
+        plain, *more = (each.plain(key) for each in shown)
+        click.echo(json.dumps({**plain, "further": more} if more else plain, indent=1))
         return
-    if as_latex:
-        click.echo(tex)
-        return
-    shown = str(expression)
-    if len(shown) > _MOST_DIGITS:
-        shown = f"{sympy.N(expression, 6)} (six digits; --json has all {len(shown)} characters)"
-    closed = "" if found.key == key else f" (the closed form, {found.key})"
-    click.echo(f"{key}, {'an upper' if found.side == 'upper' else 'a lower'} bound{closed}: {shown}")
-    for name, meaning in found.symbols.items():
-        value = f" = {', '.join(map(str, values[name]))}" if name in values else ""
-        click.echo(f"  {name}{value}: {meaning}")
-    if any(re.search(r"\bp\b", meaning) for meaning in found.symbols.values()):
-        click.echo("  p: 1, 2 or inf, the same wherever it stands")
-    click.echo(f"hypothesis: {found.hypothesis}")
-    if complete:
-        # A bound that shrinks doubly exponentially soon leaves the doubles; its logarithm stays.
-        in_range = numbers["value"] != 0 and math.isfinite(numbers["value"])
-        value = f"{numbers['value']:.12g} = " if in_range else ""
-        click.echo(f"bound: {value}exp({numbers['log']:.15g})")
+    for each in shown:
+        if as_latex:
+            click.echo(each.tex)
+            continue
+        closed = "" if each.bound.key == key else f" (the closed form, {each.bound.key})"
+        click.echo("\n".join(each.lines(f"{key}, {each.bound.claimed}{closed}")))
+
+
+class _Shown:
+    """A bound with the values given for some of its letters."""
+
+    def __init__(self, found: Bound, values: dict[str, list[Number]]) -> None:
+        import sympy
+
+        self.bound, self.values = found, {name: values[name] for name in found.symbols if name in values}
+        # A single number for a letter with one value a head is the case of one head.
+        per_head = {quantity.name for quantity in found.quantities if quantity.per_head}
+        given: dict[str, Number] = {
+            name: listed if name in per_head or len(listed) > 1 else listed[0] for name, listed in self.values.items()
+        }
+        self.numbers: dict[str, Number] = {}
+        complete = set(found.symbols) <= set(given)
+        if complete:
+            self.numbers["value"] = found.evaluate(log=False, **given)
+            self.numbers["log"] = found.evaluate(**given) if self.numbers["value"] >= 0 else math.nan
+        self.expression = found.subs(**given) if given and not complete else found.expression
+        names = {q.symbol.label if q.per_head else q.symbol: q.latex for q in found.quantities}
+        self.tex = str(sympy.latex(self.expression, symbol_names=names))
+
+    def plain(self, key: str) -> dict[str, Json]:
+        """As plain data, under the key that was asked for."""
+        about = self.bound.to_dict() | {"key": key, "expression": str(self.expression), "latex": self.tex}
+        return about | {name: number(value) for name, value in self.numbers.items()}
+
+    def lines(self, first: str) -> Iterator[str]:
+        """In words; `first` says of what it is a bound."""
+        import sympy
+
+        shown = str(self.expression)
+        if len(shown) > _MOST_DIGITS:
+            shown = f"{sympy.N(self.expression, 6)} (six digits; --json has all {len(shown)} characters)"
+        yield f"{first}: {shown}"
+        for name, meaning in self.bound.symbols.items():
+            value = f" = {', '.join(map(str, self.values[name]))}" if name in self.values else ""
+            yield f"  {name}{value}: {meaning}"
+        if self.bound.exponents:
+            yield "  p: 1, 2 or inf, the same wherever it stands"
+        yield f"hypothesis: {self.bound.hypothesis}"
+        if self.numbers:
+            # A bound that shrinks doubly exponentially soon leaves the doubles; its logarithm stays.
+            value, log = self.numbers["value"], self.numbers["log"]
+            in_range = value != 0 and math.isfinite(value)
+            told = [f"{value:.12g}"] * in_range + [f"exp({log:.15g})"] * (not math.isnan(log))
+            yield f"bound: {' = '.join(told)}"
 
 
 #: An expression longer than this, such as a power of a fraction written out, is shown in decimals.
@@ -177,16 +200,23 @@ def _of_network(
 _NUMBER = re.compile(r"-?\d{1,60}(?:\.\d{1,60})?(?:[eE][+-]?\d{1,3})?|-?\d{1,60}/\d{1,60}")
 
 
-def _derived(found: Bound, as_latex: bool, as_json: bool) -> None:
-    """The steps of the derivation, as text, LaTeX or plain data."""
-    proof = found.derivation
+def _derived(bounds: Sequence[Bound], as_latex: bool, as_json: bool) -> None:
+    """The steps of the derivations, as text, LaTeX or plain data."""
+    proofs = [found.derivation for found in bounds]
     if as_json:
-        steps = [] if proof is None else [{"text": str(step), "latex": step.latex()} for step in proof.steps]
-        click.echo(json.dumps({"key": found.key, "expression": str(found.expression), "steps": steps}, indent=1))
-    elif proof is None:
-        click.echo(f"{found.key}: {found.expression}: nothing follows from it by calculation alone")
-    else:
-        click.echo(proof.latex() if as_latex else f"{found.key}: {found.expression}\n{proof}")
+        shown: list[dict[str, Json]] = []
+        for found, proof in zip(bounds, proofs, strict=True):
+            steps = [] if proof is None else [{"text": str(step), "latex": step.latex()} for step in proof.steps]
+            shown.append(found.to_dict() | {"steps": steps})
+        first, *more = shown
+        click.echo(json.dumps({**first, "further": more} if more else first, indent=1))
+        return
+    for found, proof in zip(bounds, proofs, strict=True):
+        what = f"{found.key}, {found.claimed}: {found.expression}"
+        if proof is None:
+            click.echo(f"{what}: nothing follows from it by calculation alone")
+        else:
+            click.echo(proof.latex() if as_latex else f"{what}\n{proof}")
 
 
 def _setting(text: str) -> tuple[str, list[Number]]:

@@ -57,6 +57,7 @@ def counterexample(
     from rankmath.drawing import need_matplotlib
     from rankmath.equilibria.wu2024 import LARGEST
     from rankmath.files import folder
+    from rankmath.linalg.masks import as_mask
     from rankmath.report.counterexamples import refutation_shown
     from rankmath.validation import InvalidArgument, as_count
 
@@ -74,6 +75,8 @@ def counterexample(
                 raise InvalidArgument(f"{name}: {options[name]} given with --rotary, which does not take it")
         if rotary and d != rank:
             raise InvalidArgument(f"--dim: {d} given with --rotary and --rank {rank}; both must agree")
+        if as_mask(mask or "causal", n).allowed.sum() == n:  # every token sees one, as a mask makes it
+            raise InvalidArgument(f"--mask: {mask!r} given; a token that sees another is needed")
         folder(output, "--output")  # before any work
         if plot:
             need_matplotlib()

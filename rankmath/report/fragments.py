@@ -55,7 +55,7 @@ def _same(of: str, name: str) -> str:
 
 
 #: Where a theorem has a notation of its own, that of a network is no longer "that above".
-FORGOTTEN = r"\global\expandafter\let\csname once:notation\endcsname\relax"
+FORGOTTEN = r"\global\expandafter\let\csname once:notation\endcsname\relax{}"
 
 
 # -- our own commands --------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from rankmath.formula.language import FUNCTIONS, LETTERS, Function
 from rankmath.formula.printing import text
 from rankmath.formula.terms import Call, Every, walk
 from rankmath.report.sources import certificate_file, committed_certificates, label_of, machine_checked, without_theorem
+from rankmath.verification.data import declared_in_words
 from rankmath.verification.statement import explained
 
 #: Columns at most; a narrower terminal has its own.
@@ -62,7 +63,7 @@ def described(key: str) -> dict[str, Any]:
         "quantifier": entry.quantifier,
         "where": {name: text(meaning) for name, meaning in entry.defined.items()},
         "given": given,
-        "arrays": dict(map(_declared, entry.arrays.items())),
+        "arrays": dict(declared_in_words(entry.arrays)),
         "quantities": {
             function.name: function.meaning
             + (f"; as a formula{_of(function)}: {function.text}" if function.text else "")
@@ -94,19 +95,6 @@ def _certificates(key: str) -> list[str]:
 def _of(function: Function) -> str:
     """The letters of its definition, which are not those of a claim that applies it."""
     return f" in {', '.join(parameter.name for parameter in function.parameters)}" if function.parameters else ""
-
-
-def _declared(array: tuple[str, str]) -> tuple[str, str]:
-    """An array and what is assumed of it; an upper limit on a size is the library's, not the claim's."""
-    name, declared = array
-    axes, *conditions = (part.strip() for part in declared.partition(" = ")[0].split(","))
-    shape = re.sub("^mask × (.*)", r"a mask of \1 tokens: \1 × \1, of 0 and 1", " × ".join(axes.split())) or "a number"
-    shape += ", in words λ" if name == "skip" else ""
-    shown = (part for part in conditions if not re.match(r"[a-z]? ?<= |double", part))
-    # A vector has no rows.
-    return name, ", ".join(
-        (shape, *("not zero" if part == "no zero row" and " " not in axes else part for part in shown))
-    )
 
 
 def lines(key: str) -> list[str]:

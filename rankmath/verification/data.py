@@ -102,6 +102,22 @@ class Declared:
 _SIGNS = {"<": "<", ">": ">", ">=": r"\ge "}
 
 
+def declared_in_words(arrays: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Each array and what is assumed of it; an upper limit on a size is the library's, not the claim's.
+
+    >>> dict(declared_in_words({"P": "t n n, stochastic, n <= 64", "a": ", > 0, < 1"}))
+    {'P': 't × n × n, stochastic', 'a': 'a number, > 0, < 1'}
+    """
+    for name, declared in arrays.items():
+        axes, *conditions = (part.strip() for part in declared.partition(" = ")[0].split(","))
+        shape = re.sub("^mask × (.*)", r"a mask of \1 tokens: \1 × \1, of 0 and 1", " × ".join(axes.split()))
+        shape = (shape or "a number") + (", in words λ" if name == "skip" else "")
+        shown = (part for part in conditions if not re.match(r"[a-z]? ?<= |double", part))
+        # A vector has no rows.
+        said = ("not zero" if part == "no zero row" and " " not in axes else part for part in shown)
+        yield name, ", ".join((shape, *said))
+
+
 def printed_data(arrays: Mapping[str, str], given: Collection[str]) -> Iterator[str]:
     r"""What the arrays are, in LaTeX, one after the other, but what is given elsewhere.
 

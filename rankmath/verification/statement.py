@@ -43,7 +43,7 @@ from rankmath.formula.terms import (
 )
 from rankmath.formula.terms import Number as NumberTerm
 from rankmath.validation import ArrayLike, InvalidArgument, Number, as_choice
-from rankmath.verification.data import Declared, printed_data
+from rankmath.verification.data import Declared, declared_in_words, printed_data
 from rankmath.verification.instance import ArrayInstance, Instance, NetworkInstance, network_instance
 
 if TYPE_CHECKING:
@@ -299,6 +299,12 @@ class Statement:
         """The hypotheses in words where they have some, what nothing was said of included: no layer is printed here."""
         return ", ".join(filter(None, map(self._in_words, (*self.hypotheses, *self.unsaid))))
 
+    @property
+    def premises_in_words(self) -> str:
+        """What the arrays are, and the hypotheses in words."""
+        arrays = (f"{name}: {said}" for name, said in declared_in_words(self.arrays))
+        return "; ".join(filter(None, (*arrays, self.hypotheses_in_words)))
+
     def _in_words(self, part: Formula) -> str:
         """A hypothesis in words where it has some: they are of networks, and an array of that name is a letter."""
         return text(part) if self.arrays else words(part)
@@ -425,6 +431,12 @@ class Statement:
         from rankmath.formula.symbolic.from_formula import bound_of
 
         return bound_of(self, part)
+
+    def bounds(self) -> tuple[Bound, ...]:
+        """The bounds of all inequalities of the conclusion."""
+        from rankmath.formula.symbolic.from_formula import bounds_of
+
+        return bounds_of(self)
 
     @property
     def functions(self) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import math
@@ -18,6 +19,7 @@ import pytest
 from rankmath.certificates.coq import to_coq
 from rankmath.certificates.coq_terms import Untranslatable, exact
 from rankmath.definitions.entries import ENTRIES, define
+from rankmath.equilibria.constructions import layernorm_equilibrium
 from rankmath.formula.language import FUNCTIONS
 
 FOLDER = Path(__file__).parents[2] / "proofs" / "certificates"
@@ -170,6 +172,25 @@ def test_a_block_is_no_layer_of_one_head() -> None:
     data = stored("own-stable-causal_*")["data"] | {"skip": 1}
     with pytest.raises(Untranslatable, match="own:stable-block"):
         to_coq({"statement": "own:stable-block", "kind": "exists", "data": data, "hints": {}})
+
+
+def test_no_file_defines_a_name_of_its_beginning_again() -> None:
+    defined = re.compile(r"^(?:Definition|Fixpoint|Lemma|Theorem|Corollary|Record|Inductive|Notation) (\w+)", re.M)
+    there, keys = {*defined.findall(PREAMBLE + (COQ / "equilibrium.v").read_text())}, set()
+    for path in sorted(FOLDER.glob("*.json")):
+        content = json.loads(path.read_text())
+        if content["statement"] not in keys:
+            keys.add(content["statement"])
+            with contextlib.suppress(Untranslatable):
+                assert not there & {*defined.findall(to_coq(content, shared=False)[0])}, path.name
+    assert len(keys) > 80
+
+
+def test_equal_tokens_of_an_ellipsoid_are_refused() -> None:
+    found = layernorm_equilibrium(4, 3, 3, mask="complete", stable=True).certify(stable=True).certificate()
+    assert list(found.hints["clusters"]) == [0, 0, 1, 2]
+    with pytest.raises(Untranslatable, match="equal tokens"):
+        to_coq(json.loads(found.text()))
 
 
 @needs_coq

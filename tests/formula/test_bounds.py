@@ -26,6 +26,7 @@ KEYS = [
     key
     for key, entry in statements().items()
     if not entry.exact
+    and entry.quantifier == "all"
     and relations(entry.formula)
     and not set(entry.functions) & {"prod_l", "prod_k", "max", "min", "recursion"}
     and "all_h" not in entry.claim_text
@@ -52,11 +53,13 @@ def drawn(name):
 
 
 def point(key, **changes):
-    per_head = {quantity.name for quantity in bound(key).quantities if quantity.per_head}
-    values = {
-        name: [drawn(name), drawn(name) / 8] if name in per_head else POINT.get(name, drawn(name))
-        for name in bound(key).symbols
-    }
+    values = {}
+    for quantity in bound(key).quantities:
+        name = quantity.name
+        value = POINT.get(name, drawn(name))
+        if not quantity.per_head and not quantity.domain.contains(value):
+            value += float(quantity.domain.start)
+        values[name] = [drawn(name), drawn(name) / 8] if quantity.per_head else value
     return values | changes
 
 

@@ -471,6 +471,7 @@ def test_the_notation_above_is_the_last_that_was_told(tmp_path: Path) -> None:
         words = " ".join(shown.stdout.decode().split())
         assert words.count("Tokens are the rows of") == told
         assert words.count("The notation is that above.") == len(parts) - told - parts.count(rests)
+        assert words.count("Let n = 2 tokens of dimension d = 2 be") == parts.count(rests)
 
 
 @pytest.mark.needs("pdflatex", "pdftotext")

@@ -27,13 +27,13 @@ _DEEPEST_WRITTEN = 12
 
 @dataclass(frozen=True, repr=False)
 class Bound(Shows):
-    """A bound: `expression`, what its letters mean, under which hypothesis it holds.
+    """A bound that is stated: `expression`, of what it is, what its letters mean, the hypothesis, whether it is true.
 
     >>> from rankmath.claims import bound
-    >>> b = bound("dong2021v1:2.2")
-    >>> b.expression
-    residual**(3**L)*(4*beta/sqrt(d_qk))**(3**L/2 - 1/2)
-    >>> b.evaluate(L=600, beta=1, d_qk=16, residual=0.5)  # the logarithm
+    >>> b = bound("dong2021:2.2")
+    >>> print(b.expression, "for", b.of, f"({b.status})")
+    residual**(3**L)*(4*beta*gamma_star/sqrt(d_qk))**(3**L/2 - 1/2) for residual(X[L], composite) (proved)
+    >>> b.evaluate(L=600, beta=1, gamma_star=1, d_qk=16, residual=0.5)  # the logarithm
     -1.298907704520917e+286
     """
 
@@ -42,8 +42,14 @@ class Bound(Shows):
     expression: Expr
     quantities: tuple[Quantity, ...]
     hypothesis: str
+    #: What is bounded, in the language of claims.
+    of: str
+    #: "proved", "refuted" (then it is no bound) or "open".
+    status: str
     #: The name of the letter that stands for the bounded quantity of the input; empty where there is none.
     start: str = ""
+    #: Whether it is stated for the exponents p = 1, 2 and inf.
+    exponents: bool = False
 
     @cached_property
     def derivation(self) -> Proof | None:
@@ -51,16 +57,27 @@ class Bound(Shows):
         from rankmath.formula.symbolic.derive import derivation
 
         start = next((q.symbol for q in self.quantities if q.name == self.start), None)
-        return derivation(f"What follows from the bound of {self.key}", self.expression, start)
+        what = {"proved": "What follows", "refuted": "What would follow, were it true,"}
+        said = f"{what.get(self.status, 'What would follow')} from the bound of {self.key}"
+        return derivation(said, self.expression, start)
+
+    @property
+    def claimed(self) -> str:
+        """What it is, in words: of what it is a bound, and that it is refuted or not proved."""
+        known = {"proved": "", "refuted": "refuted, claimed as "}.get(self.status, "not proved, claimed as ")
+        return f"{known}{'an upper' if self.side == 'upper' else 'a lower'} bound of {self.of}"
 
     def sheet(self) -> Sheet:
         sign = "≤" if self.side == "upper" else "≥"
         letters = tuple((name, meaning) for name, meaning in list(self.symbols.items())[:7])
-        return Sheet(f"Bound of {self.key}: {sign} {self.expression}", (("under", self.hypothesis), *letters))
+        known = "" if self.status == "proved" else f" ({self.status if self.status == 'refuted' else 'not proved'})"
+        title = f"Bound of {self.key}{known}: {self.of} {sign} {self.expression}"
+        return Sheet(title, (("under", self.hypothesis), *letters))
 
     def to_dict(self) -> dict[str, Json]:
         """Expression, LaTeX, letters and hypothesis as plain data."""
-        about = {"key": self.key, "side": self.side, "expression": str(self.expression), "latex": self.latex()}
+        about = {"key": self.key, "side": self.side, "of": self.of, "status": self.status}
+        about |= {"expression": str(self.expression), "latex": self.latex()}
         return about | {"symbols": dict(self.symbols), "hypothesis": self.hypothesis}
 
     def _repr_latex_(self) -> str:

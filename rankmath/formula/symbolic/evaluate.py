@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from typing import TypeAlias
 
 import sympy as sp
@@ -74,6 +75,15 @@ class Walk:
             return self.value(self._branch(e))
         if e.is_Pow:
             return self._power(e)
+        if isinstance(e, sp.Abs):
+            return abs(self.value(e.args[0]))
+        if isinstance(e, sp.Max | sp.Min):
+            sign = 1 if isinstance(e, sp.Max) else -1
+            return reduce(lambda a, b: (a + b + sign * abs(a - b)) / 2, map(self.value, e.args))
+        if isinstance(e, sp.floor) and (whole := self.exact(e)) is not None:
+            return to_ball(whole)
+        if e.func not in _FUNCTIONS:
+            raise InvalidArgument(f"bound: it has {e}; values of its letters do not decide it")
         # The branch of Lambert's W, the one further argument there is, stays an integer.
         return _FUNCTIONS[e.func](self.value(e.args[0]), *e.args[1:])
 
@@ -86,6 +96,9 @@ class Walk:
             return math.prod(sign for sign, _ in parts), sum(log for _, log in parts[1:]) + parts[0][1]
         if isinstance(e, sp.exp):
             return 1, self.value(e.args[0])
+        if isinstance(e, sp.Abs):
+            sign, log = self.log(e.args[0])
+            return abs(sign), log
         if isinstance(e, sp.Piecewise):
             return self.log(self._branch(e))
         if e.is_Pow:

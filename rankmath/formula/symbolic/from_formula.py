@@ -6,7 +6,8 @@ Letters of the formula, and quantities it measures, become symbols; sums over he
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Literal, Protocol
 
@@ -18,7 +19,7 @@ from rankmath.formula.printed import latex_letter
 from rankmath.formula.printing import latex, text
 from rankmath.formula.symbolic.bound import Bound
 from rankmath.formula.symbolic.proof import Expr
-from rankmath.formula.symbolic.quantities import AT_LEAST_ONE, NONNEGATIVE, POSITIVE, Quantity
+from rankmath.formula.symbolic.quantities import AT_LEAST_ONE, NONNEGATIVE, POSITIVE, REAL, Domain, Quantity
 from rankmath.formula.terms import (
     Call,
     Formula,
@@ -26,6 +27,7 @@ from rankmath.formula.terms import (
     Letter,
     Number,
     Operation,
+    Relation,
     Term,
     children,
     relations,
@@ -41,6 +43,12 @@ _OPERATIONS: Mapping[str, Callable[[Expr, Expr], Expr]] = {**terms.ARITHMETIC, "
 _HEAD = sp.Symbol("h", integer=True, positive=True)
 
 
+#: Measured numbers that may be negative.
+_SIGNED = {"cosine", "least_cosine", "cap_height", "total", "first_value", "second_value", "least_value", "most_value"}
+_SIGNED |= {"largest_rest", "least_rest", "prod_l", "recursion"}
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
 class Stated(Protocol):
     """What a bound is made of."""
 
@@ -51,7 +59,23 @@ class Stated(Protocol):
     @property
     def where(self) -> Mapping[str, Term | str]: ...
     @property
-    def hypotheses_in_words(self) -> str: ...
+    def hypotheses(self) -> Sequence[Formula]: ...
+    @property
+    def arrays(self) -> Mapping[str, str]: ...
+    @property
+    def premises_in_words(self) -> str: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def quantifier(self) -> str: ...
+
+
+def bounds_of(statement: Stated) -> tuple[Bound, ...]:
+    """The bounds a statement gives, one for each inequality of its conclusion."""
+    formula = statement.formula
+    assert not isinstance(formula, str)
+    found = [part for part, relation in enumerate(relations(formula)) if relation.operator != "=="]
+    return tuple(bound_of(statement, part) for part in found or [0])
 
 
 def bound_of(statement: Stated, part: int = 0) -> Bound:
@@ -59,57 +83,156 @@ def bound_of(statement: Stated, part: int = 0) -> Bound:
     formula = statement.formula
     assert not isinstance(formula, str)
     found = relations(formula)
+    if statement.quantifier == "some":
+        raise InvalidArgument(f"key: {statement.key!r} given; it says that something exists, so it has no bound")
     if not 0 <= part < len(found) or found[part].operator == "==":
         what = f"part {part} of its claim" if len(found) > 1 else "its claim"
         raise InvalidArgument(f"key: {statement.key!r} given; {what} is no inequality, so it has no bound")
     relation = found[part]
-    expression = to_sympy(relation.right)
-    quantities = _quantities(relation.right, statement.where)
-    hypothesis = statement.hypotheses_in_words or "none"
+    reader = _Reader(relation.right, statement)
     side: Literal["upper", "lower"] = "upper" if relation.operator in ("<=", "<") else "lower"
-    names = {quantity.name for quantity in quantities}
     first = replaced(relation.left, {"L": Number(Fraction(0))})
-    start = quantity_name(first) if isinstance(first, Call) and first != relation.left else ""
-    return Bound(statement.key, side, expression, quantities, hypothesis, start if start in names else "")
+    start = reader.names.get(text(first), "") if isinstance(first, Call) and first != relation.left else ""
+    return Bound(
+        statement.key,
+        side,
+        reader.sympy(relation.right),
+        reader.quantities,
+        statement.premises_in_words or "none",
+        text(relation.left),
+        statement.status,
+        start,
+        any(map(_is_of_an_exponent, walk(relation.right))),
+    )
 
 
-def to_sympy(term: Term) -> Expr:
-    """The term as a sympy expression.
+class _Reader:
+    """A term as sympy, and what its symbols mean."""
 
-    >>> from rankmath.formula import read_term
-    >>> to_sympy(read_term("sqrt(n/2)*mu(X[0])*3**L"))
-    sqrt(2)*3**L*mu*sqrt(n)/2
-    """
+    def __init__(self, term: Term, statement: Stated) -> None:
+        self.where = statement.where
+        self.names: dict[str, str] = {}
+        self.domains: dict[str, Domain] = {}
+        self.found: dict[str, Quantity] = {}
+        # Where a size is meant, the number may be negative.
+        signed = {text(part.terms[0]) for part in walk(term) if isinstance(part, Call) and part.function == "abs"}
+        for part in walk(term):
+            if isinstance(part, Letter) and part.name not in self.domains:
+                declared = statement.arrays.get(part.name, "")
+                self.domains[part.name] = self._domain(part.name, text(part) in signed, statement.hypotheses, declared)
+        self._meet(term)
+
+    def _domain(self, name: str, signed: bool, hypotheses: Sequence[Formula], declared: str) -> Domain:
+        """The values of a letter, as far as the hypotheses on it alone say them."""
+        if name in self.where:
+            return NONNEGATIVE
+        if name in _WHOLE:
+            return _WHOLE[name]
+        if name in LETTERS:
+            return REAL if name == "skip" else POSITIVE
+        values = REAL
+        for relation in (part for part in hypotheses if isinstance(part, Relation)):
+            for a, operator_, b in (
+                (relation.left, relation.operator, relation.right),
+                (relation.right, _TURNED.get(relation.operator, ""), relation.left),
+            ):
+                edge = _number(b)
+                if a == Letter(name) and edge is not None and operator_ in _TURNED:
+                    values = values.within(operator_, edge)
+        for sign, edge in re.findall(r", ([<>]=?) (-?\d+)", declared):
+            values = values.within(sign, Fraction(edge))
+        return values if values != REAL or signed else POSITIVE
+
+    @property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """What the symbols mean, in the order in which they occur."""
+        return tuple(self.found.values())
+
+    def _meet(self, part: Term) -> None:
+        match part:
+            case Letter(name=name) if name in self.where:
+                meaning = self.where[name]
+                assert isinstance(meaning, Term)
+                self._found(name, symbol(name), text(meaning), latex_letter(name), NONNEGATIVE)
+            case Letter(name=name) if name in LETTERS and name != "x_star":
+                self._found(name, self._letter(name), LETTERS[name], latex_letter(name), self.domains[name])
+            case Letter(name=name) if name not in ("h", "l", "x_star"):
+                self._found(name, self._letter(name), f"the number {name}", latex_letter(name), self.domains[name])
+            case Call(function="sum_h", terms=(body,)):
+                self._meet(body)
+            case Call(function=function) if function in _ELEMENTARY or function in ("min", "max", "expc", "tanhc"):
+                for inner in part.terms:
+                    self._meet(inner)
+            case Call():
+                said = text(part)
+                if said not in self.names:
+                    # Two quantities have two names, such as norm_W_2 and norm_W_2_b.
+                    name = quantity_name(part)
+                    letters = ("", *(f"_{letter}" for letter in "bcdefghijklm"))
+                    taken = {*self.names.values()}
+                    self.names[said] = next(name + more for more in letters if name + more not in taken)
+                name, meaning = self.names[said], f"{said}: {FUNCTIONS[part.function].meaning}"
+                domain = _WHOLE.get(name, REAL if part.function in _SIGNED else NONNEGATIVE)
+                self._found(name, self._call(part), meaning, latex(part), domain)
+            case Operation(terms=terms):
+                for inner in terms:
+                    self._meet(inner)
+            case _:
+                pass
+
+    def _found(self, name: str, symbol_: Expr, meaning: str, tex: str, domain: Domain) -> None:
+        self.found.setdefault(name, Quantity(symbol_, meaning, tex, domain, integer=name in _WHOLE))
+
+    def _letter(self, name: str) -> Expr:
+        values = self.domains.get(name, POSITIVE)
+        unsigned = values.start is not None and values.start >= 0
+        return symbol(name) if name in self.where or name in _WHOLE or unsigned else sp.Symbol(name, real=True)
+
+    def _call(self, term: Call) -> Expr:
+        name = self.names[text(term)]
+        if _of_a_head(term):
+            return sp.IndexedBase(name, positive=True)
+        return sp.Symbol(name, real=True) if term.function in _SIGNED else symbol(name)
+
+    def sympy(self, term: Term) -> Expr:
+        """The term as a sympy expression."""
+        match term:
+            case Number(value=value):
+                return sp.Rational(value.numerator, value.denominator)
+            case Letter(name=name):
+                return self._letter(name)
+            case Operation(operator="neg", terms=(inner,)):
+                return -self.sympy(inner)
+            case Operation(operator=sign, terms=(left, right)):
+                return _OPERATIONS[sign](self.sympy(left), self.sympy(right))
+            case Call(function=function, terms=terms) if function in _ELEMENTARY:
+                return _ELEMENTARY[function](self.sympy(terms[0]))
+            case Call(function="min" | "max" as function, terms=terms):
+                return (sp.Min if function == "min" else sp.Max)(*map(self.sympy, terms))
+            case Call(function="expc" | "tanhc" as function, terms=terms):
+                x = self.sympy(terms[0])
+                ratio = (sp.exp(x) - 1) / x if function == "expc" else sp.tanh(x) / x
+                return sp.Piecewise((sp.Integer(1), sp.Eq(x, 0)), (ratio, True))
+            case Call(function="sum_h", terms=terms):
+                return sp.Sum(self.sympy(terms[0]), (_HEAD, 1, symbol("H")))
+            case Call():
+                made = self._call(term)
+                return made[_HEAD] if _of_a_head(term) else made
+        raise InvalidArgument(f"term: {text(term)} given; it has no value in sympy")
+
+
+def _number(term: Term) -> Fraction | None:
+    """A number, as it is written or as a negative or a quotient of such."""
     match term:
         case Number(value=value):
-            return sp.Rational(value.numerator, value.denominator)
-        case Letter(name=name):
-            return symbol(name)
+            return value
         case Operation(operator="neg", terms=(inner,)):
-            return -to_sympy(inner)
-        case Operation(operator=sign, terms=(left, right)):
-            a, b = to_sympy(left), to_sympy(right)
-            return _OPERATIONS[sign](a, b)
-        case Call(function=function, terms=terms):
-            return _call(term, function, terms)
-    raise InvalidArgument(f"term: {text(term)} given; it has no value in sympy")
-
-
-def _call(term: Call, function: str, terms: tuple[Term, ...]) -> Expr:
-    if function in _ELEMENTARY:
-        return _ELEMENTARY[function](to_sympy(terms[0]))
-    if function in ("min", "max"):
-        return (sp.Min if function == "min" else sp.Max)(*map(to_sympy, terms))
-    if function in ("expc", "tanhc"):
-        x = to_sympy(terms[0])
-        ratio = (sp.exp(x) - 1) / x if function == "expc" else sp.tanh(x) / x
-        return sp.Piecewise((sp.Integer(1), sp.Eq(x, 0)), (ratio, True))
-    if function == "sum_h":
-        return sp.Sum(to_sympy(terms[0]), (_HEAD, 1, symbol("H")))
-    name = quantity_name(term)
-    if _of_a_head(term):
-        return sp.IndexedBase(name, positive=True)[_HEAD]
-    return symbol(name)
+            found = _number(inner)
+            return None if found is None else -found
+        case Operation(operator="/", terms=(top, below)):
+            parts = _number(top), _number(below)
+            return None if parts[0] is None or not parts[1] else parts[0] / parts[1]
+    return None
 
 
 def _of_a_head(term: Term) -> bool:
@@ -160,42 +283,3 @@ def _is_of_an_exponent(part: Term | Formula) -> bool:
         return False
     pairs = zip(part.terms, FUNCTIONS[part.function].parameters, strict=False)
     return any(inner == Letter("p") and parameter.kind == "word" for inner, parameter in pairs)
-
-
-def _quantities(term: Term, where: Mapping[str, Term | str]) -> tuple[Quantity, ...]:
-    """What the symbols of a term mean, in the order in which they occur."""
-    found: dict[str, Quantity] = {}
-    indices = {"h", "l", "x_star"} | ({"p"} if any(map(_is_of_an_exponent, walk(term))) else set())
-
-    def visit(part: Term) -> None:
-        match part:
-            case Letter(name=name) if name in where:
-                meaning = where[name]
-                assert isinstance(meaning, Term)
-                domain = NONNEGATIVE
-                found.setdefault(name, Quantity(symbol(name), text(meaning), latex_letter(name), domain))
-            case Letter(name=name) if name in LETTERS and name != "x_star":
-                domain = _WHOLE.get(name, POSITIVE)
-                whole = name in _WHOLE
-                found.setdefault(name, Quantity(symbol(name), LETTERS[name], latex_letter(name), domain, integer=whole))
-            case Letter(name=name) if name not in indices:
-                found.setdefault(name, Quantity(symbol(name), f"the number {name}", latex_letter(name), POSITIVE))
-            case Call(function="sum_h", terms=(body,)):
-                visit(body)
-            case Call(function=function) if function in _ELEMENTARY or function in ("min", "max", "expc", "tanhc"):
-                for inner in part.terms:
-                    visit(inner)
-            case Call():
-                name = quantity_name(part)
-                meaning_text = f"{text(part)}: {FUNCTIONS[part.function].meaning}"
-                symbol_ = sp.IndexedBase(name, positive=True) if _of_a_head(part) else symbol(name)
-                domain, whole = _WHOLE.get(name, NONNEGATIVE), name in _WHOLE
-                found.setdefault(name, Quantity(symbol_, meaning_text, latex(part), domain, integer=whole))
-            case Operation(terms=terms):
-                for inner in terms:
-                    visit(inner)
-            case _:
-                pass
-
-    visit(term)
-    return tuple(found.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 
@@ -12,6 +12,7 @@ import numpy as np
 import sympy as sp
 from flint import arb
 
+from rankmath.arithmetic.balls import ball
 from rankmath.formula.symbolic.evaluate import Given
 from rankmath.formula.symbolic.proof import Expr
 from rankmath.validation import InvalidArgument, Number, as_count, short
@@ -22,25 +23,45 @@ DEEPEST = 1_000_000
 
 @dataclass(frozen=True)
 class Domain:
-    """The numbers from a whole one on, itself among them unless `open`.
+    """The numbers between two, themselves among them unless `open` or `ends_open`; None is no bound.
 
-    >>> print(Domain(0, open=True))
-    (0, inf)
+    >>> print(Domain(0, open=True), Domain(Fraction(1, 2), end=Fraction(1)), Domain(None))
+    (0, inf) [1/2, 1] (-inf, inf)
     """
 
-    start: int
+    start: Fraction | int | None
     open: bool = False
+    end: Fraction | None = None
+    ends_open: bool = False
 
     def contains(self, x: Given) -> bool:
         """Whether `x` is certainly in it; a ball compares as true only where certain."""
         if isinstance(x, arb) and not x.is_finite():
             return False
-        return bool(x > self.start if self.open else x >= self.start)
+        low, high = (None if edge is None else _as(x, edge) for edge in (self.start, self.end))
+        above = low is None or bool(x > low if self.open else x >= low)
+        return above and (high is None or bool(x < high if self.ends_open else x <= high))
+
+    def within(self, operator: str, edge: Fraction) -> Domain:
+        """Those of its numbers x with x < edge, and the like."""
+        strict = operator in ("<", ">")
+        if operator.startswith("<"):
+            here = self.end is None or edge < self.end or (edge == self.end and strict)
+            return replace(self, end=edge, ends_open=strict) if here else self
+        here = self.start is None or edge > self.start or (edge == self.start and strict)
+        return replace(self, start=edge, open=strict) if here else self
 
     def __str__(self) -> str:
-        return f"{'(' if self.open else '['}{self.start}, inf)"
+        low = "(-inf" if self.start is None else f"{'(' if self.open else '['}{self.start}"
+        return f"{low}, inf)" if self.end is None else f"{low}, {self.end}{')' if self.ends_open else ']'}"
 
 
+def _as(x: Given, edge: Fraction | int) -> Given:
+    """An edge that a ball compares with."""
+    return ball(Fraction(edge)) if isinstance(x, arb) else edge
+
+
+REAL = Domain(None)
 NONNEGATIVE = Domain(0)
 AT_LEAST_ONE = Domain(1)
 POSITIVE = Domain(0, open=True)
@@ -79,7 +100,7 @@ class Quantity:
         """`value` by symbol (one for each head, if `per_head`), as Fractions or balls; or a ValueError."""
         if self.integer:
             value = int(value) if isinstance(value, sp.Integer) else value
-            return {self.symbol: Fraction(as_count(self.name, value, least=self.domain.start, most=DEEPEST))}
+            return {self.symbol: Fraction(as_count(self.name, value, least=int(self.domain.start or 0), most=DEEPEST))}
         if not self.per_head:
             return {self.symbol: read_number(self.name, value, self.domain)}
         if not isinstance(value, (list, tuple, np.ndarray)) or np.ndim(value) != 1 or not len(value):
