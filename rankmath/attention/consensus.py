@@ -85,11 +85,11 @@ def consensus_factor(
     net, X : the run; every layer the same.
     last : so many layers at the end are looked at: 24, or all if there are fewer; in balls 48, or half of all.
     arithmetic : "float64" fits the map on the space that the residuals span, up to rounding. A leading eigenvalue
-        that is defective, as under a causal window with relative positions, it knows to five digits or so. "balls"
-        fits a recurrence to one coordinate of the residual over two stretches of the last layers, encloses the
-        largest modulus of its roots over each, and returns the smallest ball around both, of any order of the
-        recurrence: an arb, which holds two measurements and is no proof about the limit. Where they do not agree to
-        ten digits the run is too short and is refused.
+        that is defective, as under a causal window with relative positions, it knows to a few digits, two with six
+        tokens. "balls" fits a recurrence to one coordinate of the residual over two stretches of the last layers,
+        encloses the largest modulus of its roots over each, and returns the smallest ball around both, of any order
+        of the recurrence: an arb, which holds two measurements and is no proof about the limit. Where they do not
+        agree to ten digits the run is too short and is refused.
     bits : of balls; 256 + 12 a layer unless given.
 
     >>> net = Network.from_arrays(np.zeros((40, 1, 2, 2)), np.tile(np.eye(2), (40, 1, 1, 1)), mask="causal")

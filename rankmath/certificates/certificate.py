@@ -123,15 +123,19 @@ class Certificate(Shows):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Certificate:
         """Read a certificate back, under the checker's limits; nothing is checked but form and id."""
-        raw = read(path, most=checker.MAX_BYTES + 1)
+        return cls.from_text(read(path, most=checker.MAX_BYTES + 1), os.fspath(path))
+
+    @classmethod
+    def from_text(cls, raw: bytes, where: str) -> Certificate:
+        """The certificate that is written so; `where` is named in errors."""
         try:
             if len(raw) > checker.MAX_BYTES:
                 raise checker.Rejected(f"more than {checker.MAX_BYTES} bytes")
             content = checker.parse(raw.decode("utf-8"))
         except (checker.Rejected, UnicodeDecodeError) as error:
             why = "not UTF-8" if isinstance(error, UnicodeDecodeError) else error
-            raise InvalidArgument(f"path: {os.fspath(path)} is not a certificate: {why}") from None
-        return cls._from_content(content, os.fspath(path))
+            raise InvalidArgument(f"path: {where} is not a certificate: {why}") from None
+        return cls._from_content(content, where)
 
     @classmethod
     def _from_content(cls, content: object, where: str) -> Certificate:

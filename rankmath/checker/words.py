@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import decimal
+import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -19,8 +20,36 @@ from rankmath.definitions.entries import ENTRIES
 DIGITS = 6
 
 
-def number(value: Any) -> str:
-    """An exact number, or an interval with ends of six digits rounded outward.
+def apart(left: Any, right: Any) -> tuple[str, str]:
+    """Both sides of a relation, with as many digits, from six on, as tell them apart if they are.
+
+    >>> apart(Interval.of(Fraction(10**7, 3), 64), Interval.of(Fraction(10**7 + 1, 3), 64))
+    ('[3333333.33, 3333333.34]', '[3333333.66, 3333333.67]')
+    """
+    shown: tuple[str, str] = "", ""
+    for digits in (DIGITS, 9, 15, 30):
+        shown = number(left, digits), number(right, digits)
+        ends = [re.findall(r"[^[\], ]+", text) for text in shown]
+        try:
+            (low, high), (least, most) = ((_as_shown(pair[0]), _as_shown(pair[-1])) for pair in ends)
+        except decimal.InvalidOperation:  # a power of two, or no number
+            break
+        if high < least or most < low:
+            break
+    else:
+        return number(left), number(right)
+    return shown
+
+
+def _as_shown(shown: str) -> decimal.Decimal:
+    """A number as it is shown, near enough to say whether two that are shown differ."""
+    top, _, below = shown.partition("/")
+    context = decimal.Context(40, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
+    return context.divide(decimal.Decimal(top), decimal.Decimal(below or 1))
+
+
+def number(value: Any, digits: int = DIGITS) -> str:
+    """An exact number, or an interval with ends of six digits, or so many, rounded outward.
 
     >>> number(Fraction(9, 5)), number(Interval.of(Fraction(1, 3), 64)), number(Interval.of(2, 64))
     ('9/5', '[0.333333, 0.333334]', '2')
@@ -32,17 +61,17 @@ def number(value: Any) -> str:
             and max(map(int.bit_length, value.lower().as_integer_ratio())) < 64
         ):
             return str(value.lower())
-        low = _decimal(value.lo, value.scale, decimal.ROUND_FLOOR)
-        return f"[{low}, {_decimal(value.hi, value.scale, decimal.ROUND_CEILING)}]"
+        low = _decimal(value.lo, value.scale, decimal.ROUND_FLOOR, digits)
+        return f"[{low}, {_decimal(value.hi, value.scale, decimal.ROUND_CEILING, digits)}]"
     if isinstance(value, Fraction):
         if max(value.numerator.bit_length(), value.denominator.bit_length()) < 64:
             return str(value)
-        return number(Interval.of(value, 128))
+        return number(Interval.of(value, 128), digits)
     return str(value)
 
 
-def _decimal(m: int, e: int, rounding: str) -> str:
-    """m·2^e to six digits, rounded down or up; a power of two where the exponent is beyond all decimals."""
+def _decimal(m: int, e: int, rounding: str, digits: int) -> str:
+    """m·2^e to so many digits, rounded down or up; a power of two where the exponent is beyond all decimals."""
     if abs(e) > 10**6:
         size = m.bit_length() + e  # 2^(size - 1) <= |m 2^e| < 2^size
         up = (m > 0) == (rounding == decimal.ROUND_CEILING)
@@ -58,7 +87,7 @@ def _decimal(m: int, e: int, rounding: str) -> str:
     unit = decimal.Decimal((0, (1,), power.adjusted() - 38))
     power = context.add(power, unit if away == decimal.ROUND_CEILING else -unit) if abs(e) > 120 else power
     value = context.multiply(decimal.Decimal(m), power) if e >= 0 else context.divide(decimal.Decimal(m), power)
-    narrow = decimal.Context(DIGITS, rounding, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
+    narrow = decimal.Context(digits, rounding, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
     return format(narrow.plus(value).normalize(narrow), "g") if value else "0"
 
 
@@ -183,7 +212,7 @@ def described(outcome: Decision, texts: Sequence[str], formulas: Sequence[ast.ex
     at = f" at {', '.join(letters)}" if letters else ""
     enclosed = what == "claim" and (isinstance(left, Interval) or isinstance(right, Interval))
     bits = f" (in intervals of {outcome.work.bits} bits)" if enclosed else ""
-    sides = f"{number(left)} against {number(right)}, so it {verb}{bits}"
+    sides = f"{' against '.join(apart(left, right))}, so it {verb}{bits}"
     return [*lines, f"{what}: {ast.unparse(said)}{at}: {sides}"]
 
 

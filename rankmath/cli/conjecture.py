@@ -73,7 +73,7 @@ def answer_all(
     from rankmath.decide import conjecture
     from rankmath.validation import InvalidArgument
 
-    answers = []
+    answers, refused = [], []
     for entry in entries if len(entries) > 1 else ():  # what is no claim is said, and of which, before any search
         try:
             conjecture.allowed(entry)
@@ -87,22 +87,28 @@ def answer_all(
                 best = f"{compared} <= {math.exp(score):.6g}" if -700 < score < 700 else "none near yet"
                 progress.at(0, f"{count} evaluations, {best}")
 
-            if letter:
-                answer = conjecture.sharpen(entry, letter, seconds=seconds, seed=seed, tell=tell)
-            else:
-                answer = conjecture.examine(entry, seconds=seconds, seed=seed, instances=instances, tell=tell)
+            try:
+                if letter:
+                    answer = conjecture.sharpen(entry, letter, seconds=seconds, seed=seed, tell=tell)
+                else:
+                    answer = conjecture.examine(entry, seconds=seconds, seed=seed, instances=instances, tell=tell)
+            except InvalidArgument as error:  # the other claims are answered
+                refused.append(f"{entry.key}: {error}")
+                continue
         answers.append(answer)
         if not as_json:
             for line in (*answer.lines(), *saved(answer, output, coq=coq)):
                 click.echo(line)
         if answer.battery.interrupted:
             break
-    if as_json:
+    if as_json and answers:
         click.echo(json.dumps([plain(answer, output, coq=coq) for answer in answers], indent=1))
-    if answers[-1].battery.interrupted:
-        left = len(entries) - len(answers)
+    if answers and answers[-1].battery.interrupted:
+        left = len(entries) - len(answers) - len(refused)
         rest = f"; {left} claims were not reached" if left else ""
         raise KeyboardInterrupt(f"what was found by then is above{rest}")
+    if refused:
+        raise InvalidArgument("\n".join(refused) if len(entries) > 1 else refused[0].partition(": ")[2])
 
 
 def saved(answer: Answer, output: str, *, coq: bool = False) -> list[str]:

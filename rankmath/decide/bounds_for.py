@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -27,13 +27,17 @@ from rankmath.verification.judge import judge
 from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Outcome
 
+#: Networks of which balls are asked have fewer products of attention and tokens: a second or so.
+_FOR_BALLS = 500_000
+
 
 @dataclass(frozen=True)
 class Applied:
     """One statement on one network.
 
-    `why_not` is the hypothesis that fails, "" where the statement applies. `log_lhs` and `log_rhs` are its two
-    sides on the network of the first l layers, l = 1, …, L (nan where it does not apply there), natural logarithms.
+    `why_not` is the hypothesis that fails at all layers, "" where the statement applies. `log_lhs` and `log_rhs` are
+    its two sides on the network of the first l layers, l = 1, …, L (nan where it does not apply there, or rounding
+    made them), natural logarithms.
     """
 
     key: str
@@ -124,6 +128,8 @@ def bounds_for(
 ) -> BoundsFor:
     """Which statements apply to this network and input, and both sides of each, depth by depth, in float64.
 
+    Sides that float64 cannot tell apart and has in the wrong order are those of balls, nan for a large network.
+
     Parameters
     ----------
     keys : statements or patterns such as ``own:*``; all that speak of networks if none is given.
@@ -160,8 +166,9 @@ class LayerBound:
     ----------
     key, size : the statement, and the size it bounds, as text.
     measured : (L+1,) that size at every layer, the input first.
-    step : (L,) the bound of layer l by itself, on the tokens that come to it; nan where a hypothesis fails there.
-    whole : (L,) the bound of the first l + 1 layers together; nan where a hypothesis fails.
+    step : (L,) the bound of layer l by itself, on the tokens that come to it; nan where a hypothesis fails there, or
+        where rounding may have made the number.
+    whole : (L,) the bound of the first l + 1 layers together; nan likewise.
     why_not : (L,) the hypothesis of `step` that fails, or nothing.
     """
 
@@ -241,7 +248,9 @@ def _failing(entry: Statement, run: Run) -> str:
 
 def _log(term: Term, run: Run) -> float:
     found = value(term, run, {})
-    return float(found.log) if isinstance(found, Signed) else math.log(found) if found else -math.inf
+    if isinstance(found, Signed):
+        return float(found.log) if found.is_told[()] else math.nan
+    return math.log(found) if found else -math.inf
 
 
 def _speaks_of_networks(entry: Statement) -> bool:
@@ -251,16 +260,21 @@ def _speaks_of_networks(entry: Statement) -> bool:
 def _applied(entry: Statement, depths: Sequence[Network], X: ArrayLike) -> Applied:
     lhs, rhs, why = [], [], ""
     for net in depths:
+        sides = math.nan, math.nan
         try:
             verdict = judge(entry, NetworkInstance(net, X), "float64")
+            if verdict.outcome == Outcome.UNDECIDED and verdict.log_lhs > verdict.log_rhs:
+                n, d = np.shape(X)
+                if n * n * d * sum(a.heads for a in net.attentions) < _FOR_BALLS:
+                    verdict = judge(entry, NetworkInstance(net, X), "balls")
+                else:
+                    verdict = replace(verdict, log_lhs=math.nan, log_rhs=math.nan)
+            if verdict.outcome == Outcome.NOT_APPLICABLE:
+                why = verdict.reason.removesuffix(" fails")
+            sides = verdict.log_lhs, verdict.log_rhs
         except InvalidArgument as refusal:
-            why = why or str(refusal)
-            lhs.append(math.nan)
-            rhs.append(math.nan)
-            continue
-        if verdict.outcome == Outcome.NOT_APPLICABLE:
-            why = why or verdict.reason.removesuffix(" fails")
-        lhs.append(verdict.log_lhs)
-        rhs.append(verdict.log_rhs)
+            why = str(refusal)
+        lhs.append(sides[0])
+        rhs.append(sides[1])
     applies = any(not math.isnan(x) for x in rhs)
     return Applied(entry.key, entry.title, entry.status, "" if applies else why, tuple(lhs), tuple(rhs))

@@ -145,6 +145,12 @@ class Signed:
     def sqrt(self) -> Signed:
         return self.power(Fraction(1, 2))
 
+    @property
+    def is_told(self) -> NDArray[np.bool_]:
+        """Whether it is told from 0, or is 0 and not what rounding made of summands."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray((self.log > self.top + _LOG_MARGIN) | (self.top == -np.inf))
+
     def exp(self) -> Signed:
         value = self.floats()
         with np.errstate(over="ignore"):

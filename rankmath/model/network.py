@@ -135,7 +135,7 @@ class Network(Shows):
         0.5
         """
         if "mask" in changes:
-            changes["mask"] = checked_mask(changes["mask"], changes.get("tokens", self.tokens))
+            changes["mask"] = checked_mask(changes["mask"])
         if self.is_one_line and "sublayers" not in changes:
             return Network(**{"tokens": self.tokens, **self._one_line(), **changes})
         of_attention = {name: changes.pop(name) for name in (*_STACKS, "d_qk", "mask") if name in changes}

@@ -509,7 +509,7 @@ def checked_mask(mask: MaskLike, tokens: int | None = None) -> Mask | str | None
         later = tokens is None and re.fullmatch(r"(star|prefix)(:[0-9]{1,9}|\([0-9]{1,9}\))", mask or "")
         if mask is not None and not later:
             as_mask(mask, tokens or 2)
-        return mask
+        return None if mask is None else str(mask)  # also of NumPy's texts
     if isinstance(mask, Mask):
         return mask if tokens is None else as_mask(mask, tokens)
     if tokens is None:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rankmath.certificates.certificate import Certificate, Data, number
 from rankmath.claims import statement, statements
@@ -22,7 +23,7 @@ from rankmath.files import proofs_folder, write
 from rankmath.formula.prose import escape, formulas
 from rankmath.report.cite import software_entry
 from rankmath.report.figures import FIGURES
-from rankmath.report.fragments import LOOSE, STYLE, in_words, notation, stated, written_out
+from rankmath.report.fragments import LOOSE, STYLE, in_words, notation, notation_under, stated, told_once, written_out
 from rankmath.report.latex import FIT, at_least, code, exact, grouped, identifier, measured
 from rankmath.report.results import Report
 from rankmath.report.sources import (
@@ -429,11 +430,32 @@ def _further(report: Report | None, supplied: Mapping[str, str]) -> str:
     found = _unregistered(report)
     if not found:
         return ""
-    lines = [r"\section{Further statements}", "Verified in the same run; no proof of them is given here."]
+    lines = [r"\section{Further statements}", "Examined in the same run; no proof of them is given here."]
     for result in found:
-        lines.append(rf"\paragraph{{{formulas(result.title)}}} ${result.claim}$.")
-        lines.append(rf"\rmreport{{{result.key}}}")
+        said = _Said(result)
+        lines.append(rf"\paragraph{{{formulas(result.title)}}}{{\raggedright\mbox{{}}\\*[3pt]")
+        lines += [rf"{told_once(said.notation, result.key)}\\*[3pt]"] if said.notation else []
+        lines += [*stated(said), *in_words(said), r"\par}", rf"\rmreport{{{result.key}}}"]
+        if result.outcome == "REFUTED" and result.texts:
+            certificates = (Certificate.from_text(text.encode(), result.key) for text in result.texts)
+            lines += [theorem(one) for one in certificates if one.kind == "violates"][:1]
     return "\n".join(lines)
+
+
+class _Said:
+    """A statement as a report has it."""
+
+    def __init__(self, result: Result) -> None:
+        plain: Mapping[str, Any] = {"premises": (), "conclusion": (result.claim,), "letters": (), "meanings": ()}
+        plain = {**plain, **result.stated}
+        try:
+            self.premises, self.conclusion, self.letters = (
+                tuple(map(str, plain[name])) for name in ("premises", "conclusion", "letters")
+            )
+            self.meanings = tuple((str(shown), str(said)) for shown, said in plain["meanings"])
+            self.notation = notation_under({*map(str, plain["given"])}) if "given" in plain else ""
+        except (TypeError, ValueError):
+            raise InvalidArgument(f"report: what is stated of {result.key} is no list of texts") from None
 
 
 def _checked(certificate: Certificate) -> Sequence[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from typing import Protocol
 
@@ -144,9 +144,11 @@ def notation(entry: Statement) -> str:
     >>> print(notation(statement("own:skip-lower")).partition("makes ")[2].splitlines()[0])
     \\[X^{l+1}=X^{l}+\\sum_{h}P^{l,h}X^{l}W^{l,h}+\\mathbf 1o_l^{\\mathsf T},\\]
     """
-    if entry.arrays:
-        return ""
-    given = {text(part) for part in entry.hypotheses}
+    return "" if entry.arrays else notation_under({text(part) for part in entry.hypotheses})
+
+
+def notation_under(given: Collection[str]) -> str:
+    """The same under these hypotheses, as they are typed."""
     skip = "" if "skip == 0" in given else "X^{l}+" if "skip == 1" in given else r"\lambda X^{l}+"
     factor = r", $\lambda\in\mathbb{R}$" if "lambda" in skip else ""
     bias = "" if "bias == none" in given else r"+\mathbf 1o_l^{\mathsf T}"

@@ -8,7 +8,7 @@ import platform
 import re
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from rankmath.report.sources import slug
 from rankmath.validation import InvalidArgument, Json
 from rankmath.version import __version__
 
-FORMAT = "rankmath-report/2"
+FORMAT = "rankmath-report/3"
 
 
 @dataclass(frozen=True)
@@ -69,14 +69,22 @@ class Report:
             content = json.loads(raw.decode())
             if content["format"] != FORMAT:
                 number = re.fullmatch(r"rankmath-report/([1-9]\d{0,5})", str(content["format"]))
-                age = "" if number is None else f", of {'a newer' if int(number[1]) > 2 else 'an older'} rankmath"
+                age = "" if number is None else f", of {'a newer' if int(number[1]) > 3 else 'an older'} rankmath"
                 raise InvalidArgument(f"the format is {content['format']!r}{age}")
-            results = tuple(Result(**_typed(Result, entry)) for entry in content["results"])
+            results = tuple(_with_texts(Result(**_typed(Result, entry)), path) for entry in content["results"])
             return cls(**_typed(cls, {**content, "results": results}))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise InvalidArgument(
                 f"report: {os.fspath(path)} given; it is no report of `rankmath verify` ({FORMAT}): {error}"
             ) from None
+
+
+def _with_texts(result: Result, report: str | os.PathLike[str]) -> Result:
+    """The result with its certificates, where they lie beside the report; a registered statement has others."""
+    files = [Path(report).parent / "certificates" / f"{name}.json" for name in result.certificates]
+    if not result.stated or not all(map(Path.is_file, files)):
+        return result
+    return replace(result, texts=tuple(file.read_text(encoding="utf-8") for file in files))
 
 
 #: What lies beside report.json, in files of its own.

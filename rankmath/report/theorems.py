@@ -512,8 +512,9 @@ def _sublayers(l: int, layer: Sequence[Mapping[str, Data]]) -> Iterator[str]:
 
 def _attention(l: int, fields: Mapping[str, Data]) -> Iterator[str]:
     of_heads = {"query": "W_{QK}" if "key" not in fields else "W_Q", "key": "W_K"}
-    of_heads |= {"value": "W" if "output" not in fields else "W_V", "output": "W_O", "position": "B"}
-    of_heads |= {"key_bias": "k", "b_Q": "b_Q", "b_K": "b_K"}
+    of_heads |= {"value": "W" if "output" not in fields else "W_V", "output": "W_O"}
+    of_heads |= {"position": r"\text{added to the logits: }B"}
+    of_heads |= {"key_bias": r"(W_Kb_Q^{\mathsf T})", "b_Q": "b_Q", "b_K": "b_K"}
     for name, letter in of_heads.items():
         for h, rows in enumerate(fields.get(name, ())):
             yield f"{letter}^{{{l},{h}}}" + shown_value(rows, 8)

@@ -152,8 +152,11 @@ class Statement:
     compare: Callable[[Subject], dict[str, Number]] | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.key, str) or not self.key.strip():
-            raise InvalidArgument(f"key: {self.key!r} given; a name such as 'mine:halves' is needed")
+        if not isinstance(self.key, str) or not re.fullmatch(r"[\w.:+-]{1,80}", self.key, re.ASCII):
+            raise InvalidArgument(
+                f"key: {self.key!r} given; a name such as 'mine:halves' is needed, of letters from a to z, digits and "
+                "the signs . : + - _"
+            )
         if isinstance(self.formula, str) and (found := _EXISTS.match(self.formula)):
             # Blanks keep the columns that an error names.
             object.__setattr__(self, "formula", " " * found.end() + self.formula[found.end() :])

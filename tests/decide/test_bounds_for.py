@@ -91,3 +91,24 @@ def test_a_hypothesis_that_fails_at_a_layer_is_named_there() -> None:
     assert math.isnan(bound.step[0])
     assert not bound.vacuous[0]
     assert "x_star" in bound.why_not[0]
+
+
+def test_what_rounding_made_of_a_side_breaks_no_theorem() -> None:
+    """Tokens that have collapsed: total variations of attention are 0 in doubles; their sides are of balls."""
+    net = rm.Network.random(tokens=32, dim=16, heads=4, layers=6, seed=0)
+    found = rm.bounds_for(net, net.random_input(seed=0), ["own:transport", "own:consensus-spectrum", "own:diameter"])
+    for one in found.applicable:
+        assert all(not lhs > rhs + 1e-9 for lhs, rhs in zip(one.log_lhs, one.log_rhs, strict=True)), one.key
+    assert found["own:transport"].log_rhs[5] == pytest.approx(-84.8667, abs=1e-3)
+    steps = layer_bounds(net, net.random_input(seed=0), ["own:transport"])[0]
+    assert all(not share > 1 for share in steps.share)
+    assert np.isfinite(steps.share[2])
+    assert np.isnan(steps.share[5])
+
+
+def test_the_hypothesis_that_is_named_is_that_of_all_layers() -> None:
+    options = {"layers": 3, "skip": True, "norm": "rms", "norm_at": "before", "seed": 2}
+    net = rm.Network.random(tokens=4, dim=4, heads=1, **options)
+    found = rm.bounds_for(net, 0.3 * net.random_input(seed=5), ["own:pre-norm-depth"])["own:pre-norm-depth"]
+    assert "L >= 2" not in found.why_not
+    assert "least_root" in found.why_not

@@ -6,6 +6,7 @@ import io
 import json
 import math
 import zipfile
+from pathlib import Path
 
 import mpmath
 import networkx
@@ -501,3 +502,9 @@ def test_masks_of_layers_may_be_given_as_matrices() -> None:
     with pytest.raises(ValueError, match="mask asked for; it differs from layer to layer"):
         net.mask_for(3)
     assert full.replace(mask=ring).mask_for(3) == Mask(ring)
+
+
+def test_a_name_of_a_mask_may_be_numpys(tmp_path: Path) -> None:
+    net = Network.random(tokens=4, dim=3, layers=2, mask=np.array(["causal"])[0])
+    net.save(tmp_path / "net.npz")
+    assert Network.load(tmp_path / "net.npz").mask == "causal"

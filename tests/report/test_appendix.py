@@ -15,6 +15,8 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.claims import statements
 from rankmath.claims.dong2021_many_tokens import about_the_mean, counterexample
 from rankmath.claims.dong2021_two_heads import four_keys, two_tokens
+from rankmath.decide.battery import verify_statement
+from rankmath.decide.campaigns.in_memory import summary
 from rankmath.report import appendix as module
 from rankmath.report.appendix import appendix, sentence, values
 from rankmath.report.fragments import in_words, notation
@@ -22,6 +24,8 @@ from rankmath.report.latex import code
 from rankmath.report.results import Report
 from rankmath.report.sources import bibliography, committed_certificates, place_of, proof_texts
 from rankmath.report.theorems import findings
+from rankmath.verification.draws import moderate_tokens, networks
+from rankmath.verification.statement import Statement
 
 Accepted: TypeAlias = dict[str, tuple[str, ...]]
 
@@ -150,6 +154,40 @@ def test_a_statement_of_the_users_own_is_told_as_text(report: Report, accepted: 
     assert r"\section{Further statements}" in tex
     assert r"Mine \& \textbackslash{}yours" in tex
     assert r"\yours" not in tex.replace(r"\textbackslash{}yours", "")
+
+
+@pytest.fixture(scope="module")
+def halved() -> Report:
+    """A run of one statement of the user's own, with a long list of hypotheses, which is refuted."""
+    claim = Statement(
+        "mine:halves",
+        "diameter(X[1], 2) <= norm(W[0, 0], 2)*diameter(X[0], 2)/2",
+        "heads == 1, bias == none, query_bias == none, mask == any, quasi_strongly_connected(), n >= 2",
+        title="half of it",
+        draws=(networks(moderate_tokens, shapes=((3, 2, 1, 1),)),),
+    )
+    return Report.of([summary(verify_statement(claim, instances=20, seed=0), 20)], {})
+
+
+def test_the_users_own_statement_has_its_notation_and_its_counterexample(halved: Report, tmp_path: Path) -> None:
+    """Also where the report is read from its folder."""
+    halved.save(tmp_path)
+    for report in (halved, Report.load(tmp_path / "report.json")):
+        further = appendix(report, keys=[]).tex.partition(r"\section{Further statements}")[2]
+        assert "Tokens are the rows of" in further
+        assert "Suppose: one head; " in further
+        assert r"\implies" not in further
+        assert r"\begin{theorem}[A counterexample]" in further
+        assert halved.results[0].certificates[0] in further.replace(r"\allowbreak ", "")
+
+
+@pytest.mark.needs("pdflatex")
+def test_no_line_of_the_users_own_statement_is_too_wide(halved: Report, tmp_path: Path) -> None:
+    appendix(halved, keys=[]).save(tmp_path)
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "appendix.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace", check=False)
+    assert done.returncode == 0
+    assert "Overfull" not in done.stdout
 
 
 @pytest.mark.needs("pdflatex")

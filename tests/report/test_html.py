@@ -419,7 +419,7 @@ def _damaged(report: Report, folder: Path) -> Iterator[tuple[str, Path | str, st
     yield "another SQLite file", folder / "other.db", "it is an SQLite file of something else"
     yield "cut short", folder / "cut.json", r"report: .*cut\.json given; it is no report"
     yield "nested without end", folder / "deep.json", "it is no report"
-    newer = changed("newer.json", lambda content: content.update(format="rankmath-report/3"))
+    newer = changed("newer.json", lambda content: content.update(format="rankmath-report/4"))
     yield "a newer format", newer, "of a newer rankmath"
     outside = changed("outside.json", lambda content: content["results"][1].update(certificates=["../../secret"]))
     yield "a path for an id", outside, "no id of a certificate"

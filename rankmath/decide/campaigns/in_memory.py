@@ -9,13 +9,14 @@ from contextlib import closing
 from dataclasses import dataclass, field
 
 from rankmath.attention.backend import Backend
-from rankmath.claims import statement, statements_in, users_error
+from rankmath.claims import statement, statements, statements_in, users_error
 from rankmath.decide.battery import Battery, verify_statement
 from rankmath.decide.campaigns.crews import Hear, done_ahead, ignore, in_this_process, local_processes
 from rankmath.decide.campaigns.exact_json import encode
 from rankmath.decide.campaigns.work import Attempt, Tell, Work
+from rankmath.formula.printing import text
 from rankmath.printing import quotient
-from rankmath.validation import InvalidArgument
+from rankmath.validation import InvalidArgument, Json
 from rankmath.verification.instance import Instance
 from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Verdict
@@ -60,6 +61,8 @@ class Result:
     #: What the checker concluded of those it accepted in this run, by id.
     checked: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     counterexample: str = field(default="", repr=False)
+    #: Of a statement that is not registered: premises, conclusion, letters, meanings and, of a network, hypotheses.
+    stated: dict[str, Json] = field(default_factory=dict, repr=False)
 
     @property
     def drawn(self) -> str:
@@ -133,7 +136,14 @@ def summary(battery: Battery, asked: int) -> Result:
         texts=tuple(c.text() for c in battery.certificates),
         checked={c.id: tuple(said.checked) for c in battery.certificates if (said := c.check()).accepted},
         counterexample=encode(smallest(battery.violations)) if battery.violations else "",
+        stated={} if entry.key in statements() else _as_stated(entry),
     )
+
+
+def _as_stated(entry: Statement) -> dict[str, Json]:
+    parts = {name: list(getattr(entry, name)) for name in ("premises", "conclusion", "letters")}
+    given = {} if entry.arrays else {"given": [text(part) for part in entry.hypotheses]}
+    return {**parts, "meanings": [list(pair) for pair in entry.meanings], **given}
 
 
 def smallest(violations: Sequence[tuple[Instance, Verdict]]) -> Instance:
