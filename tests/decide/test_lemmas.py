@@ -101,7 +101,7 @@ def test_a_lemma_about_networks_holds_from_one_token_on(name: str) -> None:
             if "window(k)" in given.get("mask", ""):  # its number is the mask's
                 hypotheses = [re.sub(r"^mask == .*", f"mask == {mask}", x) for x in hypotheses]
                 text = re.sub(r"\bk\b", mask[-2], text)
-            statement = Statement(f"mine:{name}", text, [*hypotheses, *extra])
+            statement = Statement("mine:lemma", text, [*hypotheses, *extra])
             room = Room(
                 *(n, max(d, 2) if given.get("layernorm") == "sphere" else d, H, 1),
                 d_qk=2.0,
