@@ -124,12 +124,13 @@ class _Reader:
 
     def _domain(self, name: str, signed: bool, hypotheses: Sequence[Formula], declared: str) -> Domain:
         """The values of a letter, as far as the hypotheses on it alone say them."""
-        if name in self.where:
-            return NONNEGATIVE
         if name in _WHOLE:
             return _WHOLE[name]
         if name in LETTERS:
             return REAL if name == "skip" else POSITIVE
+        meaning = self.where.get(name)
+        if meaning is not None and not (isinstance(meaning, Call) and meaning.function in _SIGNED):
+            return NONNEGATIVE
         values = REAL
         for relation in (part for part in hypotheses if isinstance(part, Relation)):
             for a, operator_, b in (
@@ -141,7 +142,7 @@ class _Reader:
                     values = values.within(operator_, edge)
         for sign, edge in re.findall(r", ([<>]=?) (-?\d+)", declared):
             values = values.within(sign, Fraction(edge))
-        return values if values != REAL or signed else POSITIVE
+        return values if values != REAL or signed or meaning is not None else POSITIVE
 
     @property
     def quantities(self) -> tuple[Quantity, ...]:
@@ -153,7 +154,7 @@ class _Reader:
             case Letter(name=name) if name in self.where:
                 meaning = self.where[name]
                 assert isinstance(meaning, Term)
-                self._found(name, symbol(name), text(meaning), latex_letter(name), NONNEGATIVE)
+                self._found(name, self._letter(name), text(meaning), latex_letter(name), self.domains[name])
             case Letter(name=name) if name in LETTERS and name != "x_star":
                 self._found(name, self._letter(name), LETTERS[name], latex_letter(name), self.domains[name])
             case Letter(name=name) if name not in ("h", "l", "x_star"):
@@ -186,7 +187,7 @@ class _Reader:
     def _letter(self, name: str) -> Expr:
         values = self.domains.get(name, POSITIVE)
         unsigned = values.start is not None and values.start >= 0
-        return symbol(name) if name in self.where or name in _WHOLE or unsigned else sp.Symbol(name, real=True)
+        return symbol(name) if name in _WHOLE or unsigned else sp.Symbol(name, real=True)
 
     def _call(self, term: Call) -> Expr:
         name = self.names[text(term)]
