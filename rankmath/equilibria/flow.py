@@ -261,7 +261,10 @@ class Flow(Shows):
             X /= np.linalg.norm(X, axis=1, keepdims=True)
             if k % 2:  # half of them near where the flow goes
                 X = self._moved(X, 30.0, np.array([0.0, 30.0]), 1e-4)[-1]
-            done = root(self._flat_velocity, X.ravel(), args=(n, self.inward(X)), jac=self._flat_derivative, tol=1e-14)
+            with np.errstate(over="ignore", invalid="ignore"):  # a step that went too far is left out below
+                done = root(
+                    self._flat_velocity, X.ravel(), args=(n, self.inward(X)), jac=self._flat_derivative, tol=1e-14
+                )
             lengths = np.linalg.norm(done.x.reshape(n, -1), axis=1, keepdims=True)
             if not np.isfinite(done.x).all() or (abs(lengths - 1) > 1e-6).any():
                 continue
