@@ -109,12 +109,8 @@ def _exhibit(key: str) -> Certificate:
         raise InvalidArgument(f"key: {key!r} given; did you mean {' or '.join(map(repr, near))}?")
     entry = statement(key)
     if entry.exhibit is None:
-        stored = [c.id for c in committed_certificates().get(key, ()) if c.kind == "violates"]
-        if stored:
-            raise InvalidArgument(
-                f"key: {key!r} given; its counterexamples are committed: rankmath check "
-                f"proofs/certificates/{key.replace(':', '-')}_{stored[0]}.json"
-            )
+        if stored := [one for one in committed_certificates().get(key, ()) if one.kind == "violates"]:
+            return stored[0]
         shows = "has no counterexample" if entry.status == "proved" else "is refuted by a proof, and by no certificate"
         refuted, examples = (
             ", ".join(name for name in known if (statements()[name].status == "refuted") is wanted)
