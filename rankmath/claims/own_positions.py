@@ -204,7 +204,7 @@ own_pre_norm_diameter = Statement(
     f"diameter(X[L], 2) >= prod_l(abs(skip) - {_GAINED})*diameter(X[0], 2)"
     f" and diameter(X[L], 2) <= prod_l(abs(skip) + {_GAINED})*diameter(X[0], 2)",
     given=("layernorm == rms", "norm_at == before", "mask == any", *LOGITS, f"all_l({_GAINED} < abs(skip))"),
-    title="RMSNorm before attention: the diameter over a layer",
+    title="RMSNorm before attention: the diameter over the layers",
     **_PROVED,
     draws=_draws(KINDS, log_scale=(-2.0, -0.7), skip=2.0, norm="rms", norm_at="before"),
     extremal=against_the_skip("rms"),

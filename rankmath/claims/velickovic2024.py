@@ -30,8 +30,10 @@ velickovic2024_2_2 = proved(
     "largest_share(c) <= exp(osc(c))/count(c) and exp(-osc(c))/count(c) <= least_share(c)",
     arrays={"c": "m, m >= 2"},
     title="Dispersion of attention, with e^δ/n, as we read it",
-    source=f"{VELICKOVIC}, Theorem 2.2, from memory: coefficients of order 1/n for logits of a range δ",
+    source=f"{VELICKOVIC}, Lemma 2.1 at temperature 1, from memory and a summary: coefficients of order 1/n for logits "
+    "of a range δ",
     draws=(draw_rows,),
+    notes="The key has the number of Theorem 2.2, which applies the lemma to Transformers over a finite vocabulary.",
 )
 
 own_dispersion = proved(
@@ -40,7 +42,7 @@ own_dispersion = proved(
     " and 1/(1 + (count(c) - 1)*exp(osc(c))) <= least_share(c)",
     arrays={"c": "m, m >= 2"},
     title="Dispersion of attention, for a range of logits",
-    source=f"{OWN}, after Theorem 2.2 of {VELICKOVIC}",
+    source=f"{OWN}, after Lemma 2.1 of {VELICKOVIC}",
     draws=(draw_rows,),
     extremal=written("given", *_APART),
     sharp=True,
