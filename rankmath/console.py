@@ -51,8 +51,13 @@ def console() -> Console:
     """The terminal; a pipe gets long lines instead of the width of a terminal that is not there."""
     from rich.console import Console
 
+    class Ours(Console):
+        def on_broken_pipe(self) -> None:
+            """The command says what it means that nobody reads; rich would end with a 1, which is a verdict's."""
+            raise BrokenPipeError
+
     width = None if sys.stdout.isatty() else PIPE_WIDTH
-    return Console(width=width, emoji=False, markup=False, highlight=False)
+    return Ours(width=width, emoji=False, markup=False, highlight=False)
 
 
 #: A cell: its text, or its text and a style.

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import mpmath
 import pytest
 from click.testing import CliRunner, Result
 
@@ -247,12 +248,34 @@ def test_every_bound_is_shown_with_the_meaning_of_its_letters(key: str) -> None:
 
 
 def test_what_is_refuted_or_not_proved_is_told_as_no_bound() -> None:
-    for key in ("folk:softmax-gradient", "dong2021v1:2.2"):
+    for key in ("folk:lambda-skip", "dong2021v1:2.2"):
         assert parsed("bound", key)["status"] == "refuted"
-        assert rankmath("bound", key).output.startswith(f"{key}, refuted, claimed as an upper bound of ")
+        assert rankmath("bound", key).output.startswith(f"{key}, refuted, claimed as a")
     assert "What would follow, were it true" in rankmath("bound", "dong2021v1:2.2", "--derive").output
     own = rankmath("bound", "--claim", "mu(X[2]) <= norm(W[0,0], 2)*norm(W[1,0], 2)*mu(X[0])").output
     assert own.startswith("mine:claim, not proved, claimed as an upper bound of mu(X[2]): mu*norm_W_2*norm_W_2_b\n")
+
+
+def test_a_bound_beyond_every_double_is_no_zero() -> None:
+    letters = ("--set", "diameter=0.1", "--set", "omega=8", "--set", "d_qk=4")
+    deep = rankmath("bound", "own:diameter", "--set", "L=700", *letters).output
+    log = mpmath.mpf(3) ** 700 * mpmath.log(mpmath.mpf(1) / 10)  # the factor of the power is 1
+    assert f"bound: exp({mpmath.nstr(log, 15)})" in deep
+    assert "inf" not in deep.splitlines()[-1]
+    assert rankmath("bound", "own:tv", "--set", "osc=0").output.splitlines()[-1] == "bound: 0"
+
+
+def test_a_part_of_a_refuted_claim_is_not_called_refuted() -> None:
+    """The second part of Lemma A.3's first form is true."""
+    assert {one.status for one in statements()["dong2021v1:A.3"].bounds()} == {"of a refuted claim"}
+    assert "part of what is refuted" in rankmath("bound", "dong2021v1:A.3").output
+
+
+@pytest.mark.parametrize("key", ["dong2021:2.2", "own:diameter", "own:attention-shares", "own:late"])
+def test_a_derivation_in_latex_has_no_program_text(key: str) -> None:
+    tex = rankmath("bound", key, "--derive", "--latex").output
+    words = re.sub(r"\$.*?\$|\\\[.*?\\\]|^%.*", "", tex, flags=re.M)
+    assert not re.search(r"[_^*]|sqrt", words)
 
 
 def test_a_bound_says_what_its_arrays_are_and_each_inequality() -> None:
@@ -270,6 +293,7 @@ def test_a_bound_says_what_its_arrays_are_and_each_inequality() -> None:
             ("own:influence", "skip=-1", "norm_W_2=1/2", "a=0", "longest=1", "diameter=0", "last_share=1", "is_last=1"),
             1.5,
         ),
+        (("own:position-bias", "i=0", "eps=1/4", "steps=4", "reach=2"), (1 - 1 / 16) ** 2),
         (("own:flow-subspace", "m=1", "c=-1", "largest_size=0", "pace=1"), 2.0),
         (("own:merge-time", "u=-1/2", "v=1/2", "beta=1"), (1 + math.exp(-1.5)) / 1.5),
     ],

@@ -80,7 +80,7 @@ def test_a_reader_that_has_had_enough_is_no_error() -> None:
     assert (done.stdout, done.stderr) == ("[\n", "")
 
 
-@pytest.mark.parametrize("words", [["quantities"], ["--help"]])
+@pytest.mark.parametrize("words", [["quantities"], ["--help"], ["list"]])
 def test_nobody_reads_the_output_is_an_exit_code_of_its_own(words: list[str]) -> None:
     read, written = os.pipe()
     os.close(read)

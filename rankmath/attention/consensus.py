@@ -27,6 +27,10 @@ _AGREED = 1e-13
 _TOLD = 1e-10
 
 
+#: Steps of a logarithm that differ by more are no steps of one factor, nor of several near to one another.
+_STEADY = 30.0
+
+
 def consensus_spectrum(net: Network, x: ArrayLike, *, tokens: int | None = None, layer: int = 0) -> Array:
     """The eigenvalues, those of the largest modulus first, of R ↦ Σ_h P_h R W_h on differences of tokens.
 
@@ -107,7 +111,14 @@ def consensus_factor(
         count = as_count("last", min(24, net.layers) if last is None else last, least=2, most=net.layers)
         run = list(layers_centred(Float64(tokens), net, tokens))
         logs = np.array([np.asarray(one.log_residual.to_float()).item() for one in run])
+        if not np.isfinite(logs).all():
+            equal = int(np.flatnonzero(~np.isfinite(logs))[0])
+            raise InvalidArgument(
+                f"X: the tokens are equal, or nearer than doubles tell, after layer {equal}: no factor"
+            )
         _near_consensus(logs[0], logs[-count - 1], count)
+        if np.ptp(np.diff(logs[-count - 1 :])) > _STEADY:
+            raise InvalidArgument(f"X: the last {count} layers do not fall by one factor, but ever faster or by jumps")
         return _fitted_map(run[-count - 1 :], logs[-count - 1 :])
     from rankmath.arithmetic.ball_matrices import MatrixBalls
     from rankmath.arithmetic.balls import precision

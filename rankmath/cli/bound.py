@@ -105,6 +105,7 @@ class _Shown:
     """A bound with the values given for some of its letters."""
 
     def __init__(self, found: Bound, values: dict[str, list[Number]]) -> None:
+        import mpmath
         import sympy
 
         self.bound, self.values = found, {name: values[name] for name in found.symbols if name in values}
@@ -114,18 +115,23 @@ class _Shown:
             name: listed if name in per_head or len(listed) > 1 else listed[0] for name, listed in self.values.items()
         }
         self.numbers: dict[str, Number] = {}
+        #: The bound where its logarithm leaves the doubles.
+        self.beyond = ""
         complete = set(found.symbols) <= set(given)
         if complete:
             self.numbers["value"] = found.evaluate(log=False, **given)
             self.numbers["log"] = found.evaluate(**given) if self.numbers["value"] >= 0 else math.nan
+            log = found.evaluate(arithmetic="mpmath", **given) if math.isinf(self.numbers["log"]) else math.inf
+            if mpmath.isfinite(log):
+                self.beyond = f"exp({mpmath.nstr(log, 15)})"
         self.expression = found.subs(**given) if given and not complete else found.expression
-        names = {q.symbol.label if q.per_head else q.symbol: q.latex for q in found.quantities}
-        self.tex = str(sympy.latex(self.expression, symbol_names=names))
+        self.tex = str(sympy.latex(self.expression, symbol_names=found.names))
 
     def plain(self, key: str) -> dict[str, Json]:
         """As plain data, under the key that was asked for."""
         about = self.bound.to_dict() | {"key": key, "expression": str(self.expression), "latex": self.tex}
-        return about | {name: number(value) for name, value in self.numbers.items()}
+        numbers = {name: number(value) for name, value in self.numbers.items()}
+        return about | numbers | ({"beyond": self.beyond} if self.beyond else {})
 
     def lines(self, first: str) -> Iterator[str]:
         """In words; `first` says of what it is a bound."""
@@ -145,8 +151,8 @@ class _Shown:
             # A bound that shrinks doubly exponentially soon leaves the doubles; its logarithm stays.
             value, log = self.numbers["value"], self.numbers["log"]
             in_range = value != 0 and math.isfinite(value)
-            told = [f"{value:.12g}"] * in_range + [f"exp({log:.15g})"] * (not math.isnan(log))
-            yield f"bound: {' = '.join(told)}"
+            told = [f"{value:.12g}"] * in_range + [f"exp({log:.15g})"] * math.isfinite(log)
+            yield f"bound: {self.beyond or ' = '.join(told) or f'{value:g}'}"
 
 
 #: An expression longer than this, such as a power of a fraction written out, is shown in decimals.
@@ -206,17 +212,19 @@ def _derived(bounds: Sequence[Bound], as_latex: bool, as_json: bool) -> None:
     if as_json:
         shown: list[dict[str, Json]] = []
         for found, proof in zip(bounds, proofs, strict=True):
-            steps = [] if proof is None else [{"text": str(step), "latex": step.latex()} for step in proof.steps]
+            steps: list[Json] = (
+                [] if proof is None else [{"text": str(step), "latex": step.latex(found.names)} for step in proof.steps]
+            )
             shown.append(found.to_dict() | {"steps": steps})
         first, *more = shown
         click.echo(json.dumps({**first, "further": more} if more else first, indent=1))
         return
     for found, proof in zip(bounds, proofs, strict=True):
         what = f"{found.key}, {found.claimed}: {found.expression}"
-        if proof is None:
-            click.echo(f"{what}: nothing follows from it by calculation alone")
+        if as_latex:
+            click.echo(f"% {what}: no step is derived from it here" if proof is None else proof.latex(found.names))
         else:
-            click.echo(proof.latex() if as_latex else f"{what}\n{proof}")
+            click.echo(f"{what}: no step is derived from it here" if proof is None else f"{what}\n{proof}")
 
 
 def _setting(text: str) -> tuple[str, list[Number]]:

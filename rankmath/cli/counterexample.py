@@ -140,7 +140,8 @@ def _equilibrium(
     proof = found.certify(stable=True if stable else None)
     portrait = None
     if plot and proof.proved:
-        portrait = portrait_data(found, ball=None if proof.attraction is None else proof.attraction.ball)
+        balls = [proof.attraction.ball] if proof.attraction else [proof.contraction.radius] if proof.contraction else []
+        portrait = portrait_data(found, ball=float(balls[0]) if balls else None)
     return equilibrium_shown(what, found, proof, folder, portrait)
 
 

@@ -57,14 +57,22 @@ class Portrait:
 
 @dataclass(frozen=True, eq=False)
 class Approach:
-    """Distances ‖X(t) − X*‖_F to an equilibrium from starts at most `ball` away, and its singular values."""
+    """Distances ‖X(t) − X*‖_F to an equilibrium from starts at most `ball` away, and its singular values.
+
+    `proved`: whether they are proved to converge. `within`: the radius in which starts are, if it is too small for
+    doubles, and these starts lie outside it; else 0.
+    """
 
     ball: float
     proved: bool
     spectral_radius: float
     distances: Floats
     singular_values: Floats
+    within: float = 0.0
 
+
+#: A start that is nearer, as a share of the largest entry, is not told from the equilibrium by doubles.
+_LEAST_BALL = 1e-13
 
 Picture: TypeAlias = Portrait | Approach
 
@@ -219,7 +227,9 @@ def _circle_map(frame: Equilibrium, plane: Floats, rest: Floats) -> tuple[Floats
 
 
 def _approach(equilibrium: Equilibrium, ball: float | None, seed: int, starts: int = 24) -> Approach:
-    radius = 1e-3 if ball is None else as_real("ball", ball, positive=True)
+    given = None if ball is None else as_real("ball", ball, positive=True)
+    tiny = given is not None and given < _LEAST_BALL * float(abs(equilibrium.X).max())
+    radius = 1e-3 if given is None or tiny else given
     rng = np.random.default_rng(as_count("seed", seed, least=0))
     directions = rng.standard_normal((starts, *equilibrium.X.shape))
     directions /= np.linalg.norm(directions, axis=(1, 2), keepdims=True)
@@ -231,4 +241,5 @@ def _approach(equilibrium: Equilibrium, ball: float | None, seed: int, starts: i
     orbit = equilibrium.iterate(equilibrium.X + radii[:, None, None] * directions, layers)
     distances = [np.linalg.norm(X - equilibrium.X, axis=(1, 2)) for X in orbit]
     singular_values = np.linalg.svd(equilibrium.X, compute_uv=False)
-    return Approach(radius, ball is not None, rate, np.array(distances).T, singular_values)
+    proved, within = given is not None and not tiny, given if given is not None and tiny else 0.0
+    return Approach(radius, proved, rate, np.array(distances).T, singular_values, within)

@@ -226,6 +226,7 @@ def _draw_distances(data: Approach, axes: Axes) -> None:
         # A start on the equilibrium to the last bit has no logarithm.
         axes.semilogy(np.where(distances > 0, distances, np.nan), color=BLUE, linewidth=0.7, alpha=0.6)
     label = "radius of the proved ball" if data.proved else "largest distance of a start"
+    label += f"; proved within {data.within:.0e} alone" if data.within else ""
     axes.axhline(data.ball, color=ORANGE, linestyle="--", linewidth=1, label=label)
     axes.set(xlabel="layer", ylabel=r"$\|X(t)-X^*\|_F$", title=f"spectral radius {data.spectral_radius:.3g}")
     axes.legend(fontsize=7)
@@ -259,6 +260,7 @@ def _portrait_caption(data: Portrait) -> str:
 
 def _approach_caption(data: Approach) -> str:
     inside = "the ball in which convergence is proved" if data.proved else f"distance {data.ball:.1g}"
+    inside += f" (it is proved within {data.within:.0e} alone, which doubles do not show)" if data.within else ""
     ranks = ", ".join(f"{value:.3g}" for value in data.singular_values)
     return (
         f"Distance to the equilibrium by layer, from {len(data.distances)} random starts within {inside}, half of "

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 
 import rankmath as rm
+from rankmath.attention.experiments.anatomy import _kind, second_moduli
 from rankmath.model.network import Network
 from rankmath.model.positions import ALiBi, PositionTable, Rotary
 
@@ -102,3 +104,33 @@ def test_what_is_not_attention_alone_is_refused() -> None:
         rm.consensus_factor(Network.random(3, 2, 1, 9), np.eye(3, 2), bits=64)
     with pytest.raises(rm.InvalidArgument, match=r"^layer: "):
         rm.consensus_spectrum(Network.random(3, 2, 1, 1), [1.0, 0.0], layer=1)
+
+
+@pytest.mark.parametrize(
+    ("net", "said"),
+    [
+        (Network.from_arrays(np.zeros((40, 1, 2, 2)), np.tile(np.eye(2), (40, 1, 1, 1))), "the tokens are equal"),
+        (Network.random(tokens=5, dim=2, layers=40, seed=0), "ever faster or by jumps"),
+        (Network.random(tokens=3, dim=2, layers=5, seed=0), "ever faster or by jumps"),
+    ],
+)
+def test_a_run_without_a_factor_is_refused_in_words(net: rm.Network, said: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(rm.InvalidArgument, match=said):
+            rm.consensus_factor(net, [[1.0, 0.0], [0.0, 1.0], [1.0, 2.0]], last=min(3, net.layers))
+
+
+def test_a_mask_or_a_plateau_is_never_called_doubly_exponential() -> None:
+    """In words: orders of three where all tokens see the same, else a factor a layer, also of one layer alone."""
+    net = Network.random(tokens=6, dim=4, layers=8, seed=0)
+    X = net.random_input(seed=1)
+    for mask, layers in ((None, 8), ("causal", 8), ("causal", 1)):
+        short = Network.from_layers(net.replace(mask=mask).sublayers[:layers])
+        logs = rm.measure(short, X, ["relative-residual"]).logs["relative-residual"]
+        said = _kind(rm.trace(short, X), logs, float(second_moduli(short, X).max()))
+        assert said.startswith("doubly exponential, orders ") is (mask is None)
+        assert "nan" not in said
+    still = Network.from_arrays(np.zeros((4, 1, 2, 2)), np.tile(np.eye(2), (4, 1, 1, 1)), mask="window:0")
+    run, logs = rm.trace(still, X[:2, :2]), np.zeros(5)
+    assert "which is no fall" in _kind(run, logs, 1.0)

@@ -178,3 +178,17 @@ def test_pictures_and_numbers_are_written(net: object, panels: int, tmp_path: Pa
     assert len(lines) == 1 + len(table(data).rows)
     with pytest.raises(ValueError, match=r"^plot: "):
         plot_portrait(data, tmp_path / "portrait.word")
+
+
+def test_starts_outside_the_proved_set_are_said_to_be() -> None:
+    """A set of starts that doubles do not tell from the equilibrium is not the one that is drawn."""
+    found = layernorm_equilibrium(3, 3, 2, mask="complete", stable=True)
+    proof = found.certify(stable=True)
+    assert proof.contraction is not None
+    data = portrait_data(found, ball=float(proof.contraction.radius))
+    assert (data.ball, data.proved) == (1e-3, False)
+    assert data.within == float(proof.contraction.radius)
+    figure = portrait_figure(data)
+    assert "it is proved within" in figure.caption
+    near = portrait_data(found, ball=1e-3)
+    assert (near.proved, near.within) == (True, 0.0)

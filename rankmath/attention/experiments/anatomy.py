@@ -110,9 +110,9 @@ def _collapse(model: Model, name: str, X: Floats) -> str:
     said = f"relative residual 10^{start:.2f} at the input, 10^{end:.2f} after {net.layers} layers; "
     if logs[-1] > math.log(_COLLAPSED):
         return said + f"no collapse, it is above {_COLLAPSED:g}."
-    said += _kind(run, logs)
+    moduli = second_moduli(net, X) if len(X) > 1 else np.zeros((1, 1))
+    said += _kind(run, logs, float(moduli.max()))
     if name == "san+norm" and len(X) > 1:
-        moduli = second_moduli(net, X)
         with np.errstate(divide="ignore"):  # 0 without positions and mask
             mean = math.exp(np.log(moduli).mean())
         said += (
@@ -137,11 +137,15 @@ def second_moduli(net: Network, X: Floats) -> Floats:
     return found
 
 
-def _kind(run: Trace, logs: Floats) -> str:
-    """Doubly exponential where the order of decay is about three, exponential where factors are about constant."""
-    steps = np.diff(logs)[len(logs) // 2 :]
-    order = float(run.order[-1]) if run.decays[-1] else math.nan
-    if order > 2:
-        return f"doubly exponential, order {order:.2f} in the last layer (attention without positions: 3)."
-    factor = math.exp(float(np.mean(steps)))
-    return f"exponential, a factor {factor:.3f} a layer over the second half."
+def _kind(run: Trace, logs: Floats, modulus: float) -> str:
+    """How it falls: by orders where equal tokens have equal rows of attention, else by a factor a layer.
+
+    Where `modulus`, the largest |λ₂(P₀)|, is not 0 the fall in the end is by a factor, whatever one layer says.
+    """
+    orders = [float(order) if falls else 0.0 for order, falls in zip(run.order[-2:], run.decays[-2:], strict=True)]
+    if len(orders) == 2 and min(orders) > 2 and modulus < 1e-6:
+        said = "orders {:.2f} and {:.2f} in the last two layers".format(*orders)
+        return f"doubly exponential, {said} (attention without positions and mask, near consensus: 3)."
+    half = (len(logs) - 1) // 2
+    factor = math.exp(float(logs[-1] - logs[half]) / (len(logs) - 1 - half))
+    return f"a factor {factor:.3g} a layer over the second half{', which is no fall' if factor > 0.9995 else ''}."

@@ -44,7 +44,8 @@ class Bound(Shows):
     hypothesis: str
     #: What is bounded, in the language of claims.
     of: str
-    #: "proved", "refuted" (then it is no bound) or "open".
+    #: "proved", "refuted" (then it is no bound), "open", or "of a refuted claim": one of several parts, at least one of
+    #: which is false.
     status: str
     #: The name of the letter that stands for the bounded quantity of the input; empty where there is none.
     start: str = ""
@@ -58,19 +59,20 @@ class Bound(Shows):
 
         start = next((q.symbol for q in self.quantities if q.name == self.start), None)
         what = {"proved": "What follows", "refuted": "What would follow, were it true,"}
-        said = f"{what.get(self.status, 'What would follow')} from the bound of {self.key}"
+        said = f"{what.get(self.status, 'What would follow')} from the bound of {self.key}, letters positive"
         return derivation(said, self.expression, start)
 
     @property
     def claimed(self) -> str:
         """What it is, in words: of what it is a bound, and that it is refuted or not proved."""
-        known = {"proved": "", "refuted": "refuted, claimed as "}.get(self.status, "not proved, claimed as ")
+        told = {"proved": "", "refuted": "refuted, claimed as ", "open": "not proved, claimed as "}
+        known = told.get(self.status, "part of what is refuted, claimed as ")
         return f"{known}{'an upper' if self.side == 'upper' else 'a lower'} bound of {self.of}"
 
     def sheet(self) -> Sheet:
         sign = "≤" if self.side == "upper" else "≥"
         letters = tuple((name, meaning) for name, meaning in list(self.symbols.items())[:7])
-        known = "" if self.status == "proved" else f" ({self.status if self.status == 'refuted' else 'not proved'})"
+        known = {"proved": "", "open": " (not proved)"}.get(self.status, f" ({self.status})")
         title = f"Bound of {self.key}{known}: {self.of} {sign} {self.expression}"
         return Sheet(title, (("under", self.hypothesis), *letters))
 
@@ -90,8 +92,12 @@ class Bound(Shows):
 
     def latex(self) -> str:
         """The expression as LaTeX, in the letters of the theorem."""
-        names = {q.symbol.label if q.per_head else q.symbol: q.latex for q in self.quantities}
-        return str(sp.latex(self.expression, symbol_names=names))
+        return str(sp.latex(self.expression, symbol_names=self.names))
+
+    @property
+    def names(self) -> dict[Expr, str]:
+        """The LaTeX of each letter's symbol."""
+        return {q.symbol.label if q.per_head else q.symbol: q.latex for q in self.quantities}
 
     def subs(self, **values: Number) -> Expr:
         """The expression with some letters replaced: by numbers (taken exactly) or by sympy expressions.

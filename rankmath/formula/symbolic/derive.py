@@ -28,13 +28,15 @@ _LONG = 14
 
 
 def derivation(claim: str, expression: Expr, start: Expr | None) -> Proof | None:
-    """All that follows from the expression; None where nothing does. `start`: the letter of the input's quantity.
+    """What is found to follow from the expression, its letters > 0; None where nothing is.
+
+    `start` is the letter of the input's quantity.
 
     >>> a, c = sp.symbols("a c", positive=True)
     >>> proof = derivation("a doubly exponential bound", c ** ((3**L - 1) / 2) * a ** (3**L), a)
     >>> for step in proof.steps[:2]: print(step)
     no layer changes nothing: a = a
-    one layer is the map f(a) = a**3*c, which increases: 0 <= Derivative(a**3*c, a)
+    one layer is the map f that takes a to a**3*c, which increases: 0 <= Derivative(a**3*c, a)
     >>> print(proof.steps[4].reason)
     and lowers what is smaller: the bound falls if a < 1/sqrt(c)
     """
@@ -88,7 +90,13 @@ def _from_layer_to_layer(expression: Expr, start: Expr | None) -> Iterator[Step]
         if not is_zero(left - right):
             return
     yield Step("no layer changes nothing", expression.subs(depth, 0), "=", start)
-    yield Step(f"one {layer} is the map f({start}) = {once}, which increases", 0, "<=", sp.Derivative(once, start))
+    yield Step(
+        f"one {layer} is the map f that takes {{0}} to {{1}}, which increases",
+        0,
+        "<=",
+        sp.Derivative(once, start),
+        about=(start, once),
+    )
     yield Step(f"one {layer} more is f once more", left, "=", right)
     yield from _threshold(expression, once, start)
 
@@ -101,10 +109,10 @@ def _threshold(expression: Expr, once: Expr, start: Expr) -> Iterator[Step]:
     coefficient = sp.simplify(once / start**power)
     rest = coefficient ** (-1 / (power - 1))
     s = sp.Symbol("s", positive=True)
-    yield Step(f"f leaves {rest} where it is", once.subs(start, rest), "=", rest)
+    yield Step("f leaves {0} where it is", once.subs(start, rest), "=", rest, about=(rest,))
     smaller = rest / (1 + s)
-    falls = f"and lowers what is smaller: the bound falls if {start} < {rest}"
-    yield Step(falls, once.subs(start, smaller), "<", smaller)
+    falls = "and lowers what is smaller: the bound falls if {0}"
+    yield Step(falls, once.subs(start, smaller), "<", smaller, about=(sp.Lt(start, rest, evaluate=False),))
     closed = sp.log(rest) + power**L * (sp.log(start) - sp.log(rest))
     left = sp.expand_log(sp.log(expression), force=True)
     yield Step("in logarithms, about that value", left, "=", sp.expand_log(closed, force=True))
@@ -134,9 +142,10 @@ def _letters(expression: Expr) -> Iterator[Step]:
         slope, scaled = sp.diff(expression, letter), expression.subs(letter, s * letter)
         power = sp.cancel(sp.powsimp(letter * slope / expression))
         if power.is_number and is_zero(scaled - s**power * expression):
-            yield Step(f"s times {letter} makes it s**({power}) times as large", scaled, "=", s**power * expression)
+            said = "s times {0} makes it {1} times as large"
+            yield Step(said, scaled, "=", s**power * expression, about=(letter, s**power))
             continue
         for word, sign in (("grows", 1), ("falls", -1)):
             if not expression.has(sp.Min, sp.Max) and has_sign(sign * slope):
-                yield Step(f"it {word} with {letter}", 0, "<=", sign * sp.Derivative(expression, letter))
+                yield Step(f"it {word} with {{0}}", 0, "<=", sign * sp.Derivative(expression, letter), about=(letter,))
                 break

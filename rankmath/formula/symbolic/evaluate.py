@@ -80,8 +80,8 @@ class Walk:
         if isinstance(e, sp.Max | sp.Min):
             sign = 1 if isinstance(e, sp.Max) else -1
             return reduce(lambda a, b: (a + b + sign * abs(a - b)) / 2, map(self.value, e.args))
-        if isinstance(e, sp.floor) and (whole := self.exact(e)) is not None:
-            return to_ball(whole)
+        if isinstance(e, sp.floor):
+            return self._floor(e)
         if e.func not in _FUNCTIONS:
             raise InvalidArgument(f"bound: it has {e}; values of its letters do not decide it")
         # The branch of Lambert's W, the one further argument there is, stays an integer.
@@ -160,6 +160,15 @@ class Walk:
             return (0, None) if direction else (1, to_ball(Fraction(0)))
         odd = exact is not None and exact.numerator % 2 == 1
         return (-1 if sign < 0 and odd else 1), n * log
+
+    def _floor(self, e: Expr) -> Ball:
+        if (whole := self.exact(e)) is not None:
+            return to_ball(whole)
+        inside = self.value(e.args[0])
+        low, high = (end.floor() for end in (inside.lower(), inside.upper()))
+        if not low == high:
+            raise Undecided
+        return low
 
     def _branch(self, e: Expr) -> Expr:
         for branch, condition in e.args:

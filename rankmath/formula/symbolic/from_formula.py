@@ -22,6 +22,7 @@ from rankmath.formula.symbolic.proof import Expr
 from rankmath.formula.symbolic.quantities import AT_LEAST_ONE, NONNEGATIVE, POSITIVE, REAL, Domain, Quantity
 from rankmath.formula.terms import (
     Call,
+    Every,
     Formula,
     Item,
     Letter,
@@ -89,7 +90,7 @@ def bound_of(statement: Stated, part: int = 0) -> Bound:
         what = f"part {part} of its claim" if len(found) > 1 else "its claim"
         raise InvalidArgument(f"key: {statement.key!r} given; {what} is no inequality, so it has no bound")
     relation = found[part]
-    reader = _Reader(relation.right, statement)
+    reader = _Reader(relation.right, formula, statement)
     side: Literal["upper", "lower"] = "upper" if relation.operator in ("<=", "<") else "lower"
     first = replaced(relation.left, {"L": Number(Fraction(0))})
     start = reader.names.get(text(first), "") if isinstance(first, Call) and first != relation.left else ""
@@ -100,7 +101,7 @@ def bound_of(statement: Stated, part: int = 0) -> Bound:
         reader.quantities,
         statement.premises_in_words or "none",
         text(relation.left),
-        statement.status,
+        "of a refuted claim" if statement.status == "refuted" and len(found) > 1 else statement.status,
         start,
         any(map(_is_of_an_exponent, walk(relation.right))),
     )
@@ -109,11 +110,12 @@ def bound_of(statement: Stated, part: int = 0) -> Bound:
 class _Reader:
     """A term as sympy, and what its symbols mean."""
 
-    def __init__(self, term: Term, statement: Stated) -> None:
+    def __init__(self, term: Term, whole: Formula, statement: Stated) -> None:
         self.where = statement.where
         self.names: dict[str, str] = {}
         self.domains: dict[str, Domain] = {}
         self.found: dict[str, Quantity] = {}
+        self.indices = {part.index for part in walk(whole) if isinstance(part, Every)} - {"p", "l", "h"}
         # Where a size is meant, the number may be negative.
         signed = {text(part.terms[0]) for part in walk(term) if isinstance(part, Call) and part.function == "abs"}
         for part in walk(term):
@@ -128,10 +130,11 @@ class _Reader:
             return _WHOLE[name]
         if name in LETTERS:
             return REAL if name == "skip" else POSITIVE
-        meaning = self.where.get(name)
-        if meaning is not None and not (isinstance(meaning, Call) and meaning.function in _SIGNED):
+        if name in self.indices:
             return NONNEGATIVE
-        values = REAL
+        meaning = self.where.get(name)
+        signs = isinstance(meaning, Call) and meaning.function in _SIGNED
+        values = REAL if meaning is None or signs else NONNEGATIVE
         for relation in (part for part in hypotheses if isinstance(part, Relation)):
             for a, operator_, b in (
                 (relation.left, relation.operator, relation.right),
@@ -157,6 +160,9 @@ class _Reader:
                 self._found(name, self._letter(name), text(meaning), latex_letter(name), self.domains[name])
             case Letter(name=name) if name in LETTERS and name != "x_star":
                 self._found(name, self._letter(name), LETTERS[name], latex_letter(name), self.domains[name])
+            case Letter(name=name) if name in self.indices:
+                said = "the number of a token, from 0 to n - 1"
+                self._found(name, self._letter(name), said, latex_letter(name), self.domains[name])
             case Letter(name=name) if name not in ("h", "l", "x_star"):
                 self._found(name, self._letter(name), f"the number {name}", latex_letter(name), self.domains[name])
             case Call(function="sum_h", terms=(body,)):
@@ -182,9 +188,13 @@ class _Reader:
                 pass
 
     def _found(self, name: str, symbol_: Expr, meaning: str, tex: str, domain: Domain) -> None:
-        self.found.setdefault(name, Quantity(symbol_, meaning, tex, domain, integer=name in _WHOLE))
+        self.found.setdefault(
+            name, Quantity(symbol_, meaning, tex, domain, integer=name in _WHOLE or name in self.indices)
+        )
 
     def _letter(self, name: str) -> Expr:
+        if name in self.indices:
+            return sp.Symbol(name, integer=True, nonnegative=True)
         values = self.domains.get(name, POSITIVE)
         unsigned = values.start is not None and values.start >= 0
         return symbol(name) if name in _WHOLE or unsigned else sp.Symbol(name, real=True)

@@ -30,7 +30,8 @@ class Step:
     """One checkable line: `left` relation `right`, for the reason given.
 
     Derivatives, integrals and limits may stand unevaluated: they are carried out when the step is run.
-    `where` holds definitions and changes of variables, substituted in the order given.
+    `where` holds definitions and changes of variables, substituted in the order given. In `said`, the reason, {0},
+    {1}, … stand for the expressions it is `about`.
 
     >>> v = sp.Symbol("v", positive=True)
     >>> Step("below one", v, "<", sp.Integer(1), where={v: 1 / (1 + sp.Symbol("s", positive=True))}).holds()
@@ -39,11 +40,17 @@ class Step:
     False
     """
 
-    reason: str
+    said: str
     left: Expr
     relation: Relation
     right: Expr
     where: Mapping[Expr, Expr] = field(default_factory=dict)
+    about: tuple[Expr, ...] = ()
+
+    @property
+    def reason(self) -> str:
+        """Why, as plain text."""
+        return self.said.format(*self.about)
 
     def holds(self) -> bool:
         """Run the step."""
@@ -54,11 +61,15 @@ class Step:
 
     def latex(self, names: Mapping[Expr, str] | None = None) -> str:
         """The line as LaTeX mathematics."""
-        show = dict(names or {})
+        show = names or {}
         left, right = (sp.latex(side, symbol_names=show) for side in (self.left, self.right))
         where = ", ".join(f"{sp.latex(k, symbol_names=show)} = {sp.latex(v)}" for k, v in self.where.items())
         tail = rf" \quad \left({where}\right)" if where else ""
         return f"{left} {_TEX[self.relation]} {right}{tail}"
+
+    def reason_latex(self, names: Mapping[Expr, str] | None = None) -> str:
+        """Why, as LaTeX text."""
+        return self.said.format(*(f"${sp.latex(one, symbol_names=names or {})}$" for one in self.about))
 
     def __str__(self) -> str:
         where = ", ".join(f"{k} = {v}" for k, v in self.where.items())
@@ -95,7 +106,7 @@ class Proof:
 
     def latex(self, names: Mapping[Expr, str] | None = None) -> str:
         """The proof as a LaTeX fragment: claim, numbered steps."""
-        steps = (rf"\item {step.reason}: \[ {step.latex(names)} \]" for step in self.steps)
+        steps = (rf"\item {step.reason_latex(names)}: \[ {step.latex(names)} \]" for step in self.steps)
         return "\n".join((rf"\paragraph{{{self.claim}}}", r"\begin{enumerate}", *steps, r"\end{enumerate}"))
 
     def __str__(self) -> str:
