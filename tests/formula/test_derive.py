@@ -59,9 +59,7 @@ def test_doubly_exponential_bounds_follow_from_one_layer_and_have_a_threshold(ke
 def test_a_letter_scales_the_bound_or_moves_it_one_way() -> None:
     said = reasons(derivation("mine", c**2 * sp.sqrt(a) / (1 + c), None))
     assert said == "s times a makes it sqrt(s) times as large | it grows with c"
-    assert (
-        reasons(derivation("mine", c / (a + 1), None)) == "it falls with a | s times c makes it s times as large"
-    )
+    assert reasons(derivation("mine", c / (a + 1), None)) == "it falls with a | s times c makes it s times as large"
     # Of c(1 − c) nothing is said: it grows, then falls.
     assert derivation("mine", c * (1 - c), None) is None
 
