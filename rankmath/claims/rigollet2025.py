@@ -64,7 +64,7 @@ own_merge_time = proved(
     "v**2))) and pair_time(beta, u, v) <= (v - u)*(1 + exp(-beta*(1 - u)))/(2*(1 - max(u**2, v**2)))",
     given=("beta > 0", "u > -1", "v > u", "v < 1"),
     arrays={"beta": ", > 0", "u": ", > -1", "v": ", < 1"},
-    title="Time in which two clusters of one mass come close",
+    title="Closing time of two clusters of one mass",
     source=f"{OWN}, beside a theorem of Bruno, Pasqualotto and Agazzi on the merging of the closest pair of clusters, "
     f"as section 5 of {RIGOLLET} has it; the wording from a public formalisation, fxeqxmulfx/transformer, which "
     "notes, without a formal proof, that the pair closes in a time of order 1/β, and proves that the limit pair "
