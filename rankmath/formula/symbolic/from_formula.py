@@ -143,7 +143,8 @@ class _Reader:
                 edge = _number(b)
                 if a == Letter(name) and edge is not None and operator_ in _TURNED:
                     values = values.within(operator_, edge)
-        for sign, edge in re.findall(r", ([<>]=?) (-?\d+)", declared):
+        # A "<=" among the axes is the library's limit, not the claim's.
+        for sign, edge in re.findall(r", (>=?|<) (-?\d+)", declared):
             values = values.within(sign, Fraction(edge))
         return values if values != REAL or signed or meaning is not None else POSITIVE
 
