@@ -155,9 +155,10 @@ own_circle_three = proved(
     extremal=written("nearly equilateral", {"beta": -2 / 3 + 2.0**-20, "u": 1 - 2.0**-8}),
     sharp=True,
     share=0.3,
-    notes="The flow is that of V = I and logits β⟨x_i, x_j⟩. The claim is strict for u < 1: three tokens with two "
-    "gaps of cosine −u/2 do not rest. So they meet from almost every start if β > −2/3; if β < −2/3 the equilateral "
-    "triangle attracts an open set of starts.",
+    notes="The flow is that of V = I and logits β⟨x_i, x_j⟩. The claim is strict for 0 < u < 1: three tokens with "
+    "two gaps of cosine −u/2 do not rest for such a u, as they would at an equilibrium of tokens apart without a "
+    "positive eigenvalue. So they meet from almost every start if β > −2/3; if β < −2/3 the equilateral triangle "
+    "attracts an open set of starts.",
 )
 
 # -- frozen tokens -----------------------------------------------------------------------------------------
