@@ -51,7 +51,8 @@ def bound(
 ) -> None:
     """The bound of a statement; or which bounds apply to a network.
 
-    As text, as LaTeX, or as a number once every letter has a value. With --network every statement (or those named,
+    As text, as LaTeX, or as a number once every letter has a value; a value is held to the hypotheses on its letter
+    alone. With --network every statement (or those named,
     patterns such as 'own:*' among them): whether it applies, which hypothesis fails, and both sides by depth.
 
     Example: rankmath bound --network net.npz --plot bounds.png
