@@ -523,6 +523,16 @@ def test_the_doctor_names_what_is_missing_and_for_what(monkeypatch: pytest.Monke
     assert "pip install 'rankmath[report]'" in done.output
 
 
+def test_the_doctor_names_what_is_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["rankmath.cli.doctor"], "_package", lambda name: "0.44.0")
+    parts = {part["name"]: part for part in json.loads(rankmath("doctor", "--json").stdout)["parts"]}
+    least = re.search(r"llvmlite *>= *([\d.]+)", (Path(__file__).parents[1] / "setup.cfg").read_text(encoding="utf-8"))
+    assert least is not None
+    assert parts["llvmlite"]["version"] == f"0.44.0, too old: {least[1]} or later"
+    assert parts["llvmlite"]["get it"] == "pip install 'rankmath[fast]'"
+    assert parts["pyarrow"]["get it"] == ""  # no version is asked for
+
+
 def test_the_doctor_lists_every_package_of_every_extra() -> None:
     listed = {(name, extra) for name, _, extra in sys.modules["rankmath.cli.doctor"].PACKAGES}
     wanted = set()

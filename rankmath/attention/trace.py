@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from importlib.util import find_spec
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -25,6 +24,7 @@ from rankmath.attention.tokens import Tokens, about_mean, centre
 from rankmath.attention.views import in_row_blocks
 from rankmath.attention.weights import sizes_of
 from rankmath.drawing import draw_decay
+from rankmath.kernels import compiled
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm, residual
 from rankmath.model.network import Attention, Network
 from rankmath.printing import Sheet, Shows, digits
@@ -332,8 +332,8 @@ def trace(
 
 @cache
 def _say_what_is_faster() -> None:
-    """Once in a process, and only where the compiler is missing."""
-    if find_spec("llvmlite") is None:
+    """Once in a process, and only where the compiler is missing, or too old."""
+    if not compiled.has_compiler():
         logging.getLogger("rankmath").warning(
             "a long trace in NumPy: pip install 'rankmath[fast]' compiles layers of attention alone: "
             "1.5 to 3 times as fast with hundreds of tokens, 20 to 300 times with few"

@@ -20,7 +20,7 @@ from rankmath.definitions.entries import ENTRIES
 DIGITS = 6
 
 
-def apart(left: Any, right: Any) -> tuple[str, str]:
+def apart(left: object, right: object) -> tuple[str, str]:
     """Both sides of a relation, with as many digits, from six on, as tell them apart if they are.
 
     >>> apart(Interval.of(Fraction(10**7, 3), 64), Interval.of(Fraction(10**7 + 1, 3), 64))
@@ -48,7 +48,7 @@ def _as_shown(shown: str) -> decimal.Decimal:
     return context.divide(decimal.Decimal(top), decimal.Decimal(below or 1))
 
 
-def number(value: Any, digits: int = DIGITS) -> str:
+def number(value: object, digits: int = DIGITS) -> str:
     """An exact number, or an interval with ends of six digits, or so many, rounded outward.
 
     >>> number(Fraction(9, 5)), number(Interval.of(Fraction(1, 3), 64)), number(Interval.of(2, 64))

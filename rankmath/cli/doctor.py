@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -54,10 +55,15 @@ PROGRAMS = (
 def diagnosis() -> list[dict[str, str]]:
     """One row for everything rankmath can use: its version, what it is for, and how to get what is missing."""
     rows = [_row("python", platform.python_version(), "everything", "")]
+    least = _least_versions()
     for name, purpose, extra in PACKAGES:
         wanted = f"'rankmath[{extra}]'" if extra else "rankmath"
         missing = f"pip install {wanted if extra != name else name}"
-        rows.append(_row(name, _package(name), purpose, missing))
+        version = _package(name)
+        row = _row(name, version, purpose, missing)
+        if version and _parts(version) < _parts(least.get(name, "0")):
+            row |= {"version": f"{version}, too old: {least[name]} or later", "get it": missing}
+        rows.append(row)
     rows.append(_row("BLAS", _blas(), "matrix products", ""))
     device = _device()
     rows.append(_row("CUDA device", device, "layers on a GPU", "an NVIDIA GPU with its driver"))
@@ -75,6 +81,16 @@ def _package(name: str) -> str:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         return ""
+
+
+def _least_versions() -> dict[str, str]:
+    """The least version of each package that setup.cfg allows."""
+    found = (re.match(r"([\w-]+)[^;]*>= ?([\d.]+)", line) for line in importlib.metadata.requires("rankmath") or ())
+    return {match[1]: match[2] for match in found if match}
+
+
+def _parts(version: str) -> list[int]:
+    return [int(part) for part in re.findall(r"\d+", version)[:3]]
 
 
 def _blas() -> str:

@@ -208,12 +208,22 @@ def fused_average(
 
 
 @cache
-def kernel() -> Kernel | None:
-    """The kernel of this machine; None without llvmlite or without fused multiply-add."""
+def has_compiler() -> bool:
+    """Whether llvmlite is here, and its LLVM reads `ptr` as a type: llvmlite 0.44 has LLVM 15, which does not."""
     try:
         import llvmlite.binding as llvm
     except ImportError:
+        return False
+    return bool(llvm.llvm_version_info >= (16,))
+
+
+@cache
+def kernel() -> Kernel | None:
+    """The kernel of this machine; None without a compiler or without fused multiply-add."""
+    if not has_compiler():
         return None
+    import llvmlite.binding as llvm
+
     features = llvm.get_host_cpu_features()
     if llvm.get_default_triple().startswith("aarch64"):
         return Kernel(NEON, features.flatten())

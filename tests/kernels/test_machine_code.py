@@ -124,3 +124,16 @@ def test_few_files_are_kept(kept: Path, monkeypatch: Any) -> None:
     names = {path.name for path in kept.glob("*.o")}
     assert len(names) == 3
     assert {"4.o", "5.o"} < names
+
+
+@pytest.mark.parametrize(("version", "usable"), [((15, 0, 7), False), ((20, 1, 8), True)])
+def test_a_compiler_that_cannot_read_the_code_is_not_used(
+    version: tuple[int, int, int], usable: bool, monkeypatch: Any
+) -> None:
+    """LLVM 15, that of llvmlite 0.44, reads no `ptr`: layers run in NumPy."""
+    import llvmlite.binding as llvm
+
+    monkeypatch.setattr(llvm, "llvm_version_info", version)
+    assert compiled.has_compiler.__wrapped__() is usable
+    monkeypatch.setattr(compiled, "has_compiler", compiled.has_compiler.__wrapped__)
+    assert (compiled.kernel.__wrapped__() is None) is not usable
