@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
@@ -27,7 +28,7 @@ from rankmath.linalg.masks import Mask
 from rankmath.linalg.metrics import ATTENTION_METRICS, TOKEN_METRICS, dirichlet_energy, size_of
 from rankmath.linalg.norms import composite, frobenius
 from rankmath.model.network import LayerNorm, Network
-from rankmath.validation import Array, ArrayLike, Floats, InvalidArgument, Number, as_choice, as_count
+from rankmath.validation import Array, ArrayLike, Floats, InvalidArgument, NoDirection, Number, as_choice, as_count
 
 #: Columns by name: metrics of tokens, then of the attention that leads to them (nan at the input).
 METRICS = (*TOKEN_METRICS, "cosine-gap", *ATTENTION_METRICS)
@@ -54,7 +55,8 @@ class Columns:
 
     Attributes
     ----------
-    values : name -> (L+1,) doubles; nan where the metric does not exist (attention at the input).
+    values : name -> (L+1,) doubles; nan where the metric does not exist (attention at the input,
+        cosines of a token that is zero).
     logs : name -> (L+1,) natural logarithms, of metrics that vanish with the residual; −inf for an exact zero.
     balls : name -> the enclosures themselves (arithmetic "balls"), None where the metric does not exist.
     """
@@ -131,19 +133,24 @@ def _measured_floats(net: Network, X: Array, metrics: Sequence[str], backend: Ba
         matrices: list[Floats] = []
         for name in metrics:
             if name in VANISHING:
-                if name in _OF_PAIRS and not sphere:
-                    sphere.append(norm_step(A, LayerNorm("sphere"), tokens))
-                log = _log_of(name, tokens, whole, sphere)
+                log = math.nan
+                with suppress(NoDirection):  # a token is zero: it has no cosine
+                    if name in _OF_PAIRS and not sphere:
+                        sphere.append(norm_step(A, LayerNorm("sphere"), tokens))
+                    log = _log_of(name, tokens, whole, sphere)
                 logs[name].append(log)
-                values[name].append(math.exp(log) if log < 709 else math.inf)
+                values[name].append(math.inf if log >= 709 else math.exp(log))
             elif name in ATTENTION_METRICS:
                 if before is not None and not matrices:
                     matrices = list(_attentions(net, l - 1, _whole(before)[0], before))
                 found = [float(ATTENTION_METRICS[name](P)) for P in matrices]
                 values[name].append(float(np.mean(found)) if found else math.nan)
             else:
-                with np.errstate(divide="ignore", invalid="ignore"):  # tokens that are all zero: nan
-                    values[name].append(float(TOKEN_METRICS[name](tokens.residual if name in CENTRED else whole[0])))
+                value = math.nan
+                # Tokens that are all zero: nan.
+                with suppress(NoDirection), np.errstate(divide="ignore", invalid="ignore"):
+                    value = float(TOKEN_METRICS[name](tokens.residual if name in CENTRED else whole[0]))
+                values[name].append(value)
         before = tokens
     return Columns(
         {name: np.asarray(column) for name, column in values.items()},

@@ -221,7 +221,7 @@ def instance_of(net: Network, X: ArrayLike) -> Instance | SublayerInstance:
     """The network in the form of its certificates: in one line where it has one, else sublayer by sublayer."""
     if not isinstance(net, Network):
         raise InvalidArgument(f"net: a {type(net).__name__} given; a rankmath.Network is needed")
-    if net.is_one_line and all(a.kv_heads is None for a in net.attentions):
+    if net.is_one_line and net.has_one_mask and all(a.kv_heads is None for a in net.attentions):
         norm, maps = net.norm, [f for f in net.mlp if f is not None]
         plain = norm is None or (norm.kind in ("sphere", "column") and norm.floor == 0)
         if plain and all(f.activation in ("relu", "tanh") and f.W_gate is None for f in maps):

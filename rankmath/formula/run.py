@@ -114,6 +114,11 @@ class Run:
 
     def _masked_as(self, word: str) -> bool:
         n = int(self.X.shape[-2])
+        if not self.net.has_one_mask and (
+            word != "padding"  # any other word names one mask
+            or any(mask is not None and mask.common_support is None for mask in self.net.masks_for(n).values())
+        ):
+            return False
         mask = self.net.mask_for(n)
         if (mask is None or mask.is_complete) and mask_of(word) is None:
             return word in ("none", "complete", "padding") or (word == "causal" and n == 1)
@@ -142,6 +147,8 @@ class Run:
     def takes(self, of: str) -> bool:
         """Whether an implementation that was registered for such networks may measure this one."""
         if self._by_text_alone:
+            return False
+        if not self.net.has_one_mask and of not in ("tokens", "weights", "multiplied"):
             return False
         if of == "multiplied":
             return all(a.key is None and a.output is None for a in self.net.attentions)

@@ -162,7 +162,8 @@ class Text:
     def apply(self, name: str, values: list[Value]) -> Value:
         """A definition at these values; remembered: numbers and words by value, arrays by identity."""
         if name not in self.defined:
-            raise InvalidArgument(f"claim: {name} is not defined for this network")
+            why = {"edges": "; its mask differs from layer to layer"}.get(name, "")
+            raise InvalidArgument(f"claim: {name} is not defined for this network{why}")
         kinds = [type(v) for v in values]  # isinstance of a Fraction asks an abstract class, which takes longer
         exact = all(kind in _REMEMBERED for kind in kinds)
         key = (name, *(v if kind in _BY_VALUE else id(v) for v, kind in zip(values, kinds, strict=True)))

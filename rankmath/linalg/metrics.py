@@ -16,7 +16,7 @@ from rankmath.arithmetic.balls import Balls
 from rankmath.arithmetic.float64 import Float64
 from rankmath.linalg.masks import MaskLike, as_mask
 from rankmath.linalg.norms import composite, frobenius
-from rankmath.validation import Array, ArrayLike, InvalidArgument, Number, as_array, as_choice, as_count
+from rankmath.validation import Array, ArrayLike, InvalidArgument, NoDirection, Number, as_array, as_choice, as_count
 
 Numbers: TypeAlias = Array
 #: A singular value of doubles that is a smaller share of the largest may be rounding.
@@ -372,7 +372,7 @@ def _unit_rows(X: Numbers) -> Numbers:
     if not _of_balls(X):
         size = np.abs(X).max(axis=-1, keepdims=True)
         if not size.all():
-            raise InvalidArgument("X: a token is zero; it has no direction")
+            raise NoDirection("X: a token is zero; it has no direction")
         X = X / size  # squares neither overflow nor underflow
     return np.asarray(X / _by_entry("sqrt", _sum(X * X, -1))[..., None])
 

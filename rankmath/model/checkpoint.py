@@ -6,7 +6,7 @@ import math
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -30,6 +30,7 @@ from rankmath.model.layouts import Layout, NamedWeights, activation_named, layou
 from rankmath.model.modern import FAMILIES, NAMES, PLACES, Reader, unwrapped
 from rankmath.model.network import MLP, LayerNorm, Network, Sublayer
 from rankmath.model.positions import Position, RelativeBuckets
+from rankmath.printing import Sheet, Shows
 from rankmath.validation import ArrayLike, InvalidArgument, Json, as_choice, as_count, as_real
 
 #: More layers, or wider ones, than any model has: a damaged config.json.
@@ -38,8 +39,8 @@ _MOST = 10**5
 _BUCKETS = 32
 
 
-@dataclass(frozen=True, eq=False)
-class Model:
+@dataclass(frozen=True, eq=False, repr=False)
+class Model(Shows):
     """A transformer with its weights; `load_model` makes one.
 
     Attributes
@@ -59,7 +60,7 @@ class Model:
     order: Literal["pre", "post"]
     embedding: Embedding
     final_norm: LayerNorm | None = None
-    tokenizer: Tokenizer | None = field(default=None, repr=False)
+    tokenizer: Tokenizer | None = None
     position: Position | None = None
     mask: MaskLike = None
     d_qk: float | None = None
@@ -77,6 +78,11 @@ class Model:
         if self.final_norm is not None and kept.norm:
             layers[-1].append(Sublayer(None, 1.0, after=self.final_norm))
         return Network.from_layers(layers)
+
+    def sheet(self) -> Sheet:
+        heads = " or ".join(str(count) for count in sorted({block.heads.count for block in self.blocks}))
+        sizes = f"{len(self.blocks)} layers, {heads} heads, dimension {self.dim}"
+        return Sheet(f"Model: {self.kind}, {sizes}", (("ablation", self.name),))
 
     @property
     def dim(self) -> int:

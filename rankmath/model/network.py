@@ -609,6 +609,12 @@ class Network(Shows):
         return _same("mask", [a.mask for a in self.attentions])
 
     @cached_property
+    def has_one_mask(self) -> bool:
+        """Whether all attentions have the same mask."""
+        masks = [a.mask for a in self.attentions]
+        return all(mask is masks[0] or mask == masks[0] for mask in masks)
+
+    @cached_property
     def is_one_line(self) -> bool:
         """Whether each layer is norm(f(λX + attention)), without positions or groups of heads; norm in all or none."""
         return len({layer[-1].after is None for layer in self.sublayers}) == 1 and all(

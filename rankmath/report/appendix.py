@@ -166,6 +166,10 @@ def appendix(
     """
     chosen = statements() if keys is None else {key: statement(key) for key in keys}
     certificates = committed_certificates()
+    listed = {key: list(certificates.get(key, ())) for key in chosen}
+    for given in theorems:
+        group = listed.setdefault(given.statement, [])
+        group += [given] if given.id not in {known.id for known in group} else []
     supplied = values(certificates, report)
     texts = proof_texts() if keys is None else _needed(chosen)
     _demand_supplied(texts, supplied)
@@ -188,13 +192,17 @@ def appendix(
         r"\tableofcontents",
     ]
     body = [
-        *((_overview(report, chosen), _summary_table(report, certificates, supplied, chosen)) if chosen else ()),
+        *(
+            (_overview(report, chosen, listed), _summary_table(report, certificates, supplied, chosen))
+            if chosen
+            else ()
+        ),
         _theorems(theorems),
         _measurements(figures),
         _claims(chosen) if chosen else "",
         *(_with_reports(name, text, supplied) for name, text in texts.items()),
         _further(report, supplied),
-        _certificate_table(certificates, chosen, accepted or {}) if chosen else "",
+        _certificate_table(listed, accepted or {}) if chosen else "",
     ]
     foot = [r"\bibliographystyle{plain}", r"\bibliography{references}", r"\end{document}"]
     bib = (proofs_folder() / "references.bib").read_text(encoding="utf-8").rstrip()
@@ -282,13 +290,15 @@ def _theorems(certificates: Sequence[Certificate]) -> str:
     return f"\\section{{Certified instances}}\n\\label{{sec:certified}}\n{body}"
 
 
-def _overview(report: Report | None, chosen: Mapping[str, Statement]) -> str:
+def _overview(
+    report: Report | None, chosen: Mapping[str, Statement], listed: Mapping[str, Sequence[Certificate]]
+) -> str:
     known = chosen.values()
     proved = sum(entry.status == "proved" for entry in known)
     refuted = sum(entry.status == "refuted" for entry in known)
     undecided = len(known) - proved - refuted
     rest = f", {undecided} open" if undecided else ""
-    count = sum(len(group) for key, group in committed_certificates().items() if key in chosen)
+    count = sum(map(len, listed.values()))
     return rf"""\section{{Overview}}
 \label{{sec:overview}}
 Table~\ref{{tab:summary}} lists {_number_of(len(known), "statement")} about self-attention networks: {proved} proved
@@ -466,16 +476,12 @@ def _checked(certificate: Certificate) -> Sequence[str]:
     return result.checked
 
 
-def _certificate_table(
-    certificates: Mapping[str, Sequence[Certificate]],
-    chosen: Mapping[str, Statement],
-    accepted: Mapping[str, Sequence[str]],
-) -> str:
+def _certificate_table(listed: Mapping[str, Sequence[Certificate]], accepted: Mapping[str, Sequence[str]]) -> str:
     rows: list[tuple[str, ...]] = []
-    for key, entry in chosen.items():
-        group = certificates.get(key, ())
+    for key, group in listed.items():
+        title = f", {formulas(statements()[key].title)}" if key in statements() else ""
         if group:
-            rows.append((rf"\multicolumn{{3}}{{@{{}}L{{\textwidth}}@{{}}}}{{{code(key)}, {formulas(entry.title)}}}",))
+            rows.append((rf"\multicolumn{{3}}{{@{{}}L{{\textwidth}}@{{}}}}{{{code(key)}{title}}}",))
         for certificate in group:
             checked = accepted.get(certificate.id) or _checked(certificate)
             name = rf"\phantomsection\label{{cert:{certificate.id}}}{identifier(certificate.id)}"

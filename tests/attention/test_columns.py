@@ -146,3 +146,15 @@ def test_columns_of_a_batch_are_those_of_its_sequences() -> None:
     stack = rm.Network.stack([net, net])
     with pytest.raises(rm.InvalidArgument, match="a stack of networks given; measure takes one network"):
         rm.measure(stack, X[0, 0], ["mu-ratio"])
+
+
+@pytest.mark.parametrize("X", [[[0.0, 0], [1, 2], [3, 4]], [[1.0, 0], [-1, 2], [0, 0]], [[0.0, 0], [0, 0], [0, 0]]])
+def test_a_zero_token_has_no_cosine_and_leaves_the_other_columns(X: list[list[float]]) -> None:
+    net = rm.Network.random(tokens=3, dim=2, layers=2, seed=0)
+    cosines = ("mean-cosine", "largest-cosine", "least-cosine", "mean-average-distance", "cosine-gap")
+    found = rm.measure(net, np.array(X), [*cosines, "effective-rank"])
+    for name in cosines:
+        assert np.isnan(found.values[name][0])
+        assert np.isfinite(found.values[name][1]) == any(map(any, X))
+    rank = TOKEN_METRICS["effective-rank"](np.array(X)) if any(map(any, X)) else np.nan
+    assert found.values["effective-rank"][0] == pytest.approx(rank, nan_ok=True)

@@ -95,6 +95,37 @@ def test_a_norm_that_the_one_line_form_cannot_say_is_said_by_sublayers(norm: Any
     assert "layernorm" not in instance_of(net, np.eye(2)).data()
 
 
+def layers_with_masks(*masks: Any) -> tuple[rm.Network, np.ndarray]:
+    parts = [rm.Network.random(3, 2, seed=seed, mask=mask).sublayers[0] for seed, mask in enumerate(masks)]
+    net = rm.Network.from_layers(parts, 3)
+    return net, net.random_input(seed=1)
+
+
+def test_a_network_whose_layers_have_masks_of_their_own_is_certified() -> None:
+    net, X = layers_with_masks("causal", "window:1")
+    verdict = rm.verify("own:transport", net, X)
+    assert verdict.outcome == "HOLDS"
+    assert verdict.log_lhs <= verdict.log_rhs
+    certificate = rm.certify("own:transport", net, X)
+    masks = [layer[0]["maps"][0]["attention"]["mask"] for layer in certificate.data["layers"]]
+    assert masks == [((1, 0, 0), (1, 1, 0), (1, 1, 1)), ((1, 1, 0), (1, 1, 1), (0, 1, 1))]
+    assert certificate.check().accepted
+
+
+@pytest.mark.parametrize("key", ["own:causal-rate", "own:diameter", "dong2021:2.2"])
+def test_no_word_names_the_masks_of_layers_that_differ(key: str) -> None:
+    assert rm.verify(key, *layers_with_masks("causal", "star:1")).outcome == "NOT_APPLICABLE"
+
+
+def test_what_is_read_off_one_mask_is_refused_where_masks_differ() -> None:
+    for key in ("wu2024:1", "wu2024:1-doeblin"):
+        with pytest.raises(rm.InvalidArgument, match="differs from layer to layer"):
+            rm.verify(key, *layers_with_masks("causal", "window:1"))
+    hidden = [np.tile(np.array(row, dtype=bool), (3, 1)) for row in ([1, 1, 0], [0, 1, 1])]
+    with pytest.raises(rm.InvalidArgument, match="differs from layer to layer"):
+        rm.verify("own:diameter", *layers_with_masks(*hidden))
+
+
 @pytest.mark.parametrize("activation", ["gelu", "silu", "gelu_tanh", "quick_gelu"])
 def test_an_activation_that_a_certificate_cannot_say_is_refused(activation: Any) -> None:
     ones = np.ones((1, 1, D, D))

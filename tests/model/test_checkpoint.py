@@ -586,3 +586,10 @@ def test_texts_are_read_by_the_tokenizer_beside_the_weights(tmp_path: Path) -> N
     (place / "tokenizer.json").write_text("{}", encoding="utf-8")
     with pytest.raises(rm.InvalidArgument, match="not a tokenizer"):
         rm.load_model(place).embed("one")
+
+
+def test_a_model_prints_what_it_is_and_not_its_weights(tmp_path: Path) -> None:
+    model = loaded(tmp_path, "bert")
+    heads, layers = model.network.heads, model.network.layers
+    said = f"Model: bert, {layers} layers, {heads} heads, dimension {model.dim}\n  ablation: full"
+    assert repr(model) == str(model) == said

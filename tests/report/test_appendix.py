@@ -124,6 +124,15 @@ def test_every_result_of_the_run_is_told_once_at_its_place(report: Report, accep
         assert tex.count(rf"\rmreport{{{result.key}}}") == 1
 
 
+def test_certificates_that_are_given_are_in_the_table_once(halved: Report) -> None:
+    own = Certificate.from_text(halved.results[0].texts[0].encode(), "own")
+    committed = committed_certificates()["own:tv"]
+    built = appendix(keys=["own:tv"], theorems=[own, committed[0]])
+    for certificate in (own, *committed):
+        assert built.tex.count(rf"\label{{cert:{certificate.id}}}") == 1
+    assert f"has {len(committed) + 1} certificates" in " ".join(built.tex.split())
+
+
 def test_without_a_run_nothing_is_said_to_be_measured(accepted: Accepted) -> None:
     tex = appendix(accepted=accepted).tex
     assert r"\emph{Measured}" not in tex
