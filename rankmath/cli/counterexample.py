@@ -104,7 +104,9 @@ def _exhibit(key: str) -> Certificate:
     from rankmath.report.sources import committed_certificates
     from rankmath.validation import InvalidArgument
 
-    key, known = current(key), [name for name, entry in statements().items() if entry.exhibit is not None]
+    violating = [k for k, stored in committed_certificates().items() if any(one.kind == "violates" for one in stored)]
+    key = current(key)
+    known = [name for name, entry in statements().items() if entry.exhibit is not None or name in violating]
     if key not in statements() and (near := difflib.get_close_matches(key, ["layernorm", *known], 3)):
         raise InvalidArgument(f"key: {key!r} given; did you mean {' or '.join(map(repr, near))}?")
     entry = statement(key)

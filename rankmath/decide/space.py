@@ -52,7 +52,8 @@ _TRIED = {
     "qk_norm": ("none", "any"),
     "positions": ("none", "rotary", "alibi", "relative"),
 }
-_STRENGTHS = (1.0, 16.0, -1.0)  # the last for terms of relative positions, which either draw or repel
+# -1 for terms of relative positions, which either draw or repel; 1/8 for slopes of ALiBi, which logits hide.
+_STRENGTHS = (1.0, 16.0, 0.125, -1.0)
 _EPS = 2.0**-17  # near the usual 1e-5, and short
 _TRIVIAL = -50.0
 
@@ -247,9 +248,10 @@ def rooms(statement: Statement) -> list[Room]:
             continue
         scaled = mlp != "none" or softcap != "none" or positions in ("alibi", "relative")
         scaled = scaled or "N.gain" in LAYERNORMS.get(norm, "")
-        if (strength != 1 and not scaled) or (
-            strength < 0 and (positions, mlp, softcap, norm) != ("relative", "none", "none", "none")
-        ):
+        alone = {-1.0: "relative", 0.125: "alibi"}.get(strength)
+        if strength != 1 and not scaled:
+            continue
+        if alone and (positions, mlp, softcap, norm) != (alone, "none", "none", "none"):
             continue
         if norm == "none" and norm_at == "before":
             continue
@@ -445,6 +447,7 @@ def _obeyed(hypothesis: Formula, room: Room) -> bool:
         norm_kind=room.norm,
         norm_at=room.norm_at,
         mask_for=lambda n: room.mask_graph(),
+        has_one_mask=True,
     )
     subject = Run(_FLOATS, bare, np.empty((room.n, room.d)))
     return not any(bool(judged(side, 1, subject.numbers).above[0]) for side in sides(hypothesis, subject))

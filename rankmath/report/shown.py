@@ -79,9 +79,13 @@ def described(key: str) -> dict[str, Any]:
         "certificates": _certificates(key),
         "coq": [f"{name}{f' ({scope})' if scope else ''}" for name, scope in machine_checked().get(key, ())],
         "without_coq": "" if machine_checked().get(key) else without_theorem(key),
-        "counterexample": f"rankmath counterexample {key}" if entry.exhibit is not None else "",
+        "counterexample": f"rankmath counterexample {key}" if entry.exhibit is not None or _violated(key) else "",
         "gallery": f"gallery/{key.replace(':', '-')}.html",
     }
+
+
+def _violated(key: str) -> bool:
+    return any(certificate.kind == "violates" for certificate in committed_certificates().get(key, ()))
 
 
 def _certificates(key: str) -> list[str]:
