@@ -37,7 +37,7 @@ PYTHON = ["python", "python3", *(f"python3.{minor}" for minor in range(11, 20))]
 #: What a test may need beside these: the programs that come with each, and the Debian packages.
 OPTIONAL = {
     "coqc": (("coqdoc", "make"), "coq libcoq-coquelicot libcoq-interval make"),
-    "pdflatex": (("bibtex",), "texlive-latex-recommended texlive-fonts-recommended"),
+    "pdflatex": (("bibtex",), "texlive-latex-recommended texlive-fonts-recommended texlive-pictures"),
     "pdftotext": ((), "poppler-utils"),
     "chromium": (("chromedriver",), "chromium chromium-driver"),
     "g++": ((), "g++"),
@@ -69,7 +69,16 @@ def lacking(name: str) -> str:
     missing = [program for program in (name, *others) if shutil.which(program) is None]
     if name == "coqc" and not missing:
         missing = _coq_libraries_missing()
+    if name == "pdflatex" and not missing:
+        missing = _latex_packages_missing()
     return f"needs {name}: {' and '.join(missing)} not found (Debian: {packages})" if missing else ""
+
+
+@cache
+def _latex_packages_missing() -> list[str]:
+    """Debian's beamer does not bring pgf, which it loads."""
+    found = subprocess.run(["kpsewhich", "pgf.sty"], capture_output=True, text=True, check=False).stdout
+    return [] if found.strip() else ["pgf.sty"]
 
 
 @cache

@@ -250,10 +250,10 @@ def test_every_bound_is_shown_with_the_meaning_of_its_letters(key: str) -> None:
 def test_what_is_refuted_or_not_proved_is_told_as_no_bound() -> None:
     for key in ("folk:lambda-skip", "dong2021v1:2.2"):
         assert parsed("bound", key)["status"] == "refuted"
-        assert rankmath("bound", key).output.startswith(f"{key}, refuted, claimed as a")
+        assert rankmath("bound", key).output.startswith(f"{key}, refuted, stated here as a")
     assert "What would follow, were it true" in rankmath("bound", "dong2021v1:2.2", "--derive").output
     own = rankmath("bound", "--claim", "mu(X[2]) <= norm(W[0,0], 2)*norm(W[1,0], 2)*mu(X[0])").output
-    assert own.startswith("mine:claim, not proved, claimed as an upper bound of mu(X[2]): mu*norm_W_2*norm_W_2_b\n")
+    assert own.startswith("mine:claim, not proved, stated here as an upper bound of mu(X[2]): mu*norm_W_2*norm_W_2_b\n")
 
 
 def test_a_bound_beyond_every_double_is_no_zero() -> None:
@@ -279,7 +279,10 @@ def test_a_derivation_in_latex_has_no_program_text(key: str) -> None:
 
 
 def test_a_bound_says_what_its_arrays_are_and_each_inequality() -> None:
-    assert "hypothesis: P: t × n × n, stochastic; n >= 2, windowed(P, n)" in rankmath("bound", "wu2025:4.1").output
+    assert (
+        "hypothesis: P: an array t × n × n, stochastic; n >= 2, windowed(P, n)"
+        in rankmath("bound", "wu2025:4.1").output
+    )
     order = parsed("bound", "own:order")
     assert order["expression"] == "mu_l+1"
     assert [one["of"] for one in order["further"]] == ["mu(X[l + 1])"]
@@ -320,7 +323,9 @@ def test_a_bound_beyond_the_doubles_is_shown_by_its_logarithm() -> None:
 
 def test_a_bound_names_the_statement_it_is_of_and_what_p_may_be() -> None:
     shown = rankmath("bound", "own:diameter").output
-    assert shown.startswith("own:diameter, an upper bound of diameter(X[L], p) (the closed form, own:diameter-cubic): ")
+    assert shown.startswith(
+        "own:diameter, an upper bound of diameter(X[L], p) (a closed form that is not less, own:diameter-cubic): "
+    )
     assert "\n  p: 1, 2 or inf" in shown
     of = "own:diameter-cubic, an upper bound of diameter(X[L], p): "
     assert rankmath("bound", "own:diameter-cubic").output.startswith(of)

@@ -10,7 +10,6 @@
     *)
 Require Import Reals ZArith.
 From Coquelicot Require Import Coquelicot.
-From Rankmath Require Functions.
 From Rankmath Require Import Definitions.
 Local Open Scope R_scope.
 
@@ -31,9 +30,9 @@ Definition inf_of (S : R -> Prop) : R := real (Glb_Rbar S).
 (** x to a real power, for x >= 0: 0 at x = 0. *)
 Definition power (x y : R) : R := if Rle_dec x 0 then 0 else Rpower x y.
 (** expc: (eˣ − 1)/x, 1 at x = 0 *)
-Definition expc (x : R) : R := Functions.expc x.
+Definition expc (x : R) : R := if Req_EM_T x 0 then 1 else (exp x - 1) / x.
 (** tanhc: tanh(x)/x, 1 at x = 0 *)
-Definition tanhc (x : R) : R := Functions.tanhc x.
+Definition tanhc (x : R) : R := if Req_EM_T x 0 then 1 else tanh x / x.
 (** 1.25643…, the positive root of eˣ = 1 + 2x *)
 Definition is_x_star (x : R) : Prop := 0 < x /\ exp x = 1 + 2 * x.
 
@@ -189,7 +188,7 @@ Definition equal_tokens {n d} (Z : matrix n d) : Prop :=
 (** Entry a of token i of softmax(Z(M + hG)Zᵀ)ZV. *)
 Definition mixed_along {n d m} (Z : matrix n d) (M G : matrix d d) (V : matrix d m) (i a : nat) (h : R) : R :=
   sum n (fun j => shares ((fun k => bil d (Z i) M (Z k) + h * bil d (Z i) G (Z k)) : vector n) j * vmat d (Z j) V a).
-(** no_gradient: Σ_j (f_ij − Σ_k f_ik/n) z_j V = 0 for f = ZGZᵀ, in exact rationals: attention on equal tokens is 1/n,
+(** no_gradient: Σ_j (f_ij − Σ_k f_ik/n) z_j V = 0 for f = ZGZᵀ: attention on equal tokens is 1/n,
     whatever M; here: the derivative of every token of softmax(ZMZᵀ)ZV along G exists and is 0 *)
 Definition no_gradient {n d m} (Z : matrix n d) (M : matrix d d) (V : matrix d m) (G : matrix d d) : Prop :=
   forall i a, (i < n)%nat -> (a < m)%nat -> is_derive (mixed_along Z M G V i a) 0 0.
@@ -212,7 +211,7 @@ Definition distance_jacobian_norm {n d} (Z : matrix n d) : R :=
     shares ((fun k => - dot d (vsub (Z i) (Z k)) (vsub (Z i) (Z k))) : vector n) j * Z j a) in
   sup_of (fun x => exists H : mat, frob n d H <= 1 /\
     x = frob n d (fun i a => Derive (fun t => f (fun p q => Z p q + t * H p q) i a) 0)).
-(** inverse_phi: Lambert's function at x/e, x a number: the y ≥ 0 with y e^{y+1} = x *)
+(** inverse_phi: Lambert's function at x/e, x the number over e: the y ≥ 0 with y e^{y+1} = x *)
 Definition inverse_phi (x : R) : R := sup_of (fun y => 0 <= y /\ y * exp (y + 1) <= x).
 (** dependent: the rows are linearly dependent, as they are where d < n *)
 Definition dependent {n d} (X : matrix n d) : Prop := exists v : vec, (exists i, (i < n)%nat /\ v i <> 0) /\
@@ -225,7 +224,7 @@ Definition is_attention {n d} (X : matrix n d) (P : matrix n n) : Prop := exists
   forall i j, (i < n)%nat -> (j < n)%nat -> attention_of ((fun i j => bil d (X i) W (X j)) : matrix n n) i j = P i j.
 (** reachable: some W_QK gives the tokens X the attention softmax(L), exactly: a linear system has a solution *)
 Definition reachable {n d} (X : matrix n d) (L : matrix n n) : Prop := is_attention X (attention_of L).
-(** some_unreachable: the attention with logits v e_0ᵀ, vX = 0, v not 0, is that of no W_QK *)
+(** some_unreachable: the attention with logits v e_0ᵀ, vᵀX = 0, v not 0, is that of no W_QK *)
 Definition some_unreachable {n d} (X : matrix n d) : Prop := exists v : vec, (exists i, (i < n)%nat /\ v i <> 0) /\
   (forall a, (a < d)%nat -> sum n (fun i => v i * X i a) = 0) /\
   ~ is_attention X (attention_of ((fun i j => v i * eye 0%nat j) : matrix n n)).
@@ -238,7 +237,7 @@ Definition softmax_rank {n} (q x : vector n) : R :=
   rank_of (attention_of ((fun i j => q i * ln (x j)) : matrix n n)).
 (** equiangular_flow: m tokens whose cosines are all γ: every d⟨x_i, x_j⟩/dt is 2ρ(1 − γ)((m − 1)γ + 1)/(1 + (m − 1)ρ),
   where ρ = e^{−β(1 − γ)} stands
-    for any positive number, in exact rationals *)
+    for any positive number *)
 Definition equiangular_flow (gamma rho : R) (m : nat) : Prop :=
   let P := fun i j => (if Nat.eqb i j then 1 else rho) / (1 + (INR m - 1) * rho) in
   let C := fun i j => if Nat.eqb i j then 1 else gamma in
@@ -276,13 +275,13 @@ Definition never_zero {n} (A : matrix n n) (z : vector n) : Prop :=
 Definition low_pass {n} (A : matrix n n) (z : vector n) : Prop :=
   (exists s, forall t, (s <= t)%nat -> 0 < low_square A z t) /\
   is_lim_seq (fun t => sqrt (high_square A z t) / sqrt (low_square A z t)) 0.
-(** row_stochastic: every matrix of a sequence has entries ≥ 0 and row sums 1, in exact rationals *)
+(** row_stochastic: every matrix of a sequence has entries ≥ 0 and row sums 1 *)
 Definition row_stochastic {t n} (P : sequence t n) : Prop := forall s, (s < t)%nat ->
   Definitions.row_stochastic n n (P s).
 (** P(0) P(1) ... P(t-1), and the other way: later layers on the left. *)
 Fixpoint from_left {n} (P : nat -> matrix n n) (t : nat) : matrix n n :=
   match t with O => eye | S s => mmul n (from_left P s) (P s) end.
-(** stochastic_product: the product of a sequence of matrices is row-stochastic, in exact rationals *)
+(** stochastic_product: the product of a sequence of matrices is row-stochastic *)
 Definition stochastic_product {t n} (P : sequence t n) : Prop := Definitions.row_stochastic n n (from_left P t).
 (** steps: the number of layers *)
 Definition steps {t n} (P : sequence t n) : nat := t.
@@ -504,7 +503,8 @@ Definition fed_delta_composite (N : fed) (center : nat -> vec) (l h : nat) : R :
 Definition fed_gamma (N : fed) (center : nat -> vec) (l h : nat) : R :=
   gamma (fed_layer N l) (fun _ => center l) 0 h.
 (** lipschitz: composite Lipschitz constant of the map after the attention of layer l: ‖s|W₁||W₂| + |a|I‖_{1,∞} for x
-    ↦ φ(xW₁ + b₁)W₂ + b₂ + ax, s = sup|φ'|, |·| of a matrix entry by entry; 1 where there is no such map;
+    ↦ φ(xW₁ + b₁)W₂ + b₂ + ax, s = sup|φ'| rounded up to 8 decimals, |·| of a matrix entry by entry; 1 where there
+    is no such map;
     here: for every s that is a Lipschitz constant of φ *)
 Definition lipschitz (N : fed) (l : nat) : R := if mapped N l then comp (dim N) (dim N) (fun a b =>
   slope N l * sum (width N l) (fun c => Rabs (W_in N l a c) * Rabs (W_out N l c b)) + Rabs (kept_part N l) * eye a b)
@@ -548,7 +548,7 @@ Definition contraction (N : network) (r k : nat) : R := 1 - doeblin (tokens N)
 (** height: min_i ⟨X^0_i, v⟩, v the direction of the mean of the tokens X^0_i *)
 Definition pole (N : network) : vec := sphere (dim N) (mean (tokens N) (X N 0)).
 Definition height (N : network) : R := least (tokens N) (fun i => dot (dim N) (X N 0 i) (pole N)).
-(** section: largest ℓ₂ distance of two of y_i = X^l_i/⟨X^l_i, vW^{0,0} ⋯ W^{l−1,0}⟩, v the direction of the mean of
+(** section: largest ℓ₂ distance of two of y_i(X^l) = X^l_i/⟨X^l_i, vW^{0,0} ⋯ W^{l−1,0}⟩, for l = 0 X^0_i/⟨X^0_i, v⟩, v the direction of the mean of
     the tokens X^0_i *)
 Definition section (N : network) (l : nat) : R := diam (tokens N) (l2 (dim N)) (fun i a => X N l i a /
   dot (dim N) (X N l i) (vmat (dim N) (pole N) (values (dim N) (fun l => W N l 0%nat) l))).
@@ -559,7 +559,8 @@ Definition cosine {n d} (Y : matrix n d) : R := least n (fun i => least n (fun j
 (* ---------- the first layer as a map ---------- *)
 (** longest: largest ℓ₂ norm of a token *)
 Definition longest {n d} (Y : matrix n d) : R := rowmax n (l2 d) Y.
-(** jacobian_norm: spectral norm of the derivative of the first layer, attention alone, in its input *)
+(** jacobian_norm: spectral norm of the derivative of the first layer in its input, skip connections with it, of
+    attention without MLP, LayerNorm, positions, caps and norms of queries and keys *)
 Definition jacobian_norm (N : network) : R := sup_of (fun x => exists H : mat, frob (tokens N) (dim N) H <= 1 /\
   x = frob (tokens N) (dim N) (fun i b => Derive (fun t => sent N 0 (fun p q => X N 0 p q + t * H p q) i b) 0)).
 (** top_shares: p_1(1 − p_1 + p_2) of the two largest entries p_1 ≥ p_2 of a row of the attention,
@@ -599,7 +600,7 @@ Fixpoint layered {t k n d} (X : matrix n d) (P : stack t k n n) (W : stack t k d
 (** sum_of_paths: X^{l+1} = λX^l + Σ_h P^l_h X^l W^l_h + 1·bias_l for l = 0, …, L − 1 makes X^L the sum over all paths
     (h_0, …, h_{L−1}) of P^{L−1}_{h_{L−1}} ⋯ P^0_{h_0} X W^0_{h_0} ⋯ W^{L−1}_{h_{L−1}} plus one row bᵀ for all
     tokens, where each h_l is one of the H heads or the skip connection (for which P = I and W = λI), and C(L, k)H^k
-    paths go through k heads; in exact rationals *)
+    paths go through k heads *)
 Definition sum_of_paths {t k n d} (X : matrix n d) (P : stack t k n n) (W : stack t k d d) (bias : matrix t d) (skip :
   R) : Prop :=
   let H := fun _ : nat => S k in
@@ -633,8 +634,9 @@ Definition carries_exponential (a b : R) (size : nat) : Prop := carries size (ex
 Definition top_share {m} (c : vector m) (T : R) (k : nat) : R := sup_of (fun x => exists f : nat -> nat,
   (forall i j, (i < k)%nat -> (j < k)%nat -> f i = f j -> i = j) /\ (forall j, (j < k)%nat -> (f j < m)%nat) /\
   x = least k (fun j => shares ((fun i => c i / T) : vector m) (f j))).
-(** crowd_gain: ‖P1_M‖²/‖1_M‖² of attention by distances, M a set of m equal tokens and 1_M its indicator, among m²/4 others
-    that lie in orthogonal directions at the distance r from them, e^{−r²} = 2/m; in exact rationals *)
+(** crowd_gain: ‖P1_M‖²/‖1_M‖² of attention by distances, M a set of m equal tokens and 1_M its indicator, among m²/4
+    others
+    that lie in orthogonal directions at the distance r from them, e^{−r²} = 2/m *)
 Definition crowd_gain (m : R) : R := let others := m * m / 4 in let near := 2 / m in
   let inside := m / (m + others * near) in
   let outside := m * near / (m * near + 1 + (others - 1) * (near * near)) in
@@ -646,7 +648,7 @@ Definition stationary_mean {n} (A : matrix n n) (z : vector n) : R :=
   sup_of (fun x => exists pi, stationary A pi /\ x = dot n pi z).
 (** equiangular_layer: m unit tokens whose cosines are all γ go, under attention with the logits β⟨x_i, x_j⟩ and W = I,
     to tokens whose cosines are all 1 − (1 − ρ)²(1 − γ)/((1 − ρ)² + ρ(2 − 2ρ + mρ)(1 + (m − 1)γ)); ρ = e^{−β(1 − γ)}
-    stands for any positive number; in exact rationals, from the Gram matrix *)
+    stands for any positive number *)
 Definition equiangular_layer (gamma rho : R) (m : nat) : Prop :=
   let P := fun i j => (if Nat.eqb i j then 1 else rho) / (1 + (INR m - 1) * rho) in
   forall (d : nat) (X : matrix m d),
@@ -660,13 +662,13 @@ Definition equiangular_layer (gamma rho : R) (m : nat) : Prop :=
 Definition centred_row {n d} (X : matrix n d) (i : nat) : vector d := fun a => X i a - sum d (X i) / INR d.
 Definition affine_rank {n d} (X : matrix n d) : R := rank_of ((fun i => vsub (X i) (X 0%nat)) : matrix n d).
 (** normed_by: no token is constant, and s > 0 are the factors by which LayerNorm multiplies the centred tokens, up to
-    one common factor: s_i² times the squared length of the centred token i is the same for all i; in exact rationals *)
+    one common factor: s_i² times the squared length of the centred token i is the same for all i *)
 Definition normed_by {n d} (X : matrix n d) (s : vector n) : Prop := positive s /\
   (forall i, (i < n)%nat -> 0 < dot d (centred_row X i) (centred_row X i)) /\
   forall i k, (i < n)%nat -> (k < n)%nat ->
     s i ^ 2 * dot d (centred_row X i) (centred_row X i) = s k ^ 2 * dot d (centred_row X k) (centred_row X k).
 (** keeps_affine_rank: LayerNorm of the single tokens leaves the affine rank of their set, the dimension of the least
-    affine space that holds them all; in exact rationals *)
+    affine space that holds them all *)
 Definition keeps_affine_rank {n d} (X : matrix n d) (s : vector n) : Prop :=
   affine_rank ((fun i a => s i * centred_row X i a) : matrix n d) = affine_rank X.
 
@@ -676,8 +678,7 @@ Definition is_mask {n} (allowed : matrix n n) : Prop :=
   (forall i j, (i < n)%nat -> (j < n)%nat -> allowed i j = 0 \/ allowed i j = 1) /\
   forall i, (i < n)%nat -> exists j, (j < n)%nat /\ allowed i j = 1.
 Definition unit_rows {n d} (X : matrix n d) : Prop := forall i, (i < n)%nat -> l2 d (X i) = 1.
-(** at_rest: unit tokens that rest under uniform attention over the mask, values W_V and division by their norms; in
-    exact rationals *)
+(** at_rest: unit tokens that rest under uniform attention over the mask, values W_V and division by their norms *)
 Definition at_rest {n d} (X : matrix n d) (W_V : matrix d d) (allowed : matrix n n) : Prop :=
   unit_rows X /\ fixed n d (sphere_map n d no_logits W_V allowed) X.
 (** collapses: tokens at rest collapse only if all are equal *)
@@ -687,8 +688,7 @@ Definition undirected {n d} (X : matrix n d) (W_V W_QK : matrix d d) (allowed : 
   (forall i j, (i < n)%nat -> (j < n)%nat -> allowed i j = allowed j i) /\
   (forall i, (i < n)%nat -> allowed i i = 1) /\ forall c, (c < n)%nat -> exists r, centre n allowed c r.
 (** none_attracts: no equilibrium of rank above one of X ↦ LN(A(X)XW_V) attracts a neighbourhood, A(X) the softmax of
-    X W_QK Xᵀ over the pairs of the mask, LN the division of every token by its norm: refuted by one,
-      not decided by none
+    X W_QK Xᵀ over the pairs of the mask, LN the division of every token by its norm
     *)
 Definition none_attracts {n d} (X : matrix n d) (W_V W_QK : matrix d d) (allowed : matrix n n) : Prop :=
   forall (Z : matrix n d) (k : nat), unit_rows Z -> fixed n d (sphere_map n d W_QK W_V allowed) Z ->
@@ -697,8 +697,8 @@ Definition none_attracts {n d} (X : matrix n d) (W_V W_QK : matrix d d) (allowed
 Definition no_mask {n d} (X : matrix n d) (W_V W_QK : matrix d d) (allowed : matrix n n) : Prop :=
   (forall i j, (i < n)%nat -> (j < n)%nat -> allowed i j = 1) /\ n = d.
 (** attracts_at_full_rank: near X there is an equilibrium Z of full rank that attracts a neighbourhood, of Z ↦
-    LN(A(Z)ZW_V), A(Z) the softmax of Z W_QK Zᵀ over the pairs of the mask, LN the division of every token by its norm;
-    proved in balls; here: X itself is one, of unit tokens *)
+    LN(A(Z)ZW_V), A(Z) the softmax of Z W_QK Zᵀ over the pairs of the mask, LN the division of every token by its
+    norm; here: X itself is one, of unit tokens *)
 Definition attracts_at_full_rank {n d} (X : matrix n d) (W_V W_QK : matrix d d) (allowed : matrix n n) : Prop :=
   unit_rows X /\ fixed n d (sphere_map n d W_QK W_V allowed) X /\ has_rank n d X n /\
   attracts n d (sphere_map n d W_QK W_V allowed) X.
@@ -761,7 +761,7 @@ Definition decreasing {n} (mu : vector n) : Prop := (2 <= n)%nat /\ positive mu 
 Definition ones_above : mat := fun a b => if Nat.ltb a b then 1 else 0.
 Definition differences {n} (mu : vector n) : mat := fun i b => mu b * (eye i b - eye i (S b)).
 (** spares_an_open_set: under the causal mask there are weights, those of own:stable-causal-every-n, and a ball of
-    starts that all converge to an equilibrium of rank n ≥ 2; proved in balls *)
+    starts that all converge to an equilibrium of rank n ≥ 2 *)
 Definition spares_an_open_set {n d} (tokens : shape n d) : Prop := exists (mu : vector n) (Z : matrix n n) (eta : R),
   let F := sphere_map n n ones_above (differences mu) causal in
   decreasing mu /\ unit_rows Z /\ fixed n n F Z /\ has_rank n n Z n /\ 0 < eta /\
@@ -785,7 +785,7 @@ Definition sees_predecessor {n} (allowed : matrix n n) (ratio : R) : Prop := (2 
     that attracts a ball of starts, A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, LN the division of every
     token by its norm, with every eigenvalue of the Jacobian within 2⁻²⁴ of g^{k−i}, i < k, g the ratio, or 0; row i of
     W_V is Σ_{j≤i} (−1)^{i−j} g^j e_j, that of W_QK has s_i at i and i − 1, 1 before and s_i − L − 2⌊(j−i)/2⌋ at j > i,
-    where s_0 = 2L + 2n and s_i = L + 1 else; proved in balls, where the powers of g have 24 bits; here: within 2⁻²⁴ of
+    where s_0 = 2L + 2n and s_i = L + 1 else; here: within 2⁻²⁴ of
     I *)
 Definition path_attracts {n} (allowed : matrix n n) (ratio : R) : Prop := exists (L : nat) (Z : matrix n n),
   let F := sphere_map n n (chain_logits n (INR L)) (chain_values n ratio) allowed in
@@ -796,7 +796,7 @@ Definition path_attracts {n} (allowed : matrix n n) (ratio : R) : Prop := exists
     k of X ↦ LN(A(X)XW_V) that attracts a ball of starts, A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, LN
     the division of every token by its norm: near e_0, …, e_{k−1} and n − k times −e_0; with g the ratio row i of W_V
     is Σ_{j≤i} (−1)^{i−j} g^j e_j, that of W_QK has s_i at i and i − 1, 1 before and s_i − L − 2⌊(j−i)/2⌋ at j > i,
-    where s_0 = 2L + 2n and s_i = L + 1 else; proved in balls, where the powers of g have 24 bits; here: within 2⁻²⁴ of
+    where s_0 = 2L + 2n and s_i = L + 1 else; here: within 2⁻²⁴ of
     these tokens *)
 Definition every_rank_attracts {n} (allowed : matrix n n) (ratio : R) : Prop := exists L : nat, forall k,
   (1 <= k <= n)%nat -> exists Z : matrix n n,
@@ -811,7 +811,7 @@ Definition undirected_connected {n} (allowed : matrix n n) (ratio : R) : Prop :=
   (forall c, (c < n)%nat -> exists r, centre n allowed c r) /\ 0 < ratio < 1.
 (** identity_attracts: for some real W_QK and W_V the tokens X = I rest under X ↦ LN(A(X)XW_V), A(X) the softmax of
     X W_QK Xᵀ over the pairs of the mask, LN the division of every token by its norm, and the Jacobian there has a
-    spectral radius below √g, g the ratio; proved in balls for weights of the construction with smaller gaps *)
+    spectral radius below √g, g the ratio *)
 Definition identity_attracts {n} (allowed : matrix n n) (ratio : R) : Prop := exists W_QK W_V : matrix n n,
   let F := sphere_map n n W_QK W_V allowed in fixed n n F eye /\
   exists J, derivative n n F eye J /\ forall z : C, eigenvalue n n J z -> Cmod z < sqrt ratio.
@@ -819,12 +819,12 @@ Definition identity_attracts {n} (allowed : matrix n n) (ratio : R) : Prop := ex
 Definition tokens_and_dimensions {n d} (sizes : shape n d) : Prop := (2 <= n)%nat /\ (2 <= d)%nat.
 (** causal_ranks_attract: under the causal mask one weight pair, that of own:stable-every-rank with g = 1/2 in min(n, d)
     dimensions and zeros beyond, has for some whole number L and every k up to min(n, d) an equilibrium of rank k that
-    attracts a ball of starts; proved in balls *)
+    attracts a ball of starts *)
 Definition causal_ranks_attract {n d} (sizes : shape n d) : Prop := let m := Nat.min n d in exists L : nat,
   let F := sphere_map n d (chain_logits m (INR L)) (chain_values m (1 / 2)) causal in forall k,
   (1 <= k <= m)%nat -> exists Z : matrix n d, unit_rows Z /\ fixed n d F Z /\ has_rank n d Z k /\ attracts n d F Z.
 (** rank_two_attracts: without a mask, in two dimensions, there are weights with an equilibrium of rank two near n − 1
-    tokens e_0 and one e_1 that attracts a ball of starts; proved in balls for weights of a closed form, in doubles;
+    tokens e_0 and one e_1 that attracts a ball of starts;
     here: at these tokens *)
 Definition rank_two_attracts {n d} (tokens : shape n d) : Prop := exists W_QK W_V : matrix 2 2,
   let Z : matrix n 2 := fun i => if Nat.ltb i (n - 1) then eye 0%nat else eye 1%nat in
@@ -877,7 +877,8 @@ Definition tilting {d} (lam : vector d) (B : matrix d d) (x : vector d) (m : R) 
   (near * lam 0%nat / - u 0%nat - own * (lam 0%nat - lam 1%nat)) / (near + own).
 (** largest_size: largest absolute value of an entry *)
 Definition largest_size {m} (lam : vector m) : R := largest m (fun i => Rabs (lam i)).
-(** The sum of weights of a unit token u that sees itself and m tokens at e_0 with the logits c xᵀVy, V = diag(λ), and the
+(** The sum of weights of a unit token u that sees itself and m tokens at e_0 with the logits c xᵀVy, V = diag(λ), and
+    the
     part at a right angle to u of what it is drawn to, times that sum. *)
 Definition drive_sum {d} (lam : vector d) (c : R) (u : vector d) (m : R) : R :=
   m * exp (c * (lam 0%nat * u 0%nat)) + exp (c * sum d (fun a => lam a * u a ^ 2)).
@@ -979,11 +980,10 @@ Definition variance_fall {n d} (B : matrix d d) (X : matrix n d) (s : vector n) 
   2 * sum n (fun i => sum n (fun j => dot d (u i) (v j))) / INR n ^ 2.
 (** variance_falls: under x_j' = P_{x_j}Σ_k a_jk x_k, P_x the projection off x, a the softmax of β⟨x_j, x_k⟩, the
     variance of the tokens about their mean falls; it does not where every token is one of ±x_0 and both occur, for
-    then all rest, whatever the weights: decided in exact rationals *)
+    then all rest, whatever the weights *)
 Definition variance_falls {n d} (beta : R) (X : matrix n d) : Prop :=
   0 < variance_fall ((fun a b => beta * eye a b) : matrix d d) X ((fun _ => 1) : vector n).
-(** in_printed_cone: all tokens have length 1, not all are equal, and 1 − ⟨x_j, x_k⟩ < 1/(100n²β²) for all j and k,
-    in exact rationals *)
+(** in_printed_cone: all tokens have length 1, not all are equal, and 1 − ⟨x_j, x_k⟩ < 1/(100n²β²) for all j and k *)
 Definition in_printed_cone {n d} (beta : R) (X : matrix n d) : Prop :=
   (forall i, (i < n)%nat -> dot d (X i) (X i) = 1) /\
   (forall i j, (i < n)%nat -> (j < n)%nat -> 1 - dot d (X i) (X j) < 1 / (100 * INR n ^ 2 * beta ^ 2)) /\
@@ -997,8 +997,8 @@ Definition far_slope (w b : R) : R := let s := PI * w in let x := b * s in let y
     their lengths, logits β⟨x_i, x_j⟩, W = I, at m unit tokens in d dimensions whose cosines are all γ, is m times
     (a² + (m − 1)b²)(d − 1) + 2β(m − 1)b(1 − γ)((1 + γ)(a − b(a − b)) − b(1 + (m − 1)γ)(a + b)) + β²(m − 1)b²(1 −
     γ)(2(1 + γ)e + (m − 2)γ(e − 1 + γ)), a and b = ρa what a token gives itself and any other one, e = 1 − 2(a − b)γ
-    + (a − b)² − mb²(1 + (m − 1)γ); ρ = e^{−β(1 − γ)} stands for any positive number; in exact rationals, block by
-    block from the Gram matrix; here: this equation between sums, in which no derivative is taken *)
+    + (a − b)² − mb²(1 + (m − 1)γ); ρ = e^{−β(1 − γ)} stands for any positive number; here: this equation between
+    sums, in which no derivative is taken *)
 Definition equiangular_gradient (gamma rho beta : R) (m d : nat) : Prop :=
   let C := fun i j => if Nat.eqb i j then 1 else gamma in
   let P := fun i j => (if Nat.eqb i j then 1 else rho) / (1 + (INR m - 1) * rho) in
@@ -1024,7 +1024,8 @@ Definition last_share (N : network) (k : nat) : R := P N 0 0 (tokens N - 1)%nat 
 (** is_last: 1 where this is the number of the last token, n − 1 counted from 0, else 0 *)
 Definition is_last (N : network) (k : nat) : R := eye k (tokens N - 1)%nat.
 (** influence: spectral norm of the derivative of the last token, number n − 1 counted from 0, after the first layer,
-    attention alone, in the token of this number of the input *)
+    skip connections with it, in the token of this number of the input; of attention without MLP, LayerNorm, positions,
+    caps and norms of queries and keys *)
 Definition influence (N : network) (k : nat) : R := sup_of (fun x => exists v : vec, l2 (dim N) v <= 1 /\
   x = l2 (dim N) (fun b => Derive (fun t => laid N (sent N 0 (fun p q => X N 0 p q + t * (eye k p * v q)))
     (tokens N - 1)%nat b) 0)).
@@ -1034,18 +1035,19 @@ Definition with_last_repeated (N : network) : network := {| tokens := S (tokens 
   key_bias := key_bias N; bias := bias N; edges := causal;
   input := fun i => input N (Nat.min i (tokens N - 1)) |}.
 (** repeat_gap: ℓ₂ distance of the last token, number n − 1 counted from 0, and of token n, if the last token of the
-    input is repeated behind it, under a causal mask, of attention alone *)
+    input is repeated behind it, under a causal mask, of attention and skip connections alone *)
 Definition repeat_gap (N : network) (l : nat) : R :=
   l2 (dim N) (vsub (X N l (tokens N - 1)%nat) (X (with_last_repeated N) l (tokens N))).
 (** repeat_share: what the repeated last token, number n counted from 0, attends to itself, under a causal mask, of
-    attention alone *)
+    attention and skip connections alone *)
 Definition repeat_share (N : network) (l h : nat) : R := P (with_last_repeated N) l h (tokens N) (tokens N).
 (** repeat_reach: largest ℓ₂ distance of the repeated last token, number n counted from 0, from another token, under a
-    causal mask, of attention alone *)
+    causal mask, of attention and skip connections alone *)
 Definition repeat_reach (N : network) (l : nat) : R := let Y := X (with_last_repeated N) l in
   largest (tokens N) (fun i => l2 (dim N) (vsub (Y (tokens N)) (Y i))).
-(** mu_before: Frobenius norm about their mean of the tokens Y^l that layer l makes before its LayerNorm; with
-    LayerNorm in front of attention and no skip connections these are the tokens after l + 1 layers *)
+(** mu_before: Frobenius norm about their mean of the tokens Y^l that the attention of layer l makes, skip connections
+    with it, before a LayerNorm or an MLP behind it; with LayerNorm in front of attention, no skip connections and no
+    MLP these are the tokens after l + 1 layers *)
 Definition mu_before (N : network) (l : nat) : R := Definitions.mu (tokens N) (dim N) (sent N l (X N l)).
 (** disjoint_blocks: no head takes values where a head or a bias writes, and the input is zero there *)
 Definition written (N : network) (b : nat) : Prop := exists l, (l < layers N)%nat /\
@@ -1069,7 +1071,7 @@ Definition is_farthest (N : network) (s : nat) : Prop := (1 <= s)%nat /\
   forall k, (1 <= k)%nat -> (forall c, is_center N c -> centre (tokens N) (edges N) c k) -> (s <= k)%nat.
 
 (* ---------- square matrices ---------- *)
-(** definite: the symmetric part of W is positive or negative definite, decided in exact rationals *)
+(** definite: the symmetric part of W is positive or negative definite *)
 Definition definite {n m} (W : matrix n m) : Prop :=
   (forall v : vec, 0 < l2 n v -> 0 < bil n v W v) \/ (forall v : vec, 0 < l2 n v -> bil n v W v < 0).
 (** definiteness: least |eigenvalue| of the symmetric part where that is definite; not positive where it is not *)
@@ -1079,11 +1081,11 @@ Definition definiteness {n m} (W : matrix n m) : R :=
 (** least_singular: least singular value *)
 Definition least_singular {n m} (W : matrix n m) : R :=
   inf_of (fun x => exists v : vec, l2 n v = 1 /\ x = l2 m (vmat n v W)).
-(** invertible: W is invertible, decided in exact rationals *)
+(** invertible: W is invertible *)
 Definition invertible {n m} (W : matrix n m) : Prop := n = m /\ exists V : mat,
   forall i j, (i < n)%nat -> (j < n)%nat -> mmul n W V i j = eye i j /\ mmul n V W i j = eye i j.
 (** orthogonal_rest: W_V is orthogonal, there are no more tokens than dimensions, the mask has self-loops and a token
-  that all others see, directly or through others, and the unit tokens are not all equal; in exact rationals *)
+  that all others see, directly or through others, and the unit tokens are not all equal *)
 Definition orthogonal_rest {n d} (X : matrix n d) (W_V : matrix d d) (allowed : matrix n n) : Prop :=
   orthogonal d W_V /\ (n <= d)%nat /\ (forall i, (i < n)%nat -> allowed i i = 1) /\
   (exists c r, centre n allowed c r) /\ unit_rows X /\ ~ equal_tokens X.
@@ -1141,7 +1143,7 @@ Definition top_direction {d} (V : matrix d d) (xi : vector d) : Prop := l2 d xi 
 (** two_clusters: under the causal flow x_k' = P(Σ_{j≤k} a_kj V x_j), a the softmax of β⟨Qx_k, Kx_j⟩, P the projection
     off x_k, every token tends to ξ or −ξ, ξ the unit eigenvector of the largest eigenvalue of V,
       from almost every start
-    near X: refuted where an equilibrium near X with a token elsewhere is proved to attract, not decided where none is;
+    near X;
     here: from some start in every neighbourhood of X, which is less *)
 Definition two_clusters {n d e} (V : matrix d d) (Q K : matrix e d) (beta : R) (X : matrix n d) : Prop :=
   forall xi : vector d, top_direction V xi -> forall eta, 0 < eta -> exists Y : R -> mat,
@@ -1238,8 +1240,8 @@ Definition turns_heads (N : rotated) : Prop :=
   (forall l i j, cosine_of N l i j ^ 2 + sine_of N l i j ^ 2 = 1) /\
   forall l h a b, (l < layers N)%nat -> (h < heads N)%nat -> (a < dim N)%nat -> (b < dim N)%nat ->
     W_QK N l h a b = dot (head_size N) (W_Q N l h a) (W_K N l h b).
-(** lengthening: ‖W_Q‖₂‖W_K‖₂/√d_qk, times the largest cos² + sin² of the rotations, as they are given, at least 1;
-    defined where queries and keys have no biases (b_Q = b_K = 0) and no norms; where only W_QK is given, W_K is I *)
+(** lengthening: ‖W_Q‖₂‖W_K‖₂/√d_qk, times the largest cos² + sin² of the rotations, as they are given, at least 1; not
+    defined where biases b_Q, b_K are rotated or queries and keys have norms; where only W_QK is given, W_K is I *)
 Definition lengthening (N : rotated) (l h : nat) : R := spectral (W_Q N l h) * spectral (W_K N l h) / sqrt (d_qk N)
   * Rmax 1 (largest (tokens N) (fun i => largest (pairs N) (fun j => cosine_of N l i j ^ 2 + sine_of N l i j ^ 2))).
 
@@ -1316,9 +1318,7 @@ Definition weights_second {n} (K : matrix n n) : R := second_modulus (divided K)
   and some entry is 0 *)
 Definition incomplete_attention {n} (P : matrix n n) : Prop := Definitions.row_stochastic n n P /\
   (forall i, (i < n)%nat -> 0 < P i i) /\ exists i j, (i < n)%nat /\ (j < n)%nat /\ P i j = 0.
-(** never_forgets: an eigenvalue of P besides one 1 is not 0: no power of P has equal rows;
-  decided in exact rationals by the
-    power n − 1 *)
+(** never_forgets: an eigenvalue of P besides one 1 is not 0: no power of P has equal rows *)
 Definition never_forgets {n} (P : matrix n n) : Prop := forall t, exists i j k,
   (i < n)%nat /\ (j < n)%nat /\ (k < n)%nat /\
   from_left (fun _ => P) t i j <> from_left (fun _ => P) t k j.
@@ -1332,7 +1332,7 @@ Definition total {t} (g : vector t) : R := sum t g.
 Definition proper_steps {t} (g : vector t) : Prop := forall s, (s < t)%nat -> 0 < g s < 1.
 (** arrives_exponentially: with the steps γ^t = aq^t a token, x ↦ x + γ^t(v − x),
   comes to its vertex v at least exponentially fast;
-    where q < 1 it does not, in exact rationals: for every m with aq^m < 1 − q the product of 1 − aq^s over s < m,
+    where q < 1 it does not: for every m with aq^m < 1 − q the product of 1 − aq^s over s < m,
     times 1 − aq^m/(1 − q), is left of the distance at least, after any number of steps *)
 Definition arrives_exponentially (a q : R) : Prop := exists c r, 0 <= r < 1 /\
   forall t, left_over ((fun s => a * q ^ s) : vector t) <= c * r ^ t.

@@ -727,21 +727,21 @@ Definition statement_own_full_rank : Prop :=
     mu (X N (layers N)) <= sqrt ((INR (tokens N) - 1) / 2) * diameter (X N 0%nat) p_2 / height' * (1 - height' * least'
       ^ r) ^ ((layers N) / r).
 
-(** own:gamma-free (proved): residual(X[1], composite) <= sqrt(2*expc(delta)/d_qk*columns*rows)*residual(X[0],
+(** own:gamma-free (proved): residual(X[1], composite) <= sqrt(2*expc(eta)/d_qk*columns*rows)*residual(X[0],
       composite)**3
     given L == 1
     given mask == none
     given layernorm == none
     given mlp == none
     given skip == 0
-    where delta = max_h(delta(P[0, h], composite))
+    where eta = max_h(delta(P[0, h], composite))
     where columns = sum_h(q_max(P[0, h], composite)*norm(W_QK[0, h], 1)*norm(W[0, h], 1))
     where rows = sum_h(norm(W_QK[0, h], 1)*norm(W[0, h], inf)) *)
 Definition statement_own_gamma_free : Prop :=
   forall (N : network),
     proper N ->
     forall center, are_centers N center ->
-    let delta := largest (heads N) (fun h => delta_composite N center 0%nat h) in
+    let eta := largest (heads N) (fun h => delta_composite N center 0%nat h) in
     let columns := sum (heads N) (fun h => q_max_composite N center 0%nat h * norm_1 (W_QK N 0%nat h) * norm_1 (W N
       0%nat h)) in
     let rows := sum (heads N) (fun h => norm_1 (W_QK N 0%nat h) * norm_inf (W N 0%nat h)) in
@@ -750,10 +750,10 @@ Definition statement_own_gamma_free : Prop :=
     layernorm_none N ->
     mlp_none N ->
     (skip_of N) = 0 ->
-    residual_composite (X N 1%nat) <= sqrt (2 * expc delta / (d_qk N) * columns * rows) * (residual_composite (X N
+    residual_composite (X N 1%nat) <= sqrt (2 * expc eta / (d_qk N) * columns * rows) * (residual_composite (X N
       0%nat)) ^ 3.
 
-(** own:gamma-free-one-head (proved): residual(X[1], composite) <= sqrt(2*expc(delta)*tanhc(delta/4)*q_max(P[0, 0],
+(** own:gamma-free-one-head (proved): residual(X[1], composite) <= sqrt(2*expc(eta)*tanhc(eta/4)*q_max(P[0, 0],
       composite)/d_qk)*norm(W_QK[0, 0], 1)*norm(W[0, 0], composite)*residual(X[0], composite)**3
     given H == 1
     given L == 1
@@ -761,19 +761,19 @@ Definition statement_own_gamma_free : Prop :=
     given layernorm == none
     given mlp == none
     given skip == 0
-    where delta = delta(P[0, 0], composite) *)
+    where eta = delta(P[0, 0], composite) *)
 Definition statement_own_gamma_free_one_head : Prop :=
   forall (N : network),
     proper N ->
     forall center, are_centers N center ->
-    let delta := delta_composite N center 0%nat 0%nat in
+    let eta := delta_composite N center 0%nat 0%nat in
     ((heads N) = 1)%nat ->
     ((layers N) = 1)%nat ->
     mask_none N ->
     layernorm_none N ->
     mlp_none N ->
     (skip_of N) = 0 ->
-    residual_composite (X N 1%nat) <= sqrt (2 * expc delta * tanhc (delta / 4) * q_max_composite N center 0%nat 0%nat /
+    residual_composite (X N 1%nat) <= sqrt (2 * expc eta * tanhc (eta / 4) * q_max_composite N center 0%nat 0%nat /
       (d_qk N)) * norm_1 (W_QK N 0%nat 0%nat) * norm_composite (W N 0%nat 0%nat) * (residual_composite (X N 0%nat)) ^ 3.
 
 (** own:gamma-free-sharp (proved): residual(X[1], composite) <= sqrt(kappa*(32/27*kappa + 2*(kappa - 1))*q_max(P[0, 0],

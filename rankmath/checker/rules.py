@@ -95,7 +95,7 @@ eigenvalues_by(A, E) = eigenvalues_in([row_disc(B, i) for B in [T([solved(T(E), 
 row_disc(B, i) = around(B[i][i], sum(abs(B[i][j]) for j in range(len(B)) if not j == i))
 eigenvalues_in(D) = [between(min(lower(D[j]) for j in range(len(D)) if N[i][j] > 0),
     max(upper(D[j]) for j in range(len(D)) if N[i][j] > 0))
-    for N in [walks([[1 if possible(u == v) else 0 for v in D] for u in D], 8)] for i in range(len(D))]
+    for N in [walks([[1 if possible(u == v) else 0 for v in D] for u in D])] for i in range(len(D))]
 # The largest modulus R of an eigenvalue of M, N of them: of a triangular M the largest entry on the diagonal. Else
 # a times the root of that of (M/a)^2, for any a > 0, forty times. In the end R <= |M|, and the elementary symmetric
 # functions e_j of the eigenvalues, made of the traces of powers (Newton), are sums of binomial(N, j) products, so

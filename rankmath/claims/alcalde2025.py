@@ -15,7 +15,7 @@ from rankmath.verification.papers import ALCALDE, OWN
 )
 def arrives_exponentially(run: ArrayRun, a: str, q: str) -> Truth:
     """with the steps γ^t = aq^t a token, x ↦ x + γ^t(v − x), comes to its vertex v at least exponentially fast;
-    where q < 1 it does not, in exact rationals: for every m with aq^m < 1 − q the product of 1 − aq^s over s < m,
+    where q < 1 it does not: for every m with aq^m < 1 − q the product of 1 − aq^s over s < m,
     times 1 − aq^m/(1 − q), is left of the distance at least, after any number of steps"""
     first, ratio = (Fraction(run.letter(name)) for name in (a, q))
     if ratio == 1:

@@ -70,7 +70,7 @@ def reachable(run: ArrayRun, X: str, L: str) -> Truth:
     because="that no W exists is decided by elimination, not by trying every W",
 )
 def some_unreachable(run: ArrayRun, X: str) -> Truth:
-    """the attention with logits v e_0ᵀ, vX = 0, v not 0, is that of no W_QK"""
+    """the attention with logits v e_0ᵀ, vᵀX = 0, v not 0, is that of no W_QK"""
     v = _left_null(run[X])[0]
     return Truth(not _reachable(run[X], np.outer(v, np.eye(len(v), dtype=int)[0])), "by exact elimination")
 

@@ -7,7 +7,7 @@ import numpy as np
 from rankmath.model.network import Network
 from rankmath.verification.claim import NetworkInstance, Rng, networks, ours, proved
 from rankmath.verification.draws import antipodal_tokens, clustered_tokens, moderate_tokens, outlier_tokens
-from rankmath.verification.papers import CASTIN
+from rankmath.verification.papers import CASTIN, OWN
 
 #: Shapes (n, d, H, L) of one layer whose derivative has few rows.
 LAYERS = ((2, 1, 1, 1), (3, 1, 1, 1), (3, 2, 1, 1), (4, 2, 1, 1), (2, 3, 1, 1))
@@ -46,6 +46,7 @@ own_lipschitz = ours(
     "jacobian_norm() <= norm(W[0,0], 2)*(sqrt(c*(1 + (a*R*diameter(X[0], 2)/2)**2)) + a*diameter(X[0], 2)**2/4)",
     given=FIRST_LAYER,
     where={**_LETTERS, "c": "norm(P[0,0], 1)"},
+    source=f"{OWN}, beside Theorem 3.3 of {CASTIN}",
     title="Lipschitz bound of attention, by the diameter of its tokens",
     draws=_DRAWS,
     extremal=close_tokens,

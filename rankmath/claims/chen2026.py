@@ -15,7 +15,7 @@ defined(
     "gamma)/((1 - rho)**2 + rho*(2 - 2*rho + m*rho)*(1 + (m - 1)*gamma)) for i in range(m) for j in range(i))",
     "m unit tokens whose cosines are all γ go, under attention with the logits β⟨x_i, x_j⟩ and W = I, to "
     "tokens whose cosines are all 1 − (1 − ρ)²(1 − γ)/((1 − ρ)² + ρ(2 − 2ρ + mρ)(1 + (m − 1)γ)); ρ = e^{−β(1 "
-    "− γ)} stands for any positive number; in exact rationals, from the Gram matrix",
+    "− γ)} stands for any positive number",
     by_name=True,
 )
 
@@ -34,8 +34,7 @@ defined(
     " β⟨x_i, x_j⟩, W = I, at m unit tokens in d dimensions whose cosines are all γ, is m times (a² + (m − 1)b²)(d −"
     " 1) + 2β(m − 1)b(1 − γ)((1 + γ)(a − b(a − b)) − b(1 + (m − 1)γ)(a + b)) + β²(m − 1)b²(1 − γ)(2(1 + γ)e + (m − "
     "2)γ(e − 1 + γ)), a and b = ρa what a token gives itself and any other one, e = 1 − 2(a − b)γ + (a − b)² − "
-    "mb²(1 + (m − 1)γ); ρ = e^{−β(1 − γ)} stands for any positive number; in exact rationals, block by block from "
-    "the Gram matrix",
+    "mb²(1 + (m − 1)γ); ρ = e^{−β(1 − γ)} stands for any positive number",
     by_name=True,
 )
 

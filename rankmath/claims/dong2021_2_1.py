@@ -31,7 +31,7 @@ def sum_of_paths(run: ArrayRun, X: str, P: str, W: str, bias: str, skip: str) ->
     """X^{l+1} = λX^l + Σ_h P^l_h X^l W^l_h + 1·bias_l for l = 0, …, L − 1 makes X^L the sum over all paths
     (h_0, …, h_{L−1}) of P^{L−1}_{h_{L−1}} ⋯ P^0_{h_0} X W^0_{h_0} ⋯ W^{L−1}_{h_{L−1}} plus one row bᵀ for all
     tokens, where each h_l is one of the H heads or the skip connection (for which P = I and W = λI), and C(L,
-    k)H^k paths go through k heads; in exact rationals"""
+    k)H^k paths go through k heads"""
     lam, (L, H), n = run.letter(skip), run[P].shape[:2], len(run[X])
     Ps, Ws = ([[to_flint(head) for head in layer] for layer in run[name]] for name in (P, W))
     # The bias of a layer is one row for all tokens.

@@ -12,7 +12,7 @@ from rankmath.model.network import LIPSCHITZ, MLP, Network
 from rankmath.validation import Number
 from rankmath.verification.claim import NetworkInstance, ours, proved
 from rankmath.verification.draws import Rng, moderate_tokens, networks, outlier_tokens, small_tokens
-from rankmath.verification.papers import DONG
+from rankmath.verification.papers import DONG, OWN
 
 SHAPES = ((2, 1, 1, 1), (3, 2, 1, 1), (5, 2, 2, 1), (6, 3, 1, 2), (4, 3, 2, 2))
 DRAWS = tuple(networks(t, shapes=SHAPES) for t in (small_tokens, moderate_tokens, outlier_tokens))
@@ -98,6 +98,7 @@ own_composite = ours(
     "residual(X[L], composite) <= (2*gamma_star*B/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0], composite)**(3**L)",
     where={"gamma_star": GAMMA, "B": B},
     given=SMALL_LOGITS,
+    source=f"{OWN}, after Theorem 2.3 of {DONG}",
     title="Doubly exponential collapse with half of the constant of dong2021:2.3",
     draws=DRAWS,
     extremal=antipodal_pair,

@@ -30,7 +30,7 @@ defined(
     "q = [sum(Y[i][a]**2 for a in range(len(X[0]))) for i in range(n)]; all(q[i] > 0 and s[i] > 0 and s[i]**2*q[i] == "
     "s[0]**2*q[0] for i in range(n))",
     "no token is constant, and s > 0 are the factors by which LayerNorm multiplies the centred tokens, up to one "
-    "common factor: s_i² times the squared length of the centred token i is the same for all i; in exact rationals",
+    "common factor: s_i² times the squared length of the centred token i is the same for all i",
     by_name=True,
 )
 
@@ -44,7 +44,7 @@ defined(
 )
 def keeps_affine_rank(run: ArrayRun, X: str, s: str) -> Truth:
     """LayerNorm of the single tokens leaves the affine rank of their set, the dimension of the least affine space
-    that holds them all; in exact rationals"""
+    that holds them all"""
     before = _affine_rank(run[X])
     after = _affine_rank(_centred(run[X]) * np.asarray(run[s])[:, None])
     return Truth(before == after, f"affine rank {before} before, {after} after")

@@ -55,7 +55,7 @@ defined(
     "all(sum(P[i][k]*(C[k][j] - C[k][i]*gamma) + P[j][k]*(C[k][i] - C[k][j]*gamma) for k in range(m)) == "
     "2*rho*(1 - gamma)*((m - 1)*gamma + 1)/(1 + (m - 1)*rho) for i in range(m) for j in range(i))",
     "m tokens whose cosines are all γ: every d⟨x_i, x_j⟩/dt is 2ρ(1 − γ)((m − 1)γ + 1)/(1 + (m − 1)ρ), where "
-    "ρ = e^{−β(1 − γ)} stands for any positive number, in exact rationals",
+    "ρ = e^{−β(1 − γ)} stands for any positive number",
     by_name=True,
 )
 
@@ -204,6 +204,7 @@ own_flow_step = ours(
     where={"alpha": "least_cosine(C)", "rho": "exp(-beta*(1 - alpha))"},
     given=("cosines(C)", "alpha >= 0", "beta >= 0"),
     arrays={"C": "n n", "beta": ""},
+    source=f"{OWN}, for the flow with normalised attention of {GESHKOVSKI}",
     title="Slowest closing of tokens that flow on the sphere",
     draws=(draw_flow,),
     extremal=slowest,
@@ -221,6 +222,7 @@ own_flow_step_odd = ours(
     where={"alpha": "least_cosine(C)", "rho": "exp(-beta*(1 - alpha))"},
     given=("cosines(C)", "n >= 3", "n == 2*floor(n/2) + 1", "alpha >= rho", "alpha < 1", "beta >= 0"),
     arrays={"C": "n n", "beta": ""},
+    source=f"{OWN}, for the flow with normalised attention of {GESHKOVSKI}",
     title="Slowest closing of an odd number of tokens that flow on the sphere",
     draws=(draw_odd,),
     extremal=slowest_odd,

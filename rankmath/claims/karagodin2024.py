@@ -45,8 +45,7 @@ defined(
 def two_clusters(run: ArrayRun, V: str, Q: str, K: str, beta: str, X: str) -> Truth:
     """under the causal flow x_k' = P(Σ_{j≤k} a_kj V x_j), a the softmax of β⟨Qx_k, Kx_j⟩, P the projection off
     x_k, every token tends to ξ or −ξ, ξ the unit eigenvector of the largest eigenvalue of V, from almost every
-    start near X: refuted where an equilibrium near X with a token elsewhere is proved to attract, not decided where
-    none is"""
+    start near X"""
     from rankmath.equilibria.flow import Flow
     from rankmath.equilibria.flow_proof import NotProved
 

@@ -59,7 +59,7 @@ defined(
 def variance_falls(run: ArrayRun, beta: str, X: str) -> Truth:
     """under x_j' = P_{x_j}Σ_k a_jk x_k, P_x the projection off x, a the softmax of β⟨x_j, x_k⟩, the variance of the
     tokens about their mean falls; it does not where every token is one of ±x_0 and both occur, for then all rest,
-    whatever the weights: decided in exact rationals"""
+    whatever the weights"""
     rows = np.asarray(run[X])
     signs = [1 if (row == rows[0]).all() else -1 if (row == -rows[0]).all() else 0 for row in rows]
     resting = set(signs) == {1, -1}
@@ -71,7 +71,7 @@ defined(
     "all(sum(X[i][a]**2 for a in range(len(X[0]))) == 1 for i in range(n)) and all(1 - sum(X[i][a]*X[j][a] "
     "for a in range(len(X[0]))) < 1/(100*n**2*beta**2) for i in range(n) for j in range(n)) and any(not "
     "X[i][a] == X[0][a] for i in range(n) for a in range(len(X[0])))",
-    "all tokens have length 1, not all are equal, and 1 − ⟨x_j, x_k⟩ < 1/(100n²β²) for all j and k, in exact rationals",
+    "all tokens have length 1, not all are equal, and 1 − ⟨x_j, x_k⟩ < 1/(100n²β²) for all j and k",
 )
 
 

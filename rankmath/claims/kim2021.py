@@ -5,12 +5,12 @@ import numpy as np
 from rankmath.formula.arrays import defined
 from rankmath.verification.claim import ArrayInstance, exact_batch, ours, proved
 from rankmath.verification.draws import Rng, clustered_tokens, low_rank_tokens, moderate_tokens
-from rankmath.verification.papers import KIM
+from rankmath.verification.papers import KIM, OWN
 
 defined(
     "inverse_phi(x: number)",
     "lambert(x/exp(1))",
-    "Lambert's function at x/e, x a number: the y ≥ 0 with y e^{y+1} = x",
+    "Lambert's function at x/e, x the number over e: the y ≥ 0 with y e^{y+1} = x",
     example="inverse_phi(1) <= 1",
 )
 
@@ -40,7 +40,7 @@ defined(
     "crowd_gain(m: array)",
     "o = m**2/4; t = 2/m; u = m/(m + o*t); v = m*t/(m*t + 1 + (o - 1)*t**2); (m*u**2 + o*v**2)/m",
     "‖P1_M‖²/‖1_M‖² of attention by distances, M a set of m equal tokens and 1_M its indicator, among m²/4 others that "
-    "lie in orthogonal directions at the distance r from them, e^{−r²} = 2/m; in exact rationals",
+    "lie in orthogonal directions at the distance r from them, e^{−r²} = 2/m",
     by_name=True,
     example="crowd_gain(m) >= 1",
 )
@@ -93,6 +93,7 @@ own_l2_lipschitz = ours(
     "distance_jacobian_norm(Z) <= n**(1/4) + 2*phi + 2*sqrt(phi*min((n - 1)*tau, sqrt(n)*log(n)/2))",
     where={"phi": "inverse_phi(n - 1)", "tau": "inverse_phi(1)"},
     arrays={"Z": "n d"},
+    source=f"{OWN}, for the attention by distances of {KIM}",
     title="Attention by distances: an upper bound of its Lipschitz constant in ℓ₂",
     draws=(draw_tokens, draw_star),
     share=0.4,
@@ -103,6 +104,7 @@ own_received = ours(
     "own:received",
     "received(Z) <= sqrt(n)",
     arrays={"Z": "n d"},
+    source=f"{OWN}, for the attention by distances of {KIM}",
     title="What a token receives from attention by distances",
     draws=(draw_tokens, draw_rays),
     share=0.4,
@@ -115,6 +117,7 @@ own_l2_lower = ours(
     "crowd_gain(m) >= m/16 + 4/9",
     given="m >= 4",
     arrays={"m": ", even, >= 4"},
+    source=f"{OWN}, for the attention by distances of {KIM}",
     title="Attention by distances: a lower bound of its Lipschitz constant in ℓ₂",
     draws=(draw_crowds,),
     share=0.1,

@@ -43,7 +43,7 @@ defined(
     "no_gradient(Z: array, M: array, V: array, G: array)",
     "f = Z @ G @ T(Z); v = Z @ V; all(sum((f[i][j] - sum(f[i][k] for k in range(n))/n)*v[j][a] for j in "
     "range(n)) == 0 for i in range(n) for a in range(len(v[0])))",
-    "Σ_j (f_ij − Σ_k f_ik/n) z_j V = 0 for f = ZGZᵀ, in exact rationals: attention on equal tokens is 1/n, whatever M",
+    "Σ_j (f_ij − Σ_k f_ik/n) z_j V = 0 for f = ZGZᵀ: attention on equal tokens is 1/n, whatever M",
     by_name=True,
 )
 

@@ -7,6 +7,7 @@ import numpy as np
 from rankmath.claims.own_residual_inf import small_antipodal
 from rankmath.model.network import Network
 from rankmath.verification.claim import ALL_TOKENS, NetworkInstance, Rng, networks, ours
+from rankmath.verification.papers import DONG, OWN
 
 
 def three_keys(idle: int, w: float, push: float = 40.0) -> NetworkInstance:
@@ -36,13 +37,14 @@ _SINGLE = tuple(networks(t, shapes=((2, 1, 1, 1), (4, 2, 1, 1), (5, 3, 1, 1))) f
 
 own_gamma_free = ours(
     "own:gamma-free",
-    "residual(X[1], composite) <= sqrt(2*expc(delta)/d_qk*columns*rows)*residual(X[0], composite)**3",
+    "residual(X[1], composite) <= sqrt(2*expc(eta)/d_qk*columns*rows)*residual(X[0], composite)**3",
     where={
-        "delta": "max_h(delta(P[0,h], composite))",
+        "eta": "max_h(delta(P[0,h], composite))",
         "columns": "sum_h(q_max(P[0,h], composite)*norm(W_QK[0,h], 1)*norm(W[0,h], 1))",
         "rows": "sum_h(norm(W_QK[0,h], 1)*norm(W[0,h], inf))",
     },
     given="layers == 1",
+    source=f"{OWN}, after Theorem 2.3 of {DONG}",
     title="Composite bound without γ",
     draws=_DRAWS,
     extremal=tight,
@@ -53,10 +55,11 @@ own_gamma_free = ours(
 
 own_gamma_free_one_head = ours(
     "own:gamma-free-one-head",
-    "residual(X[1], composite) <= sqrt(2*expc(delta)*tanhc(delta/4)*q_max(P[0,0], composite)/d_qk)"
+    "residual(X[1], composite) <= sqrt(2*expc(eta)*tanhc(eta/4)*q_max(P[0,0], composite)/d_qk)"
     "*norm(W_QK[0,0], 1)*norm(W[0,0], composite)*residual(X[0], composite)**3",
-    where={"delta": "delta(P[0,0], composite)"},
+    where={"eta": "delta(P[0,0], composite)"},
     given=("heads == 1", "layers == 1"),
+    source=f"{OWN}, after Theorem 2.2 of {DONG}",
     title="Composite bound without γ, one head",
     draws=_SINGLE,
     extremal=tight,
@@ -74,6 +77,7 @@ own_gamma_free_sharp = ours(
     "*norm(W_QK[0,0], 1)*norm(W[0,0], composite)*residual(X[0], composite)**3",
     where={"kappa": "expc(delta(P[0,0], composite))"},
     given=("heads == 1", "layers == 1"),
+    source=f"{OWN}, after Theorem 2.2 of {DONG}",
     title="Composite bound without γ, one head, with the constant √(32/27)",
     draws=_SINGLE,
     extremal=tight,

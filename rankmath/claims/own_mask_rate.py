@@ -67,8 +67,7 @@ defined(
 defined(
     "never_forgets(P: array)",
     "any(not mpower(P, n - 1)[i][j] == mpower(P, n - 1)[0][j] for i in range(n) for j in range(n))",
-    "an eigenvalue of P besides one 1 is not 0: no power of P has equal rows; decided in exact rationals by "
-    "the power n − 1",
+    "an eigenvalue of P besides one 1 is not 0: no power of P has equal rows",
 )
 
 

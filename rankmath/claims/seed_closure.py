@@ -14,13 +14,13 @@ defined(
     "row_stochastic(P: array)",
     "all(P[s][i][j] >= 0 for s in range(len(P)) for i in range(n) for j in range(n)) and all(sum(P[s][i][j] "
     "for j in range(n)) == 1 for s in range(len(P)) for i in range(n))",
-    "every matrix of a sequence has entries ≥ 0 and row sums 1, in exact rationals",
+    "every matrix of a sequence has entries ≥ 0 and row sums 1",
 )
 defined(
     "stochastic_product(P: array)",
     "Q = chain(P); all(Q[i][j] >= 0 for i in range(len(Q)) for j in range(len(Q[0]))) and all(sum(Q[i][j] for "
     "j in range(len(Q[0]))) == 1 for i in range(len(Q)))",
-    "the product of a sequence of matrices is row-stochastic, in exact rationals",
+    "the product of a sequence of matrices is row-stochastic",
     by_name=True,
 )
 

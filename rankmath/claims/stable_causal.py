@@ -7,6 +7,7 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import issue
 from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
 from rankmath.verification.claim import ArrayInstance, Rng, exact_batch, ours
+from rankmath.verification.papers import OWN, WU
 
 
 @predicate(
@@ -83,6 +84,7 @@ own_stable_causal = ours(
     "stable_pair(parameters, dim)",
     given="stable_range(parameters)",
     arrays={"parameters": "3", "dim": ", whole, >= 2"},
+    source=f"{OWN}, beside Theorem 3 of {WU}",
     title="An exponentially stable causal equilibrium of rank two",
     draws=(draw_stable_causal,),
     exhibit=exhibit_stable_causal,

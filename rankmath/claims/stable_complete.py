@@ -56,7 +56,7 @@ defined(
 )
 def attracts_at_full_rank(run: ArrayRun, X: str, W_V: str, W_QK: str, allowed: str) -> Truth:
     """near X there is an equilibrium Z of full rank that attracts a neighbourhood, of Z ↦ LN(A(Z)ZW_V), A(Z) the
-    softmax of Z W_QK Zᵀ over the pairs of the mask, LN the division of every token by its norm; proved in balls"""
+    softmax of Z W_QK Zᵀ over the pairs of the mask, LN the division of every token by its norm"""
     rank, words = _attracting_rank(run)
     return Truth(None if rank is None else rank == min(np.shape(run[X])), words)
 
@@ -68,7 +68,7 @@ def attracts_at_full_rank(run: ArrayRun, X: str, W_V: str, W_QK: str, allowed: s
 )
 def none_attracts(run: ArrayRun, X: str, W_V: str, W_QK: str, allowed: str) -> Truth:
     """no equilibrium of rank above one of X ↦ LN(A(X)XW_V) attracts a neighbourhood, A(X) the softmax of X W_QK Xᵀ
-    over the pairs of the mask, LN the division of every token by its norm: refuted by one, not decided by none"""
+    over the pairs of the mask, LN the division of every token by its norm"""
     rank, words = _attracting_rank(run)
     return Truth(False if rank is not None and rank > 1 else None, words)
 
@@ -101,6 +101,7 @@ own_stable_complete = ours(
     given="no_mask(X, W_V, W_QK, allowed)",
     arrays=_DATA,
     quantifier="some",
+    source=f"{OWN}, against a conjecture of {WU}",
     title="Stable full-rank equilibria under the complete mask",
     draws=tuple(partial(draw_stable_complete, tokens=n) for n in range(2, 8)),
     exhibit=partial(exhibit_equilibrium, "own:stable-complete", tokens=3),
@@ -130,8 +131,7 @@ defined(
     "X @ W_V; d = len(X[0]); all(sum(X[i][a]**2 for a in range(d)) == 1 for i in range(n)) and "
     "all(sum(X[i][b]*Y[i][b] for b in range(d)) > 0 for i in range(n)) and all(Y[i][a] == sum(X[i][b]*Y[i][b] "
     "for b in range(d))*X[i][a] for i in range(n) for a in range(d))",
-    "unit tokens that rest under uniform attention over the mask, values W_V and division by their norms; in "
-    "exact rationals",
+    "unit tokens that rest under uniform attention over the mask, values W_V and division by their norms",
     by_name=True,
 )
 defined(

@@ -14,7 +14,7 @@ from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
 from rankmath.linalg.masks import Mask
 from rankmath.validation import Number
 from rankmath.verification.claim import ArrayInstance, Rng, exact_batch, ours, proved
-from rankmath.verification.papers import WU
+from rankmath.verification.papers import OWN, WU
 
 _MAP = "The map is X ↦ LN(A(X)XW_V), A(X) the attention, LN the division of every token by its norm."
 
@@ -83,6 +83,7 @@ own_stable_causal_every_n = ours(
     "causal_identity_attracts(mu)",
     given="decreasing(mu)",
     arrays={"mu": "n"},
+    source=f"{OWN}, beside Theorem 3 of {WU}",
     title="An attracting causal equilibrium of full rank for every number of tokens, its spectrum known exactly",
     draws=(draw_causal,),
     exhibit=partial(_shown, "own:stable-causal-every-n", causal_design, 4),
@@ -117,7 +118,7 @@ def path_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
     attracts a ball of starts, A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, LN the division of every
     token by its norm, with every eigenvalue of the Jacobian within 2⁻²⁴ of g^{k−i}, i < k, g the ratio, or 0; row i
     of W_V is Σ_{j≤i} (−1)^{i−j} g^j e_j, that of W_QK has s_i at i and i − 1, 1 before and s_i − L − 2⌊(j−i)/2⌋ at
-    j > i, where s_0 = 2L + 2n and s_i = L + 1 else; proved in balls, where the powers of g have 24 bits"""
+    j > i, where s_0 = 2L + 2n and s_i = L + 1 else"""
     return _path(run, allowed, ratio, full=True)
 
 
@@ -131,7 +132,7 @@ def every_rank_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
     LN(A(X)XW_V) that attracts a ball of starts, A(X) the softmax of X W_QK Xᵀ over the pairs of the mask, LN the
     division of every token by its norm: near e_0, …, e_{k−1} and n − k times −e_0; with g the ratio row i of W_V is
     Σ_{j≤i} (−1)^{i−j} g^j e_j, that of W_QK has s_i at i and i − 1, 1 before and s_i − L − 2⌊(j−i)/2⌋ at j > i, where
-    s_0 = 2L + 2n and s_i = L + 1 else; proved in balls, where the powers of g have 24 bits"""
+    s_0 = 2L + 2n and s_i = L + 1 else"""
     return _path(run, allowed, ratio, full=False)
 
 
@@ -193,6 +194,7 @@ own_stable_complete_every_n = ours(
     "path_attracts(allowed, ratio)",
     given="sees_predecessor(allowed, ratio)",
     arrays={"allowed": "mask n", "ratio": ", > 0, < 1"},
+    source=f"{OWN}, against a conjecture of {WU}",
     title="An attracting equilibrium of full rank for every number of tokens: self-loops and a Hamiltonian path",
     draws=(draw_paths,),
     exhibit=partial(_shown, "own:stable-complete-every-n", path_design, 8),
@@ -207,6 +209,7 @@ own_stable_every_rank = ours(
     "every_rank_attracts(allowed, ratio)",
     given="sees_predecessor(allowed, ratio)",
     arrays={"allowed": "mask n", "ratio": ", > 0, < 1"},
+    source=f"{OWN}, beside Theorem 3 of {WU}",
     title="One weight pair with attracting equilibria of every rank",
     draws=(draw_paths,),
     exhibit=exhibit_every_rank,
@@ -229,7 +232,7 @@ defined("token_count(tokens: array)", "tokens", "the number of tokens", example=
 )
 def rank_two_attracts(run: ArrayRun, tokens: str) -> Truth:
     """without a mask, in two dimensions, there are weights with an equilibrium of rank two near n − 1 tokens e_0
-    and one e_1 that attracts a ball of starts; proved in balls for weights of a closed form, in doubles"""
+    and one e_1 that attracts a ball of starts"""
     return _proved([rank_two_design(int(run[tokens]))])
 
 
@@ -244,6 +247,7 @@ own_stable_rank_two_every_n = ours(
     "rank_two_attracts(tokens)",
     given="token_count(tokens) >= 2",
     arrays={"tokens": ", whole, >= 2, <= 64"},
+    source=f"{OWN}, against a conjecture of {WU}",
     title="An attracting equilibrium of rank two in two dimensions for every number of tokens, no mask",
     draws=(draw_counts,),
     exhibit=partial(_shown, "own:stable-rank-two-every-n", rank_two_design, 5),
@@ -264,7 +268,7 @@ own_stable_rank_two_every_n = ours(
 )
 def spares_an_open_set(run: ArrayRun, tokens: str) -> Truth:
     """under the causal mask there are weights, those of own:stable-causal-every-n, and a ball of starts that all
-    converge to an equilibrium of rank n ≥ 2; proved in balls"""
+    converge to an equilibrium of rank n ≥ 2"""
     return _proved([causal_design(int(run[tokens]))])
 
 
@@ -301,7 +305,7 @@ defined(
 def causal_ranks_attract(run: ArrayRun, sizes: str) -> Truth:
     """under the causal mask one weight pair, that of own:stable-every-rank with g = 1/2 in min(n, d) dimensions and
     zeros beyond, has for some whole number L and every k up to min(n, d) an equilibrium of rank k that attracts a
-    ball of starts; proved in balls"""
+    ball of starts"""
     n, d = (int(size) for size in run[sizes])
     m = min(n, d)
     return _proved([path_design(n, rank=k, mask="causal", dim=m).padded(d) for k in range(1, m + 1)])
@@ -339,7 +343,7 @@ defined(
     "any(not X[i][a] == X[0][a] for i in range(n) for a in range(d)) and all(allowed[i][i] == 1 for i in "
     "range(n)) and any(all(mpower(allowed, n)[i][c] > 0 for i in range(n)) for c in range(n))",
     "W_V is orthogonal, there are no more tokens than dimensions, the mask has self-loops and a token that "
-    "all others see, directly or through others, and the unit tokens are not all equal; in exact rationals",
+    "all others see, directly or through others, and the unit tokens are not all equal",
     by_name=True,
 )
 

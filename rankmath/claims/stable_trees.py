@@ -7,6 +7,7 @@ import numpy as np
 from rankmath.formula.arrays import ArrayRun, Truth, defined, predicate
 from rankmath.linalg.masks import Mask
 from rankmath.verification.claim import ArrayInstance, Rng, ours
+from rankmath.verification.papers import OWN, WU
 
 defined(
     "undirected_connected(allowed: array, ratio: array)",
@@ -26,7 +27,7 @@ defined(
 def identity_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
     """for some real W_QK and W_V the tokens X = I rest under X ↦ LN(A(X)XW_V), A(X) the softmax of X W_QK Xᵀ over
     the pairs of the mask, LN the division of every token by its norm, and the Jacobian there has a spectral radius
-    below √g, g the ratio; proved in balls for weights of the construction with smaller gaps"""
+    below √g, g the ratio"""
     from rankmath.equilibria.trees import tree_gap
 
     mask, g = Mask(np.asarray(run[allowed], dtype=bool)), Fraction(np.asarray(run[ratio]).item())
@@ -55,6 +56,7 @@ own_stable_connected = ours(
     "identity_attracts(allowed, ratio)",
     given="undirected_connected(allowed, ratio)",
     arrays={"allowed": "mask n", "ratio": ", > 0, < 1"},
+    source=f"{OWN}, against a conjecture of {WU}",
     title="An attracting equilibrium of full rank under every connected undirected mask with self-loops",
     draws=(draw_connected,),
     share=0.002,

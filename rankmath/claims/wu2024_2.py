@@ -222,6 +222,7 @@ own_hemisphere = ours(
     " and mu(X[L]) <= sqrt((n - 1)/2)*(1 - height()*least**r)**floor(L/r)*section(X[0])",
     where={"least": "min_l(epsilon(P[l,0]))"},
     given=(*_CONNECTED, "height() > 0"),
+    source=f"{OWN}, after Corollary 1 of {WU}",
     title="Tokens in an open hemisphere, orthogonal values, sphere LayerNorm: a rate",
     truth="proofs/own_hemisphere.tex",
     draws=(partial(draw_sphere, cap_tokens, full=False), partial(draw_sphere, orthant_tokens, full=False)),

@@ -98,7 +98,7 @@ def bound(
         if as_latex:
             click.echo(each.tex)
             continue
-        closed = "" if each.bound.key == key else f" (the closed form, {each.bound.key})"
+        closed = "" if each.bound.key == key else f" (a closed form that is not less, {each.bound.key})"
         click.echo("\n".join(each.lines(f"{key}, {each.bound.claimed}{closed}")))
 
 
@@ -107,7 +107,6 @@ class _Shown:
 
     def __init__(self, found: Bound, values: dict[str, list[Number]]) -> None:
         import mpmath
-        import sympy
 
         self.bound, self.values = found, {name: values[name] for name in found.symbols if name in values}
         # A single number for a letter with one value a head is the case of one head.
@@ -126,7 +125,7 @@ class _Shown:
             if mpmath.isfinite(log):
                 self.beyond = f"exp({mpmath.nstr(log, 15)})"
         self.expression = found.subs(**given) if given and not complete else found.expression
-        self.tex = str(sympy.latex(self.expression, symbol_names=found.names))
+        self.tex = found.latex_of(self.expression)
 
     def plain(self, key: str) -> dict[str, Json]:
         """As plain data, under the key that was asked for."""

@@ -21,7 +21,7 @@ PACKAGES = (
     ("scipy", "residuals by linear programs, searches", ""),
     ("sympy", "bounds as formulas", ""),
     ("mpmath", "any precision", ""),
-    ("python-flint", "ball arithmetic: every certified verdict", ""),
+    ("python-flint", "ball arithmetic: certified verdicts, certificates", ""),
     ("array-api-compat", "arrays of other libraries", ""),
     ("threadpoolctl", "threads of BLAS", ""),
     ("click", "the commands", ""),

@@ -87,7 +87,7 @@ _LETTERS = {"n": "n == 3", "d": "d <= 2", "H": "heads == 1", "L": "layers == 2",
 _LETTERS |= {"d_qk": "d_qk == 1", "x_star": "logit_range(P[0, 0]) <= x_star", "r": "r == 1", "K": "L <= r*K"}
 _LETTERS |= {"in_degree": "epsilon(P[0, 0]) <= 1/in_degree"}
 _ARRAYS = {
-    "X": "tokens after l layers, X[0] the input",
+    "X": "tokens after l layers, X[0] the input, on the sphere with its tokens over their lengths",
     "W": "W_V W_O of layer l and head h",
     "W_QK": "W_Q W_K^T of layer l and head h",
     "P": "attention of layer l and head h",

@@ -57,8 +57,9 @@ length(v, p) = sum(abs(v)) if p == 1 else sqrt(sum(v**2)) if p == 2 else max(abs
 stochastic(P) = all(all(p >= 0 for p in row) and sum(row) == 1 for row in P)
 binary(M) = all(x == 0 or x == 1 for row in M for x in row)
 support_of(M) = [[1 if x > 0 else 0 for x in row] for row in M]
-walks(M, k) = support_of(M) if k == 0 else support_of(walks(M, k - 1) @ walks(M, k - 1))
-connected(M) = all(M[i][i] > 0 for i in range(len(M))) and all(x > 0 for row in walks(M, 8) for x in row)
+walks(M) = doubled(support_of(M), 1)
+doubled(M, k) = M if k >= len(M) - 1 else doubled(support_of(M @ M), 2*k)
+connected(M) = all(M[i][i] > 0 for i in range(len(M))) and all(x > 0 for row in walks(M) for x in row)
 steps(M, k) = support_of(M) if k <= 1 else support_of(steps(M, k - 1) @ M)
 reached(M, k) = any(all(steps(M, k)[i][c] > 0 for i in range(len(M))) for c in range(len(M)))
 radius_of(M) = min(k for k in range(1, len(M) + 1) if reached(M, k))

@@ -30,9 +30,9 @@ WORDED = {
     "moduli": "the absolute values of the eigenvalues with their multiplicities, the largest first",
     "ordered": "the entries, the least first",
     "lambert": "Lambert's function: the y ≥ 0 with ye^y = x",
-    "cholesky": "the lower triangular L with a positive diagonal and LLᵀ = M",
+    "cholesky": "of a matrix S: the lower triangular G with a positive diagonal and GGᵀ = S",
     "det": "the determinant",
-    "solve": "the x with Mx = b, of M and b",
+    "solve": "of a matrix S and a column r: the column y with Sy = r",
     "positive_eigenvalues": "how many different eigenvalues are real and positive",
     "real_eigenvalues": "how many eigenvalues are real, with their multiplicities",
 }

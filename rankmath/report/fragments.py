@@ -200,13 +200,13 @@ def notation_under(given: Collection[str]) -> str:
 _ANY_NORM = "LayerNorm applied as the hypotheses say"
 #: What each LayerNorm does.
 _NORMED = {
-    "sphere": "every token divided by its Euclidean norm, as are the tokens of the input",
+    "sphere": "every token divided by its Euclidean norm, which is not 0, as are the tokens of the input",
     "column": r"the mean of every column taken from it, the rest $y$ divided by $\sqrt{\|y\|_2^2/n+\varepsilon}$,"
     r" $\varepsilon\ge0$ (by 1 where that is 0)",
     "standard": r"the mean of every token's entries taken from it, and the rest $x$ divided by $\sqrt{\|x\|_2^2/d+"
-    r"\varepsilon}$, $\varepsilon\ge0$, times a gain, entry by entry, plus an offset",
-    "rms": r"every token $x$ divided by $\sqrt{\|x\|_2^2/d+\varepsilon}$, $\varepsilon\ge0$, times a gain $g$, entry by"
-    " entry, plus an offset",
+    r"\varepsilon}>0$, $\varepsilon\ge0$, times a gain, entry by entry, plus an offset",
+    "rms": r"every token $x$ divided by $\sqrt{\|x\|_2^2/d+\varepsilon}>0$, $\varepsilon\ge0$, times a gain $g$,"
+    " entry by entry, plus an offset",
 }
 
 

@@ -106,12 +106,16 @@ def declared_in_words(arrays: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Each array and what is assumed of it; an upper limit on a size is the library's, not the claim's.
 
     >>> dict(declared_in_words({"P": "t n n, stochastic, n <= 64", "a": ", > 0, < 1"}))
-    {'P': 't × n × n, stochastic', 'a': 'a number, > 0, < 1'}
+    {'P': 'an array t × n × n, stochastic', 'a': 'a number, > 0, < 1'}
+    >>> dict(declared_in_words({"c": "n", "E": "n m, no zero row"}))
+    {'c': 'a vector of n numbers', 'E': 'an array n × m, no zero row'}
     """
     for name, declared in arrays.items():
         axes, *conditions = (part.strip() for part in declared.partition(" = ")[0].split(","))
         shape = re.sub("^mask × (.*)", r"a mask of \1 tokens: \1 × \1, of 0 and 1", " × ".join(axes.split()))
-        shape = (shape or "a number") + (", in words λ" if name == "skip" else "")
+        count = len(axes.split())
+        shape = f"a vector of {shape} numbers" if count == 1 else f"an array {shape}" if "mask" not in axes else shape
+        shape = (shape if axes else "a number") + (", in words λ" if name == "skip" else "")
         shown = (part for part in conditions if not re.match(r"[a-z]? ?<= |double", part))
         # A vector has no rows.
         said = ("not zero" if part == "no zero row" and " " not in axes else part for part in shown)

@@ -153,7 +153,7 @@ BROKEN = {
     "wu2024:cor1-step": "diameter(X[r], 2)**2 <= 0.999*(1 - least**(2*r))*diameter(X[0], 2)**2",
     "wu2024:anisotropy": "spectral_gap(w) <= 0.999*((shift_tokens(w) - shift_rank(w) + 1)**2 + shift_rank(w) - 2)/w**2",
     "own:hemisphere": "section(X[L]) <= 0.999*(1 - height()*least**r)**floor(L/r)*section(X[0])",
-    "own:gamma-free-one-head": "residual(X[1], composite) <= 0.76*sqrt(2*expc(delta)*tanhc(delta/4)"
+    "own:gamma-free-one-head": "residual(X[1], composite) <= 0.76*sqrt(2*expc(eta)*tanhc(eta/4)"
     "*q_max(P[0,0], composite)/d_qk)*norm(W_QK[0,0], 1)*norm(W[0,0], composite)*residual(X[0], composite)**3",
     "wang2022:1-repaired": "4*high_square(A, z, t)*(abs(stationary_mean(A, z)) - beta*(n - 1)/n)**2"
     " <= 0.999*beta**2*low_square(A, z, t)",

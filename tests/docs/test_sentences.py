@@ -1512,7 +1512,7 @@ def test_where_the_bound_of_2021_is_true_for_any_number_of_tokens() -> None:
     assert said is not None
     delta = int(said[1])
     assert math.sqrt(2 * math.expm1(delta) / delta) < 4 < math.sqrt(2 * math.expm1(delta + 1) / (delta + 1))
-    assert "sqrt(2*expc(delta)/d_qk*columns*rows)" in str(statement("own:gamma-free"))
+    assert "sqrt(2*expc(eta)/d_qk*columns*rows)" in str(statement("own:gamma-free"))
 
 
 def test_the_captions_have_the_numbers_of_the_run() -> None:

@@ -197,14 +197,14 @@ def test_zero_weights_and_zero_residuals():
     assert b.evaluate(**(values | {"omega": 0, "L": 0}), log=False) == 0.25
     assert b.evaluate(**(values | {"omega": 0}), arithmetic="mpmath") == mpmath.mpf("-inf")
     assert float(b.evaluate(**(values | {"omega": 0}), arithmetic="balls")) == -math.inf
-    assert bound("own:gamma-free").evaluate(**point("own:gamma-free", delta=0), log=False) > 0
+    assert bound("own:gamma-free").evaluate(**point("own:gamma-free", eta=0), log=False) > 0
 
 
 def test_the_limit_of_o3_at_zero_is_continuous():
     for key in ("own:gamma-free", "own:gamma-free-one-head"):
-        at_zero = bound(key).evaluate(**point(key, delta=0))
+        at_zero = bound(key).evaluate(**point(key, eta=0))
         for tiny in (1e-12, 1e-200, 5e-324):
-            assert bound(key).evaluate(**point(key, delta=tiny)) == pytest.approx(at_zero, abs=2 * tiny + 1e-15)
+            assert bound(key).evaluate(**point(key, eta=tiny)) == pytest.approx(at_zero, abs=2 * tiny + 1e-15)
 
 
 def test_balls_as_values_are_carried_through():
@@ -257,7 +257,7 @@ def test_numbers_of_many_kinds_are_read_exactly():
         ("own:diameter-cubic", {"omega": -0.5}, r"omega: -0.5 given; a number in \[0, inf\)"),
         ("dong2021:3.3", {"form_norm_W_QK": 0.5}, r"form_norm_W_QK: 0.5 given; a list with a number for each head"),
         ("dong2021:3.3", {"form_norm_W_QK": []}, r"form_norm_W_QK: \[\] given; a list"),
-        ("dong2021:3.3", {"form_norm_W_QK": [1, -1]}, r"form_norm_W_QK\[2\]: -1 given"),
+        ("dong2021:3.3", {"form_norm_W_QK": [1, -1]}, r"form_norm_W_QK\[1\]: -1 given"),
         ("dong2021:3.3", {"form_norm_W_QK": [1, 2, 3]}, r"one number for each head is needed, but"),
     ],
 )

@@ -505,8 +505,9 @@ SIGNS: dict[str, tuple[str, Callable[..., Any]]] = dict(
         r"\mu(<X>)",
         lambda w, l: frobenius(w.X_[l] - w.X_[l].mean(axis=0)),
     ),
-    "Frobenius norm about their mean of the tokens Y^l that layer l makes before its LayerNorm; with LayerNorm in"
-    " front of attention and no skip connections these are the tokens after l + 1 layers": (
+    "Frobenius norm about their mean of the tokens Y^l that the attention of layer l makes, skip"
+    " connections with it, before a LayerNorm or an MLP behind it; with LayerNorm in front of attention,"
+    " no skip connections and no MLP these are the tokens after l + 1 layers": (
         r"\mu(Y^{<i>})",
         lambda w, l: frobenius((Y := w.made(w.X_[l])) - Y.mean(axis=0)),
     ),
@@ -537,8 +538,8 @@ SIGNS: dict[str, tuple[str, Callable[..., Any]]] = dict(
         r"\max_i\Bigl\|\bigl(F_{<i>}(X^{<i>})-F_{<i>}(C)-\sum_hP_0^{<i>,h}(X^{<i>}-C)W^{<i>,h}\bigr)_i\Bigr\|_2",
         lambda w, l, *_: linear_gap(w, l),
     ),
-    f"{_TURNED}; defined where queries and keys have no biases (b_Q = b_K = 0) and no norms; where only W_QK is given,"
-    " W_K is I": (r"c(<P>)", lambda w, l, h: lengthening(w, h)),
+    f"{_TURNED}; not defined where biases b_Q, b_K are rotated or queries and keys have norms; where only"
+    " W_QK is given, W_K is I": (r"c(<P>)", lambda w, l, h: lengthening(w, h)),
     "k-th largest modulus of an eigenvalue of the attention, each as often as it occurs, the first, which is 1, has"
     " k = 1; not defined beyond n, nor where the one before is 0": (
         r"|\lambda_{<i>}(<M>)|",
@@ -572,10 +573,8 @@ SIGNS: dict[str, tuple[str, Callable[..., Any]]] = dict(
         lambda w: spectral(np.linalg.matrix_power(w.W(0), w.layers)),
     ),
     "composite Lipschitz constant of the map after the attention of layer l: ‖s|W₁||W₂| + |a|I‖_{1,∞} for"
-    " x ↦ φ(xW₁ + b₁)W₂ + b₂ + ax, s = sup|φ'|, |·| of a matrix entry by entry; 1 where there is no such map": (
-        r"\lambda_{<i>}",
-        lambda w, l: lipschitz(w),
-    ),
+    " x ↦ φ(xW₁ + b₁)W₂ + b₂ + ax, s = sup|φ'| rounded up to 8 decimals, |·| of a matrix entry by entry; 1"
+    " where there is no such map": (r"\lambda_{<i>}", lambda w, l: lipschitz(w)),
     f"{_D}{_ONE}": (r"\delta(<P>)", lambda w, l, h: float(D(w, l, h, "composite").max())),
     f"{_D}{_MEAN}": (r"\bar{\delta}(<P>)", lambda w, l, h: float(D(w, l, h, "mean").max())),
     "√(Σ_i D_ii · max_j q_j / max_i D_ii), 0 where all D_ii are 0; D_ii = max_j E_ij − min_j E_ij, E = R W_QK"
@@ -636,8 +635,11 @@ SIGNS: dict[str, tuple[str, Callable[..., Any]]] = dict(
         r"\gamma",
         lambda w: float((w.X_[0] @ pole(w, 0)).min()),
     ),
-    "largest ℓ₂ distance of two of y_i = X^l_i/⟨X^l_i, vW^{0,0} ⋯ W^{l−1,0}⟩, v the direction of the mean of the"
-    " tokens X^0_i": (r"\operatorname{diam}\,y(<X>)", lambda w, l: diameter(over_heights(w.X_[l], pole(w, l)), 2)),
+    "largest ℓ₂ distance of two of y_i(X^l) = X^l_i/⟨X^l_i, vW^{0,0} ⋯ W^{l−1,0}⟩, for l = 0 X^0_i/⟨X^0_i, v⟩,"
+    " v the direction of the mean of the tokens X^0_i": (
+        r"\operatorname{diam}\,y(<X>)",
+        lambda w, l: diameter(over_heights(w.X_[l], pole(w, l)), 2),
+    ),
     "number of centers of the mask: of tokens that all others see, directly or through others": (
         "c",
         lambda w: len(centers(w)),
@@ -659,12 +661,14 @@ SIGNS: dict[str, tuple[str, Callable[..., Any]]] = dict(
         lambda w: int(w.mask.sum(axis=1).max()),
     ),
     "1.25643…, the positive root of eˣ = 1 + 2x": ("x^*", lambda w: 1.2564312086261697),
-    "spectral norm of the derivative of the first layer, attention alone, in its input": (
+    "spectral norm of the derivative of the first layer in its input, skip connections with it, of"
+    " attention without MLP, LayerNorm, positions, caps and norms of queries and keys": (
         r"\|\partial X^1/\partial X^0\|_2",
         lambda w: spectral(w.derivative.reshape(w.X.size, -1)),
     ),
-    "spectral norm of the derivative of the last token, number n − 1 counted from 0, after the first layer,"
-    " attention alone, in the token of this number of the input": (
+    "spectral norm of the derivative of the last token, number n − 1 counted from 0, after the first"
+    " layer, skip connections with it, in the token of this number of the input; of attention without MLP,"
+    " LayerNorm, positions, caps and norms of queries and keys": (
         r"\|\partial X^1_{\text{last}}/\partial X^0_{<i>}\|_2",
         lambda w, i: spectral(w.derivative[-1, :, i]),
     ),
@@ -677,17 +681,17 @@ SIGNS: dict[str, tuple[str, Callable[..., Any]]] = dict(
         lambda w, i: float(i == w.tokens - 1),
     ),
     "ℓ₂ distance of the last token, number n − 1 counted from 0, and of token n, if the last token of the input is"
-    " repeated behind it, under a causal mask, of attention alone": (
+    " repeated behind it, under a causal mask, of attention and skip connections alone": (
         r"\|<X>_{n-1}-<X>_{n}\|_2",
         lambda w, l, _: frobenius(w.longer.X_[l][-2] - w.longer.X_[l][-1]),
     ),
     "largest ℓ₂ distance of the repeated last token, number n counted from 0, from another token, under a causal"
-    " mask, of attention alone": (
+    " mask, of attention and skip connections alone": (
         r"\max_{i<n}\|<X>_i-<X>_{n}\|_2",
         lambda w, l, _: max(frobenius(x - w.longer.X_[l][-1]) for x in w.longer.X_[l][:-1]),
     ),
     "what the repeated last token, number n counted from 0, attends to itself, under a causal mask, of attention"
-    " alone": (r"<P>_{n,n}", lambda w, l, h: float(w.longer.P(l, h)[-1, -1])),
+    " and skip connections alone": (r"<P>_{n,n}", lambda w, l, h: float(w.longer.P(l, h)[-1, -1])),
 }
 _AS_ONE, _P0 = (
     "read as 1 where the denominator is 0",

@@ -15,7 +15,7 @@ from flint import arb
 from rankmath.arithmetic.balls import precision
 from rankmath.formula.symbolic.evaluate import Ball, OutOfDomain, Values, enclose
 from rankmath.formula.symbolic.proof import Expr, Proof
-from rankmath.formula.symbolic.quantities import L, Quantity, with_heads
+from rankmath.formula.symbolic.quantities import L, Quantity, h, with_heads
 from rankmath.printing import Sheet, Shows
 from rankmath.validation import InvalidArgument, Json, Number, as_choice, as_count
 
@@ -51,6 +51,8 @@ class Bound(Shows):
     start: str = ""
     #: Whether it is stated for the exponents p = 1, 2 and inf.
     exponents: bool = False
+    #: The letters that are counted through: it is stated for every l, say.
+    every: tuple[str, ...] = ()
 
     @cached_property
     def derivation(self) -> Proof | None:
@@ -65,9 +67,10 @@ class Bound(Shows):
     @property
     def claimed(self) -> str:
         """What it is, in words: of what it is a bound, and that it is refuted or not proved."""
-        told = {"proved": "", "refuted": "refuted, claimed as ", "open": "not proved, claimed as "}
-        known = told.get(self.status, "part of what is refuted, claimed as ")
-        return f"{known}{'an upper' if self.side == 'upper' else 'a lower'} bound of {self.of}"
+        told = {"proved": "", "refuted": "refuted, stated here as ", "open": "not proved, stated here as "}
+        known = told.get(self.status, "part of what is refuted, stated here as ")
+        every = f" for every {' and '.join(self.every)}" if self.every else ""
+        return f"{known}{'an upper' if self.side == 'upper' else 'a lower'} bound of {self.of}{every}"
 
     def sheet(self) -> Sheet:
         sign = "≤" if self.side == "upper" else "≥"
@@ -92,7 +95,13 @@ class Bound(Shows):
 
     def latex(self) -> str:
         """The expression as LaTeX, in the letters of the theorem."""
-        return str(sp.latex(self.expression, symbol_names=self.names))
+        return self.latex_of(self.expression)
+
+    def latex_of(self, expression: Expr) -> str:
+        """An expression in these letters as LaTeX; a letter of head h has its h in it."""
+        of_head = {q.symbol[h]: sp.Symbol(f"{q.name}_h") for q in self.quantities if q.per_head}
+        names = {of_head[q.symbol[h]]: q.latex for q in self.quantities if q.per_head}
+        return str(sp.latex(expression.xreplace(of_head), symbol_names=self.names | names))
 
     @property
     def names(self) -> dict[Expr, str]:

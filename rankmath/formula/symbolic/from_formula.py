@@ -19,7 +19,7 @@ from rankmath.formula.printed import latex_letter
 from rankmath.formula.printing import latex, text
 from rankmath.formula.symbolic.bound import Bound
 from rankmath.formula.symbolic.proof import Expr
-from rankmath.formula.symbolic.quantities import AT_LEAST_ONE, NONNEGATIVE, POSITIVE, REAL, Domain, Quantity
+from rankmath.formula.symbolic.quantities import AT_LEAST_ONE, NONNEGATIVE, POSITIVE, REAL, Domain, Quantity, h
 from rankmath.formula.terms import (
     Call,
     Every,
@@ -41,12 +41,12 @@ _WHOLE = {"L": NONNEGATIVE, "n": AT_LEAST_ONE, "d": AT_LEAST_ONE, "H": AT_LEAST_
 _WHOLE |= {"center_count": AT_LEAST_ONE, "farthest": AT_LEAST_ONE}
 _ELEMENTARY = {"sqrt": sp.sqrt, "exp": sp.exp, "log": sp.log, "tanh": sp.tanh, "abs": sp.Abs, "floor": sp.floor}
 _OPERATIONS: Mapping[str, Callable[[Expr, Expr], Expr]] = {**terms.ARITHMETIC, "**": operator.pow}
-_HEAD = sp.Symbol("h", integer=True, positive=True)
 
 
 #: Measured numbers that may be negative.
 _SIGNED = {"cosine", "least_cosine", "cap_height", "total", "first_value", "second_value", "least_value", "most_value"}
 _SIGNED |= {"largest_rest", "least_rest", "prod_l", "recursion"}
+_MAY_BE_ZERO = ("delta", "eta", "phi", "theta")
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
@@ -91,6 +91,7 @@ def bound_of(statement: Stated, part: int = 0) -> Bound:
         raise InvalidArgument(f"key: {statement.key!r} given; {what} is no inequality, so it has no bound")
     relation = found[part]
     reader = _Reader(relation.right, formula, statement)
+    counted = {part.name for part in walk(relation) if isinstance(part, Letter)} - {"p"}
     side: Literal["upper", "lower"] = "upper" if relation.operator in ("<=", "<") else "lower"
     first = replaced(relation.left, {"L": Number(Fraction(0))})
     start = reader.names.get(text(first), "") if isinstance(first, Call) and first != relation.left else ""
@@ -104,6 +105,7 @@ def bound_of(statement: Stated, part: int = 0) -> Bound:
         "of a refuted claim" if statement.status == "refuted" and len(found) > 1 else statement.status,
         start,
         any(map(_is_of_an_exponent, walk(relation.right))),
+        tuple(dict.fromkeys(part.index for part in walk(formula) if isinstance(part, Every) and part.index in counted)),
     )
 
 
@@ -226,10 +228,10 @@ class _Reader:
                 ratio = (sp.exp(x) - 1) / x if function == "expc" else sp.tanh(x) / x
                 return sp.Piecewise((sp.Integer(1), sp.Eq(x, 0)), (ratio, True))
             case Call(function="sum_h", terms=terms):
-                return sp.Sum(self.sympy(terms[0]), (_HEAD, 1, symbol("H")))
+                return sp.Sum(self.sympy(terms[0]), (h, 0, symbol("H") - 1))
             case Call():
                 made = self._call(term)
-                return made[_HEAD] if _of_a_head(term) else made
+                return made[h] if _of_a_head(term) else made
         raise InvalidArgument(f"term: {text(term)} given; it has no value in sympy")
 
 
@@ -257,7 +259,7 @@ def _of_a_head(term: Term) -> bool:
 def symbol(name: str) -> Expr:
     """The symbol of a letter: whole where the letter is, positive otherwise."""
     if name == "h":
-        return _HEAD
+        return h
     if name in _WHOLE:
         domain = _WHOLE[name]
         return sp.Symbol(
@@ -265,7 +267,7 @@ def symbol(name: str) -> Expr:
         )
     if name == "d_qk":
         return sp.Symbol(name, integer=True, positive=True)
-    return sp.Symbol(name, nonnegative=True) if name in ("delta", "phi", "theta") else sp.Symbol(name, positive=True)
+    return sp.Symbol(name, nonnegative=True) if name in _MAY_BE_ZERO else sp.Symbol(name, positive=True)
 
 
 def quantity_name(term: Call) -> str:

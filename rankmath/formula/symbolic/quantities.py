@@ -105,7 +105,7 @@ class Quantity:
             return {self.symbol: read_number(self.name, value, self.domain)}
         if not isinstance(value, (list, tuple, np.ndarray)) or np.ndim(value) != 1 or not len(value):
             raise InvalidArgument(f"{self.name}: {short(value)} given; a list with a number for each head is needed")
-        numbered = enumerate(value, start=1)
+        numbered = enumerate(value)
         return {self.symbol[k]: read_number(f"{self.name}[{k}]", v, self.domain) for k, v in numbered}
 
 
@@ -140,16 +140,16 @@ def _fraction(value: Number) -> Fraction | None:
 
 L = sp.Symbol("L", integer=True, nonnegative=True)
 H = sp.Symbol("H", integer=True, positive=True)
-#: One of the heads 1, …, H.
-h = sp.Symbol("h", integer=True, positive=True)
+#: One of the heads 0, …, H − 1.
+h = sp.Symbol("h", integer=True, nonnegative=True)
 
 
 @cache
 def with_heads(expression: sp.Expr, heads: int) -> sp.Expr:
     """`expression` with its sums over heads written out for `heads` of them.
 
-    >>> with_heads(sp.Sum(sp.IndexedBase("q")[h], (h, 1, H)), 2)
-    q[1] + q[2]
+    >>> with_heads(sp.Sum(sp.IndexedBase("q")[h], (h, 0, H - 1)), 2)
+    q[0] + q[1]
     """
 
     def written_out(term: sp.Expr, limits: sp.Tuple) -> sp.Expr:
