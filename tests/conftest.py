@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import sys
 from collections.abc import Callable, Generator
@@ -82,6 +83,26 @@ def made_once(
         return shared / name
 
     return folder
+
+
+@pytest.fixture(scope="session")
+def coq_texts(made_once: Callable[[str, Callable[[Path], None]], Path]) -> dict[str, tuple[str, str]]:
+    """Every committed certificate as a Coq file that stands alone, or why there is none, by the names of the files."""
+    from rankmath.certificates.coq import to_coq
+    from rankmath.certificates.coq_terms import Untranslatable
+    from rankmath.files import proofs_folder
+
+    def fill(folder: Path) -> None:
+        found = {}
+        for path in sorted((proofs_folder() / "certificates").glob("*.json")):
+            try:
+                found[path.name] = to_coq(json.loads(path.read_text(encoding="utf-8")), shared=False)[0], ""
+            except Untranslatable as why:
+                found[path.name] = "", str(why)
+        (folder / "texts.json").write_text(json.dumps(found))
+
+    read = json.loads((made_once("coq texts", fill) / "texts.json").read_text())
+    return {name: (text, why) for name, (text, why) in read.items()}
 
 
 #: Rooms whose single tests take a minute or two: begun first, they leave no processor idle at the end.
