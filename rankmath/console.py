@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -72,7 +72,8 @@ def print_table(
     optional: Sequence[str] = (),
     wrapped: str | None = None,
 ) -> None:
-    """A table; where the terminal is narrow the `optional` columns give way, the last of them first.
+    """A table; where the terminal is narrow the `optional` columns give way, the last of them first, and what is still
+    too wide is several tables, one below the other, each with the first column.
 
     Parameters
     ----------
@@ -94,20 +95,36 @@ def print_table(
             break
         shown.remove(name)
         dropped.append(name)
-    table = Table(box=None, header_style="bold")
-    for name in shown:
-        table.add_column(
-            name,
-            justify="left" if name in left or name == wrapped else "right",
-            no_wrap=name != wrapped and sum(width[kept] for kept in shown) <= screen.width,
-            overflow="fold",
-        )
-    for row in rows:
-        cells = [row[columns.index(name)] for name in shown]
-        table.add_row(*(Text(cell) if isinstance(cell, str) else Text(cell[0], style=cell[1]) for cell in cells))
-    screen.print(table)
+    for part in [shown] if wrapped is not None else _beside(shown, width, screen.width):
+        table = Table(box=None, header_style="bold")
+        for name in part:
+            table.add_column(
+                name,
+                justify="left" if name in left or name == wrapped else "right",
+                no_wrap=name != wrapped and sum(width[kept] for kept in part) <= screen.width,
+                overflow="fold",
+            )
+        for row in rows:
+            cells = [row[columns.index(name)] for name in part]
+            table.add_row(*(Text(cell) if isinstance(cell, str) else Text(cell[0], style=cell[1]) for cell in cells))
+        screen.print(table)
     if dropped:
         screen.print(f"left out for want of width: {', '.join(reversed(dropped))}")
+
+
+def _beside(columns: Sequence[str], width: Mapping[str, int], room: int) -> list[list[str]]:
+    """The columns in groups that fit, each with the first of them.
+
+    >>> _beside("labc", {"l": 3, "a": 5, "b": 5, "c": 9}, 14)
+    [['l', 'a', 'b'], ['l', 'c']]
+    """
+    first, *others = columns
+    groups = [[first]]
+    for name in others:
+        if len(groups[-1]) > 1 and sum(width[kept] for kept in groups[-1]) + width[name] > room:
+            groups.append([first])
+        groups[-1].append(name)
+    return groups
 
 
 class Progress:

@@ -109,6 +109,20 @@ def test_an_encoding_without_mathematics_gets_words() -> None:
     assert raw.getvalue().decode("cp1252") == "lhs/rhs <= 1 - 1e-9, lambda -> inf, ?"
 
 
+@pytest.mark.parametrize("width", [30, 50, 160])
+def test_a_table_that_is_too_wide_is_several_and_no_number_is_broken(
+    width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(console, "PIPE_WIDTH", width)
+    rows = [[str(layer), *(f"-{layer}.{metric:02}345678901" for metric in range(19))] for layer in range(3)]
+    console.print_table(["layer", *(f"metric-{metric}" for metric in range(19))], rows)
+    lines = capsys.readouterr().out.splitlines()
+    assert all(len(line) <= width for line in lines)
+    for layer, *numbers in rows:
+        said = [line.split()[1:] for line in lines if line.split()[0] == layer]
+        assert sum(said, []) == numbers
+
+
 @pytest.mark.parametrize("width", [40, 60, 80, 200])
 def test_no_width_cuts_a_key_or_a_verdict(
     width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
