@@ -1014,6 +1014,10 @@ _SINK_DATA = {"V": "d d", "Q": "e d", "K": "e d", "beta": "number", "mask": "n n
 _SINK_DATA |= {"tokens": "n d", "radius": "number"}
 _SINK_HINTS = {"preconditioner": "N N", "form": "N N", "inward": "number"}
 _SINK_METHOD = ("form == T(form)", "len(form) == n*d")
+_SINK_SHOWS = {
+    "radius": "the speed is 0 at exactly one place whose coordinates are within {radius} of the tokens', every token"
+    " has length 1 there, and a quadratic form of the distance from it falls along the flow: it attracts"
+}
 _SINK_RELIES = ("that a zero with such a Lyapunov function attracts every start near it: Lyapunov's theorem",)
 STATEMENTS |= {
     "own:flow-sink": Statement(
@@ -1027,6 +1031,7 @@ STATEMENTS |= {
         _SINK_HINTS,
         _SINK_METHOD,
         relies=_SINK_RELIES,
+        shows=_SINK_SHOWS,
         telling=("d >= 2", "any(mask[i][j] == 1 for i in range(n) for j in range(n) if not i == j)"),
     )
 }
@@ -1049,6 +1054,7 @@ _TWO_CLUSTERS = Statement(
     _SINK_HINTS,
     _SINK_METHOD,
     relies=(*_SINK_RELIES, "that an open set of such starts has positive measure: proofs/karagodin2024.tex"),
+    shows={**_SINK_SHOWS, "vectors": "a token of that equilibrium does not lie along the eigenvector of the largest eigenvalue"},
 )
 STATEMENTS |= {
     "karagodin2024:two-clusters": _TWO_CLUSTERS,

@@ -406,7 +406,7 @@ def _decimals(rows: Sequence[Sequence[Fraction]]) -> str:
 
 # -- instances of statements -------------------------------------------------------------------------------
 
-_INSTANCE_ARGUMENT = r"""Both sides are enclosed in interval arithmetic with directed rounding on integers, or
+_INSTANCE_ARGUMENT = r"""What is decided is enclosed in interval arithmetic with directed rounding on integers, or
 computed exactly, from the data alone."""
 
 _VERBS = {"holds": "satisfies", "violates": "violates", "exists": "shows"}
