@@ -68,6 +68,7 @@ WHOLE_NETWORK |= {"largest_root", "root_growth", "second_norm", "second_least", 
 FIRST_LAYER = frozenset(["jacobian_norm", "influence", "last_share", "is_last"])
 MAX_DERIVED = 5000
 _EXPONENT_WORDS = ("1", "2", "inf")
+_PLACES = {True: "is divided by and may be zero", False: "stands under a root and may be negative"}
 
 
 @dataclass(frozen=True)
@@ -686,6 +687,15 @@ class Derivation:
         demand(type(of) is list and len(of) <= 200, "of: a list of lines is needed")
         name, how = entry.get("name", ""), entry.get("how", "")
         demand(type(name) is str and type(how) is str, "name, how: texts are needed")
+        # Normal forms have the rules of roots and quotients, so whatever is read must have a meaning before.
+        self.demand_meaning(tree)
+        for letter, text in at.items():
+            if letter in "xyzfg":
+                self.demand_meaning(read_tree(text))
+
+        def term(text: str) -> Poly:
+            self.demand_meaning(read_tree(text))
+            return normal(read_tree(text), self.fixed)
 
         def pairs() -> list[tuple[Line, str]]:
             for part in of:
@@ -705,18 +715,18 @@ class Derivation:
         elif by == "product":
             self.product(line, [(cited, _exact_fraction(weight)) for cited, weight in pairs()])
         elif by == "sum":
-            self.sum(line, [(cited, normal(read_tree(weight), self.fixed)) for cited, weight in pairs()])
+            self.sum(line, [(cited, term(weight)) for cited, weight in pairs()])
         elif by == "fold":
             self.fold(line, only(), name)
         elif by == "put":
             self.put(line, only(), at)
         elif by == "term":
             demand(type(entry.get("body")) is str and set(at) == {name[-1:]}, "body, at: needed")
-            self.term(line, name, normal(read_tree(entry["body"]), self.fixed), at[name[-1:]])
+            self.term(line, name, term(entry["body"]), at[name[-1:]])
         elif by == "power":
-            self.power(line, only(), normal(read_tree(how), self.fixed))
+            self.power(line, only(), term(how))
         elif by == "cases":
-            self.cases(line, normal(read_tree(name), self.fixed), [self._cited(number) for number in of])
+            self.cases(line, term(name), [self._cited(number) for number in of])
         elif by == "box":
             self.box(line, [self._cited(number) for number in of])
         elif by == "layers":
@@ -744,14 +754,21 @@ class Derivation:
     def parts_with_meaning(self) -> Iterator[tuple[Base, bool]]:
         """What the claim divides by or takes the logarithm of (it must be positive), and what it takes roots of."""
         for relation in single_relations(self.claim):
-            for node in nodes(relation):
-                if node[0] in ("/", "**", "call"):
-                    yield from self._meaning_of(node)
+            yield from self._meaning(relation)
 
-    def _meaning_of(self, node: Tree) -> Iterator[tuple[Base, bool]]:
-        of = {"/": 2, "**": 1}.get(node[0], 2 if node[:2] in (("call", "log"), ("call", "sqrt")) else 0)
-        if not of:
-            return
+    def demand_meaning(self, tree: Tree) -> None:
+        """Nothing is divided by that may be zero, and no root is taken of what may be negative."""
+        for base, positive in self._meaning(tree):
+            fine = self.positive(base) if positive else self.nonnegative(base)
+            demand(fine, f"{base} {_PLACES[positive]}")
+
+    def _meaning(self, tree: Tree) -> Iterator[tuple[Base, bool]]:
+        for node in nodes(tree):
+            of = {"/": 2, "**": 1}.get(node[0], 2 if node[:2] in (("call", "log"), ("call", "sqrt")) else 0)
+            if of:
+                yield from self._meaning_of(node, of)
+
+    def _meaning_of(self, node: Tree, of: int) -> Iterator[tuple[Base, bool]]:
         exponent = normal(node[2], self.fixed) if node[0] == "**" else rational(1)
         c, table = as_product(normal(node[of], self.fixed))
         if node[0] == "**" and set(exponent) <= {ONE} and exponent.get(ONE, Fraction(0)).denominator == 1:
@@ -759,7 +776,7 @@ class Derivation:
                 return
             exponent = rational(-1)
         zero = node[1] == "sqrt" or (node[0] == "**" and self.nonnegative_poly(exponent))
-        demand(c > 0, "the claim divides by zero, or takes a root of a negative number")
+        demand(c > 0 or (c == 0 and zero), "a division by zero, or a root of a negative number")
         yield from ((base, not zero) for base in table)
 
     def _formulas(self, tree: Tree) -> list[Tree]:

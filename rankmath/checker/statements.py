@@ -1054,7 +1054,10 @@ _TWO_CLUSTERS = Statement(
     _SINK_HINTS,
     _SINK_METHOD,
     relies=(*_SINK_RELIES, "that an open set of such starts has positive measure: proofs/karagodin2024.tex"),
-    shows={**_SINK_SHOWS, "vectors": "a token of that equilibrium does not lie along the eigenvector of the largest eigenvalue"},
+    shows={
+        **_SINK_SHOWS,
+        "vectors": "a token of that equilibrium does not lie along the eigenvector of the largest eigenvalue",
+    },
 )
 STATEMENTS |= {
     "karagodin2024:two-clusters": _TWO_CLUSTERS,

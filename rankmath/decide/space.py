@@ -281,7 +281,15 @@ def rooms(statement: Statement) -> list[Room]:
             "has what the claim names"
         )
     ordered = sorted(
-        found, key=lambda room: (room.size // (8 if room.d > 6 else 1), room.n, room.L, room.key_bias, str(room))
+        found,
+        key=lambda room: (
+            room.size // (8 if room.d > 6 else 1),
+            room.n,
+            room.L,
+            room.key_bias,
+            room.strength != 1,
+            str(room),
+        ),
     )
     try:
         scores(statement, ordered[0], starts(np.random.default_rng(0), ordered[0], 2))

@@ -143,7 +143,7 @@ def shares_of(run: Run, P: tuple[str, int, int]) -> list[list[Share]] | None:
     key = ("shares", *P)
     if key not in run.memory:
         seen, logits = run.mask.allowed, _relative_logits(run, P, n)
-        run.memory[key] = [_row(rows[i], seen[i], None if logits is None else logits[i], i) for i in range(n)]
+        run.memory[key] = [_row(rows[i], seen[i], None if logits is None else logits[i], (*P, i)) for i in range(n)]
     found: list[list[Share]] = run.memory[key]
     return found
 
@@ -158,13 +158,16 @@ def _relative_logits(run: Run, P: tuple[str, int, int], n: int) -> list[list[Fra
     return [[Fraction(float(x)) for x in row] for row in np.asarray(attention.position.block(P[2], 0, n, n))]
 
 
-def _row(values: Array, seen: Array, logits: list[Fraction] | None, i: int) -> list[Share]:
-    """A row; of shares that are equal for equal logits the last ones are 1 minus the others."""
+def _row(values: Array, seen: Array, logits: list[Fraction] | None, place: tuple[str, int, int, int]) -> list[Share]:
+    """A row; of shares that are equal for equal logits the last ones are 1 minus the others.
+
+    A share is that of one place, or of one matrix: of two matrices nothing is known to be equal.
+    """
     keys = [j for j in range(len(seen)) if seen[j]]
     if logits is None:
-        atoms: dict[int, Hashable] = {j: (i, j) for j in keys}
+        atoms: dict[int, Hashable] = {j: (place, j) for j in keys}
     else:
-        atoms = {j: tuple(sorted(logits[k] - logits[j] for k in keys)) for j in keys}
+        atoms = {j: (place[:3], *sorted(logits[k] - logits[j] for k in keys)) for j in keys}
     # With a share a goes the last atom z: (1 − Σ others)/(how often z occurs).
     last = max(atoms.values())  # type: ignore[type-var]
     often = sum(atom == last for atom in atoms.values())

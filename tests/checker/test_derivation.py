@@ -370,3 +370,51 @@ def test_numbers_within_bounds(says: str, of: list[int], refusal: str) -> None:
             work.add({"says": says, "by": "box", "of": of})
     else:
         work.add({"says": says, "by": "box", "of": of})
+
+
+_FLOOR = "floor(epsilon(P[0,h]) - 2)"  # a number below 0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {
+            "says": f"sum_h(sqrt({_FLOOR}))**2 <= H*sum_h({_FLOOR})",
+            "by": "lemma",
+            "name": "square-heads",
+            "at": {"f": f"sqrt({_FLOOR})"},
+        },
+        # No root is left in the line: what is put for a letter is asked before it is multiplied.
+        {
+            "says": "sum_h(skip*norm(W[0,h],max))**2 <= sum_h(skip)*sum_h(skip*norm(W[0,h],max)**2)",
+            "by": "lemma",
+            "name": "cauchy-heads",
+            "at": {"f": "sqrt(skip)", "g": "sqrt(skip)*norm(W[0,h],max)"},
+        },
+        {"says": "0 <= (1 + sqrt(skip))**2", "by": "sum"},
+        {"says": "n*(1 + skip + 2*sqrt(skip)) <= n*(1 + skip + 2*sqrt(skip))", "by": "sum"},
+        {
+            "says": "0 <= (n - 1)*(2 + 2*skip)",
+            "by": "sum",
+            "of": [[1, "(1 + sqrt(skip))**2"], [1, "(1 - sqrt(skip))**2"]],
+        },
+        {
+            "says": "skip**(1/3) <= max_h(skip**(1/3))",
+            "by": "term",
+            "name": "max_h",
+            "body": "skip**(1/3)",
+            "at": {"h": "0"},
+        },
+        {"says": "1 <= 1 + skip/skip", "by": "sum"},
+    ],
+)
+def test_no_root_is_taken_of_what_may_be_negative_and_nothing_divided_by_what_may_be_zero(line: dict[str, Any]) -> None:
+    """Else 1 <= 0 is derived: normal forms take the square of a root for the number."""
+    work = Derivation("0 <= skip", ())
+    work.add({"says": "1 <= n", "by": "lemma", "name": "n-one"})
+    with pytest.raises(Rejected, match="root and may be negative|divided by and may be zero|may be negative"):
+        work.add(line)
+    known = Derivation("0 <= skip", ("0 < skip",))
+    known.add({"says": "1 <= n", "by": "lemma", "name": "n-one"})
+    if "floor" not in line["says"]:
+        known.add(line)

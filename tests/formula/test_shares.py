@@ -123,3 +123,25 @@ def test_linear_relations_do_not_go_beyond_sums() -> None:
     assert not bool(x * y == y * x)
     assert x < y
     assert max(x, y) is y
+
+
+@pytest.mark.parametrize("mask", [None, "causal"])
+@pytest.mark.parametrize("positions", ["none", "rotary", "alibi"])
+@pytest.mark.parametrize(
+    "quantity", ["dobrushin({0})", "diagonal({0}, 0)", "diagonal({0}, 1)", "second_modulus({0})", "other_share({0})"]
+)
+def test_shares_of_different_matrices_do_not_cancel(mask: str | None, positions: str, quantity: str) -> None:
+    """Of two heads, of two layers, of P and of P0: a difference in balls contains that of two numbers in doubles."""
+    net = Network.random(tokens=3, dim=4, heads=2, layers=2, seed=0, mask=mask, positions=positions)
+    X = net.random_input(seed=1)
+    for first, other in (("P[0,0]", "P[0,1]"), ("P[0,0]", "P[1,0]"), ("P[0,0]", "P0[0,0]"), ("P0[0,0]", "P0[0,1]")):
+        one, two = quantity.format(first), quantity.format(other)
+        low, high = (
+            verify(Statement("a:b", f"{term} <= 100", given=BOTH), net, X).log_lhs
+            for term in (f"1 + {one}", f"1 + {two}")
+        )
+        gap = math.exp(low) - math.exp(high)
+        for slack, outcome in ((1e-9, "HOLDS"), (-1e-9, "VIOLATED")):
+            claim = Statement("a:b", f"{one} - {two} <= {gap + slack!r}", given=BOTH)
+            if abs(gap) > 1e-6 or slack > 0:
+                assert verify(claim, net, X, arithmetic="balls").outcome == outcome, (first, other)
