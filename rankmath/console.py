@@ -84,6 +84,8 @@ def print_table(
     from rich.table import Table
     from rich.text import Text
 
+    if unknown := [name for name in optional if name not in columns]:  # at any width, so that no narrow one surprises
+        raise ValueError(f"optional: {', '.join(unknown)} given; there are the columns {', '.join(columns)}")
     screen = console()
     texts = [[cell if isinstance(cell, str) else cell[0] for cell in row] for row in rows]
     width = {name: max([cell_len(name), *(cell_len(text[i]) for text in texts)]) + 2 for i, name in enumerate(columns)}

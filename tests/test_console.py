@@ -143,6 +143,11 @@ def test_no_width_cuts_a_key_or_a_verdict(
         assert "3.1" in shown
 
 
+def test_a_column_that_may_give_way_is_a_column_at_any_width() -> None:
+    with pytest.raises(ValueError, match=r"^optional: size given; there are the columns key, length$"):
+        console.print_table(["key", "length"], [["a", "1"]], optional=["length", "size"])
+
+
 def test_a_quotient_near_one_is_never_printed_as_one() -> None:
     for gap in (1e-3, 1e-6, 1e-9, 1e-12, 1e-14):
         assert quotient(math.log1p(-gap)).startswith("1 - " if gap < 1e-3 else "0.99")

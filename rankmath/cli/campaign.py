@@ -178,7 +178,7 @@ def _print_standings(standings: Sequence[Standing], planned: dict[str, int]) -> 
         last = (quotient(s.log_tightest, up=True), str(s.failures or ""))
         rows.append((s.statement, verdict, s.status, f"{s.instances}{share}", *map(str, counts), *last))
     first = ("key", "verdict", "known")
-    optional = ("held on", "lhs/rhs ≤", "known", "certified", "undecided", "n/a")
+    optional = ("held on", "held: lhs/rhs ≤", "known", "certified", "undecided", "n/a")
     print_table((*first, *numbers), rows, left=first, optional=optional)
 
 

@@ -75,6 +75,15 @@ def test_status_tells_how_far_and_who(undisturbed_ledger: Path) -> None:
     assert content["runs"][0]["plan"]["seeds"] == [0, 1]
 
 
+def test_tables_of_a_campaign_fit_a_narrow_terminal(undisturbed_ledger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console, "PIPE_WIDTH", 60)
+    told = typed("status", undisturbed_ledger)
+    assert told.exit_code == 0, told.output
+    assert "left out for want of width: held on, held: lhs/rhs ≤, known" in told.output
+    shown = typed("show", undisturbed_ledger, "own:diameter")
+    assert shown.exit_code == 0, shown.output
+
+
 def test_show_hands_out_instances_that_can_be_verified_again(undisturbed_ledger: Path) -> None:
     done = typed("show", undisturbed_ledger, "own:diameter", "--why", "certified", "--limit", 3, "--json")
     rows = json.loads(done.stdout)
