@@ -40,7 +40,7 @@ from rankmath.formula.terms import (
     relations,
     walk,
 )
-from rankmath.model.network import MLP, Attention, Sublayer
+from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
 from rankmath.printing import compared, quotient
 from rankmath.validation import InvalidArgument, NumpyArray
 from rankmath.verification.instance import NetworkInstance
@@ -725,7 +725,7 @@ print(verdict)
 def _built(instance: NetworkInstance) -> str:
     net, head = instance.net, "import numpy as np\nimport rankmath as rm\n"
     instance = replace(instance, X=np.asarray(instance.X) + 0.0)  # no −0
-    if not net.is_one_line or any(net.mlp) or net.attentions[0].kv_heads is not None:
+    if not _is_short(net):
         layers = [[_sublayer_in_python(part, len(instance.X)) for part in layer] for layer in net.sublayers]
         made = ", ".join(f"[{', '.join(layer)}]" for layer in layers)
         head += "from rankmath.model.network import MLP, Attention, LayerNorm, Sublayer\n"
@@ -742,6 +742,14 @@ def _built(instance: NetworkInstance) -> str:
     parts += [f"mask=np.array({mask.allowed.tolist()})"] if mask is not None and not mask.is_complete else []
     made = f"net = rm.Network.from_arrays({', '.join(parts)})"
     return f"{head}{made}\nX = np.array({np.asarray(instance.X).tolist()})\n"
+
+
+def _is_short(net: Network) -> bool:
+    """Whether the arrays of attention, one factor, one mask and the kind of one LayerNorm say all of a network."""
+    if not net.is_one_line or any(net.mlp) or net.attentions[0].kv_heads is not None:
+        return False
+    told = {(s.skip, a.d_qk, s.after) for (s,), a in zip(net.sublayers, net.attentions, strict=True)}
+    return net.has_one_mask and len(told) == 1 and (net.norm is None or net.norm == LayerNorm(net.norm.kind))
 
 
 def _sublayer_in_python(part: Sublayer, n: int) -> str:

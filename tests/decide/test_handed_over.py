@@ -17,9 +17,10 @@ from rankmath.decide import conjecture
 from rankmath.decide.adversary import search
 from rankmath.decide.battery import Battery
 from rankmath.decide.conjecture import examine, in_python, in_words
+from rankmath.decide.existence import certificate_at
 from rankmath.decide.shrink import _smaller
 from rankmath.decide.space import rooms
-from rankmath.model.sublayers import Sublayer
+from rankmath.model.sublayers import Attention, LayerNorm, Sublayer
 from rankmath.report.counterexamples import uncertified
 from rankmath.verification.instance import NetworkInstance
 from rankmath.verification.verdict import Outcome, Verdict
@@ -57,6 +58,53 @@ def test_the_python_of_an_instance_builds_the_same_network(given: str) -> None:
     assert "-0.0" not in in_python(instance)
     built, known = (np.asarray(rm.trace(of, instance.X).log_diameter) for of in (net, instance.net))
     np.testing.assert_allclose(built, known, rtol=1e-13)
+
+
+NORMS = {
+    "none": None,
+    "sphere": LayerNorm("sphere"),
+    "column": LayerNorm("column"),
+    "column, eps": LayerNorm("column", eps=0.5),
+    "standard, eps": LayerNorm("standard", eps=2.0**-17),
+    "standard, gain": LayerNorm("standard", gain=np.array([16.0, 16.0])),
+    "standard, offset": LayerNorm("standard", offset=np.array([1.0, 0.0])),
+    "rms": LayerNorm("rms"),
+    "rms, all": LayerNorm("rms", 0.25, np.array([4.0, 2.0]), np.array([0.0, -3.0])),
+}
+
+
+@pytest.mark.parametrize("second", NORMS)
+@pytest.mark.parametrize("first", NORMS)
+def test_the_python_of_an_instance_keeps_the_numbers_of_each_layernorm(first: str, second: str) -> None:
+    """Also where LayerNorm is all that a network has beside attention, and where it differs from layer to layer."""
+    layers = [
+        [Sublayer(Attention(np.eye(2)[None], np.eye(2)[None], 1.0), after=NORMS[name])] for name in (first, second)
+    ]
+    made: dict[str, Any] = {}
+    exec(in_python(NetworkInstance(rm.Network.from_layers(layers), np.array([[1.0, 2.0], [3.0, -1.0]]))), made)
+    assert [layer[-1].after for layer in made["net"].sublayers] == [NORMS[first], NORMS[second]]
+
+
+@pytest.mark.parametrize(
+    ("claim", "given"),
+    [
+        ("norm(X[1], frobenius) <= sqrt(n*d)", "layernorm == standard"),
+        ("norm(X[1], max) <= 2", "layernorm == standard, n == 2, heads == 1"),
+        ("norm(X[1], max) <= 2", "layernorm == rms, n == 2, heads == 1"),
+    ],
+)
+def test_the_python_of_a_scaled_layernorm_has_the_verdict_of_the_certificate(
+    claim: str, given: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    statement = rm.Statement("mine:scaled", claim, given)
+    kind = "rms" if "rms" in given else "standard"
+    norm = LayerNorm(kind, 2.0**-17, np.array([16.0, 16.0]), np.array([1.0, 0.0]))  # type: ignore[arg-type]
+    net = rm.Network.from_arrays(np.ones((1, 1, 2, 2)), np.array([[[[1.0, 0.0], [0.0, 0.0]]]]), 1.0, norm=norm)
+    instance = NetworkInstance(net, np.array([[1.0, 0.0], [2.0, 1.0]]))
+    assert certificate_at(statement, instance).check().accepted
+    made: dict[str, Any] = {}
+    exec(in_python(instance, statement), made)
+    assert made["verdict"].outcome == Outcome.VIOLATED
 
 
 @pytest.mark.parametrize(
