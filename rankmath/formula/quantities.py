@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from rankmath.arithmetic.float64 import to_numpy
 from rankmath.arithmetic.protocol import System
 from rankmath.attention.plain import turned_rows
 from rankmath.attention.trace import layers_centred
@@ -26,7 +27,7 @@ from rankmath.formula.text import largest_modulus
 from rankmath.linalg import metrics, norms
 from rankmath.linalg.diameters import diameter as diameter_of
 from rankmath.model.network import LIPSCHITZ, Attention, LayerNorm, Network
-from rankmath.validation import Array, Bools, InvalidArgument
+from rankmath.validation import Array, Bools, Floats, InvalidArgument
 
 Place = tuple[str, int, int]
 
@@ -263,10 +264,19 @@ def _shares(run: Run, P: Place) -> Any:
 
 def _of_order_one(run: Run, x: Array) -> Scalar:
     """A number made of summands of size one: where it is small, doubles have lost digits, and it says so."""
+    return _made_of(run, x, 1.0)
+
+
+def _made_of(run: Run, x: Array, size: Array | float) -> Scalar:
+    """A number made of summands of this size, or less: where it is much smaller, doubles have lost its digits."""
     if run.A.unbounded:
         return x
     found = Signed.of(x)
-    return Signed(found.sign, found.log, np.maximum(found.top, 0.0))
+    return Signed(found.sign, found.log, np.maximum(found.top, np.log(size)))
+
+
+# A share of attention that is smaller has lost digits, or is 0, in doubles.
+_LEAST_SHARE = 1e-300
 
 
 @fast("top_shares", of="attention")
@@ -350,7 +360,7 @@ def diagonal(run: Run, P: Place, k: int) -> Scalar:
     if not 0 <= k < run.X.shape[-2]:
         raise InvalidArgument(f"net: diagonal is not defined for its layers; there is no token {k}")
     shares = _shares(run, P)
-    return shares[k][k] if shares is not None else run.number(_matrix(run, P)[..., k, k][()])
+    return shares[k][k] if shares is not None else _made_of(run, _matrix(run, P)[..., k, k][()], _LEAST_SHARE)
 
 
 @fast("second_modulus", of="attention")
@@ -641,4 +651,29 @@ def jacobian_norm(run: Run) -> Scalar:
 
 @fast("influence", of="bare")
 def influence(run: Run, k: int) -> Scalar:
-    return run.number(norms.spectral(block(run, k, int(run.X.shape[-2]) - 1), run.A))
+    last = int(run.X.shape[-2]) - 1
+    found = norms.spectral(block(run, k, last), run.A)
+    return found if run.A.unbounded else _made_of(run, found, _size_of_block(run, k, last))
+
+
+def _size_of_block(run: Run, k: int, i: int) -> Floats:
+    """What the summands of a block are made of in doubles: tokens less their mean have lost digits where it is near."""
+    net, X = run.net, to_numpy(run.plain_tokens(0))
+    long = np.abs(X).max(axis=(-1, -2)) * X.shape[-1]
+    total = np.abs(net.skip) if k == i else 0.0
+    for h in range(net.heads):
+        row = to_numpy(run.attention(0, h))[..., i, :]
+        W, M = (_most(run.weight(name, 0, h)) for name in ("W", "W_QK"))
+        bias = 0.0 if net.key_bias is None else _most(net.key_bias[0, h][..., None, :])
+        total = total + np.maximum(row[..., k], _LEAST_SHARE) * W * (1 + (M * long + bias) * long)
+        if k == i:  # the covariance of the tokens under the row
+            gaps = np.abs(X - row[..., None, :] @ X).max(axis=-1) * X.shape[-1]
+            spread = (row * gaps).sum(axis=-1)
+            total = total + M * W * long * (spread + np.finfo(float).eps * long)
+    return np.asarray(np.maximum(total, _LEAST_SHARE))
+
+
+def _most(W: Array) -> Floats:
+    """At least the norm of a matrix, or of each of a batch."""
+    sizes = np.abs(to_numpy(W))
+    return np.asarray(sizes.max(axis=(-1, -2)) * max(sizes.shape[-2:]))

@@ -65,3 +65,23 @@ def test_a_loud_query_refutes_the_reading_and_not_the_repair() -> None:
     exhibit = statement("folk:influence").exhibited
     certificate = exhibit()
     assert (certificate.kind, certificate.check().accepted) == ("violates", True)
+
+
+@pytest.mark.parametrize("size", [15.0, 20.0, 30.0])
+def test_doubles_decide_nothing_of_an_influence_that_underflows(size: float) -> None:
+    """A share of attention below every double is no 0: balls see that the claim fails by hundreds."""
+    net = rm.Network.from_arrays([[[[1.0]]]], [[[[1.0]]]], skip=1.0, mask="causal")
+    X = np.array([[size], [-size]])
+    assert rm.verify("folk:influence", net, X).outcome == ("VIOLATED" if size == 15 else "UNDECIDED")
+    verdict = rm.verify("folk:influence", net, X, arithmetic="balls")
+    assert (verdict.outcome, verdict.certified) == ("VIOLATED", True)
+    assert verdict.log_lhs - verdict.log_rhs == pytest.approx(np.log(2 * size**2 - 1))
+
+
+@pytest.mark.parametrize(("claim", "form"), [("influence(0) <= exp(-5000)", 1.0), ("diagonal(P[0,0], 1) <= 0", -1.0)])
+def test_doubles_decide_nothing_of_a_share_that_underflows(claim: str, form: float) -> None:
+    net = rm.Network.from_arrays([[[[form]]]], [[[[1.0]]]], mask="causal")
+    X = np.array([[30.0], [-30.0]])
+    statement = rm.Statement("a:b", claim, "mask == causal")
+    assert rm.verify(statement, net, X).outcome == "UNDECIDED"
+    assert rm.verify(statement, net, X, arithmetic="balls").outcome == "VIOLATED"
