@@ -320,6 +320,9 @@ def _block(
     def name(template: str) -> str:
         return layout.layer_name(template, l, config)
 
+    def linear(part: str, d_in: int, d_out: int | None) -> tuple[Floats, Floats | None]:
+        return weights.linear(name(getattr(layout.block, part)), d_in, d_out, biased=layout.biased(part, config))
+
     # GPT-2 may switch the division by √d_qk off, or divide layer l by l + 1 as well.
     d_qk = float(d // heads) if config.get("scale_attn_weights") is not False else 1.0
     if config.get("scale_attn_by_inverse_layer_idx") is True:
@@ -328,15 +331,15 @@ def _block(
     if place in shared:  # ALBERT: one set of weights for many layers
         return shared[place]
     if layout.fused:
-        whole, bias = weights.linear(name(layout.block.query), d, 3 * d)
+        whole, bias = linear("query", d, 3 * d)
         pieces = [None] * 3 if bias is None else np.split(bias, 3)
         maps = list(zip(np.split(whole, 3, axis=1), pieces, strict=True))
     else:
-        maps = [weights.linear(name(key), d, d) for key in layout.block[:3]]
+        maps = [linear(part, d, d) for part in ("query", "key", "value")]
     (Q, b_Q), (K, b_K), (V, b_V) = maps
-    O, b_O = weights.linear(name(layout.block.output), d, d)
-    W_in, b_in = weights.linear(name(layout.block.inner), d, None)
-    W_out, b_out = weights.linear(name(layout.block.outer), W_in.shape[1], d)
+    O, b_O = linear("output", d, d)
+    W_in, b_in = linear("inner", d, None)
+    W_out, b_out = linear("outer", W_in.shape[1], d)
     block = shared[place] = Block(
         Heads(Q, K, V, O, b_Q, b_K, b_V, b_O, heads),
         MLP(W_in, W_out, b_in, b_out, activation_named(layout.act[0], config.get(*layout.act))),
@@ -366,7 +369,7 @@ def _embedding(weights: NamedWeights, layout: Layout, config: Mapping[str, Json]
         None
         if layout.embedding_norm is None
         else LayerNorm("standard", _eps(layout, config), *weights.norm(layout.embedding_norm, e)),
-        None if layout.projection is None else weights.linear(layout.projection, e, None),
+        None if layout.projection is None else weights.linear(layout.projection, e, None, biased=True),
         _padding(layout, config),
     )
 
@@ -379,7 +382,7 @@ def _patches(weights: NamedWeights, table: str) -> PatchEmbedding:
     first = weights.tensor("embeddings.cls_token", (1, 1, d))[0]
     if (other := "embeddings.distillation_token") in weights:  # DeiT
         first = np.concatenate([first, weights.tensor(other, (1, 1, d))[0]])
-    return PatchEmbedding(kernel, weights.tensor(bias, (d,)) if bias in weights else None, first, positions)
+    return PatchEmbedding(kernel, weights.tensor(bias, (d,)), first, positions)
 
 
 def _padding(layout: Layout, config: Mapping[str, Json]) -> int | None:

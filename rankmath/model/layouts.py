@@ -57,7 +57,7 @@ def _block(layer: str, names: str) -> Names:
 
 @dataclass(frozen=True)
 class Layout:
-    """One architecture; a linear map has .weight and maybe .bias.
+    """One architecture; a linear map has .weight and .bias.
 
     Attributes
     ----------
@@ -70,6 +70,7 @@ class Layout:
     words, positions, types, embedding_norm, projection : of the embedding.
     first_position : the position of the first token; "after padding" counts from the padding id + 1, as RoBERTa
         does; "after one" from 2 and takes 1 for padding whatever config.json says, as MPNet does.
+    no_bias : which of `Names` may lack a bias; all others have one.
     refused : keys of config.json that change the function unless they have one of these values.
     """
 
@@ -92,11 +93,17 @@ class Layout:
     first_position: Literal["zero", "after padding", "after one"] = "zero"
     input: Literal["ids", "pixels", "audio"] = "ids"
     buckets: str | None = None
+    no_bias: tuple[str, ...] = ()
     refused: Mapping[str, tuple[Json, ...]] = field(default_factory=dict)
 
     def layer_name(self, name: str, l: int, config: Mapping[str, Json]) -> str:
         """The name of a tensor of layer l."""
         return name.format(l)
+
+    def biased(self, part: str, config: Mapping[str, Json]) -> bool:
+        """Whether this one of `Names` has a bias in every such file; ViT's config.json may say otherwise."""
+        switched_off = self.input == "pixels" and config.get("qkv_bias") is False
+        return part not in (*self.no_bias, *(("query", "key", "value") if switched_off else ()))
 
 
 class _Albert(Layout):
@@ -151,6 +158,7 @@ def _whisper(part: Literal["encoder", "decoder"]) -> Layout:
         final_norm=f"{part}.layer_norm",
         mask="causal" if text else None,
         input="ids" if text else "audio",
+        no_bias=("key",),
     )
 
 
@@ -337,16 +345,20 @@ class NamedWeights:
             raise InvalidArgument(f"path: tensor {full!r} has shape {array.shape}; it must be ({wanted})")
         return array
 
-    def linear(self, name: str, d_in: int, d_out: int | None) -> tuple[Floats, Floats | None]:
-        """A linear map as (in, out), for tokens that are rows, and its bias if it has one."""
+    def linear(self, name: str, d_in: int, d_out: int | None, *, biased: bool) -> tuple[Floats, Floats | None]:
+        """A linear map as (in, out), for tokens that are rows, and its bias, which must be there where it is `biased`.
+
+        Without a bias that the model has always had the map would be another function.
+        """
         if self.transposed:
             weight = self.tensor(f"{name}.weight", (d_out, d_in)).T
         else:
             weight = self.tensor(f"{name}.weight", (d_in, d_out))
         bias = f"{name}.bias"
-        return weight, self.tensor(bias, (weight.shape[1],)) if bias in self else None
+        return weight, self.tensor(bias, (weight.shape[1],)) if biased or bias in self else None
 
     def norm(self, name: str, d: int) -> tuple[Floats, Floats]:
         """Gain and offset of a LayerNorm; files of before 2019 call them gamma and beta."""
-        gain, offset = ("weight", "bias") if f"{name}.weight" in self else ("gamma", "beta")
+        old = f"{name}.gamma" in self or f"{name}.beta" in self
+        gain, offset = ("gamma", "beta") if old else ("weight", "bias")
         return self.tensor(f"{name}.{gain}", (d,)), self.tensor(f"{name}.{offset}", (d,))

@@ -8,6 +8,7 @@ the same everywhere is the default.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -30,6 +31,8 @@ MOST = 10**5
 class Family:
     """Where a family keeps its tensors and numbers; ``{}`` is the layer. A linear map has .weight and maybe .bias.
 
+    A key of config.json that is None here, where one is named beside a value, does not exist: the value holds.
+
     Attributes
     ----------
     query, key, value : of one matrix each, or (`fused`) one matrix with their rows: "rows" one after the other,
@@ -39,6 +42,8 @@ class Family:
     scales : DINOv2's factors of what attention and MLP add.
     plus_one : stored gains are gains minus one.
     eps, act : key of config.json, and the value it has if the file leaves it out.
+    qkv_bias, output_bias, mlp_bias, norm_bias : likewise, whether these maps have biases (norms: offsets) that must
+        be there. Others are read where they are.
     """
 
     prefixes: tuple[str, ...] = ("model.", "")
@@ -63,6 +68,10 @@ class Family:
     plus_one: bool = False
     eps: tuple[str, float] = ("rms_norm_eps", 1e-6)
     act: tuple[str, str] = ("hidden_act", "silu")
+    qkv_bias: tuple[str | None, bool] = ("attention_bias", False)
+    output_bias: tuple[str | None, bool] = ("attention_bias", False)
+    mlp_bias: tuple[str | None, bool] = ("mlp_bias", False)
+    norm_bias: tuple[str | None, bool] = (None, False)
     rotary: bool = True
     causal: bool = True
     input: Literal["ids", "pixels"] = "ids"
@@ -82,7 +91,7 @@ _GEMMA = Family(
 FAMILIES: dict[str, Family] = {
     "llama": Family(),
     "mistral": Family(),
-    "qwen2": Family(),
+    "qwen2": Family(qkv_bias=(None, True), output_bias=(None, False)),
     "qwen3": Family(qk_norm=_QK),
     "gemma2": _GEMMA,
     "gemma3_text": replace(_GEMMA, qk_norm=_QK),
@@ -101,6 +110,10 @@ FAMILIES: dict[str, Family] = {
         up="mlp.dense_h_to_4h",
         down="mlp.dense_4h_to_h",
         norm="standard",
+        qkv_bias=("attention_bias", True),
+        output_bias=("attention_bias", True),
+        mlp_bias=(None, True),
+        norm_bias=(None, True),
         eps=("layer_norm_eps", 1e-5),
         act=("hidden_act", "gelu"),
     ),
@@ -117,6 +130,7 @@ FAMILIES: dict[str, Family] = {
         down="mlp.Wo",
         before=("attn_norm", "mlp_norm"),
         norm="standard",
+        norm_bias=("norm_bias", False),
         eps=("norm_eps", 1e-5),
         act=("hidden_activation", "gelu"),
         causal=False,
@@ -155,6 +169,10 @@ FAMILIES: dict[str, Family] = {
         before=("norm1", "norm2"),
         scales=("layer_scale1.lambda1", "layer_scale2.lambda1"),
         norm="standard",
+        qkv_bias=("qkv_bias", True),
+        output_bias=(None, True),
+        mlp_bias=(None, True),
+        norm_bias=(None, True),
         eps=("layer_norm_eps", 1e-6),
         act=("hidden_act", "gelu"),
         rotary=False,
@@ -188,6 +206,10 @@ class Reader:
     def _count(self, key: str, usual: Json = None, *, least: int = 1) -> int:
         return as_count(key, self.config.get(key, usual), least=least)
 
+    def _says(self, setting: tuple[str | None, bool]) -> bool:
+        key, usual = setting
+        return usual if key is None else self.config.get(key, usual) is True
+
     @property
     def kv_heads(self) -> int:
         given = self.config.get("num_key_value_heads")
@@ -216,7 +238,8 @@ class Reader:
             return None
         shape = (self.d if size is None else size,)
         gain = self.weights.tensor(f"{name}.weight", shape)
-        offset = self.weights.tensor(f"{name}.bias", shape) if f"{name}.bias" in self.weights else None
+        there = self._says(self.family.norm_bias) or f"{name}.bias" in self.weights
+        offset = self.weights.tensor(f"{name}.bias", shape) if there else None
         return LayerNorm(self.family.norm, self.eps, self._gain(gain), offset)
 
     def _gain(self, stored: Floats) -> Floats:
@@ -288,7 +311,7 @@ class Reader:
         family, H, K, k = self.family, self.heads, self.kv_heads, self.width
         here = family.layer.format(l)
         (Q, b_Q), (K_, b_K), (V, b_V) = self._projections(here)
-        O, b_O = self.weights.linear(here + family.output, H * k, self.d)
+        O, b_O = self.weights.linear(here + family.output, H * k, self.d, biased=self._says(family.output_bias))
         qk_norm = None
         if family.qk_norm is not None:
             names = [here + name + ".weight" for name in family.qk_norm]
@@ -339,10 +362,11 @@ class Reader:
     def _projections(self, here: str) -> list[tuple[Floats, Floats | None]]:
         family, H, K, k = self.family, self.heads, self.kv_heads, self.width
         sizes = (H * k, K * k, K * k)
+        linear = partial(self.weights.linear, biased=self._says(family.qkv_bias))
         if family.fused is None:
             names = (family.query, family.key, family.value)
-            return [self.weights.linear(here + name, self.d, size) for name, size in zip(names, sizes, strict=True)]
-        W, b = self.weights.linear(here + family.query, self.d, sum(sizes))
+            return [linear(here + name, self.d, size) for name, size in zip(names, sizes, strict=True)]
+        W, b = linear(here + family.query, self.d, sum(sizes))
         if family.fused == "rows":
             cuts = np.cumsum(sizes)[:-1]
             parts = [None] * 3 if b is None else np.split(b, cuts)
@@ -363,7 +387,8 @@ class Reader:
             fused = replace(family, up="mlp.weights_in", down="mlp.weights_out", halves="gate first")
             family, act = fused, "silu"
         activation = activation_named(family.act[0], act)
-        W, b = self.weights.linear(here + family.up, d, None)
+        linear = partial(self.weights.linear, biased=self._says(family.mlp_bias))
+        W, b = linear(here + family.up, d, None)
         gate, of_gate = None, None
         if family.halves is not None:
             if W.shape[1] % 2:
@@ -371,8 +396,8 @@ class Reader:
             gate, W = np.split(W, 2, axis=1)
             of_gate, b = (None, None) if b is None else np.split(b, 2)
         elif family.gate is not None:
-            gate, of_gate = self.weights.linear(here + family.gate, d, W.shape[1])
-        W_out, b_out = self.weights.linear(here + family.down, W.shape[1], d)
+            gate, of_gate = linear(here + family.gate, d, W.shape[1])
+        W_out, b_out = linear(here + family.down, W.shape[1], d)
         return MLP(W, W_out, b, b_out, activation, W_gate=gate, b_gate=of_gate)
 
 

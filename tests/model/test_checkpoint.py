@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import struct
 import zipfile
 from pathlib import Path
@@ -401,6 +402,38 @@ def test_wrong_shapes_and_numbers(tmp_path: Path) -> None:
     broken[3, 4] = np.nan
     save_file(arrays | {name: broken}, place / "model.safetensors")
     refused(place, "has an entry that is not finite")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_bias_that_the_model_always_has_is_not_zero_where_it_is_missing(tmp_path: Path, kind: str) -> None:
+    """Whisper's keys alone have none; those of ViT go where config.json says so."""
+    family, _, part = kind.partition("-")
+    place, arrays = checkpoint(tmp_path, family, "zip"), tensors(family)
+    own = [name for name in arrays if not part or (f".{part}." in name and ".encoder_attn" not in name)]
+    biases = [name for name in own if name.endswith(".bias") and re.search(r"\D1\D|projection|mapping", name)]
+    assert len(biases) >= 8
+    for name in biases:
+        write_zip(place / "pytorch_model.bin", {other: array for other, array in arrays.items() if other != name})
+        refused(place, f"tensor '{re.escape(name)}' is missing", part=part or None)
+    if kind == "vit":
+        write_zip(
+            place / "pytorch_model.bin", {n: a for n, a in arrays.items() if not re.search("query.b|key.b|value.b", n)}
+        )
+        refused(place, "query.bias' is missing")
+        (place / "config.json").write_text(json.dumps(CONFIGS["vit"] | {"qkv_bias": False}), encoding="utf-8")
+        assert rm.load_model(place).blocks[0].heads.query_bias is None
+
+
+def test_a_missing_gain_of_layer_norm_is_called_by_the_name_of_today(tmp_path: Path) -> None:
+    place, arrays = checkpoint(tmp_path, "bert", "zip"), tensors("bert")
+    name = "encoder.layer.1.output.LayerNorm"
+    write_zip(place / "pytorch_model.bin", {n: a for n, a in arrays.items() if n != f"{name}.weight"})
+    refused(place, f"tensor '{name}.weight' is missing")
+    old = {n.replace("Norm.weight", "Norm.gamma").replace("Norm.bias", "Norm.beta"): a for n, a in arrays.items()}
+    write_zip(place / "pytorch_model.bin", old)
+    assert (rm.load_model(place).blocks[1].mlp_norm.gain == arrays[f"{name}.weight"]).all()
+    write_zip(place / "pytorch_model.bin", {n: a for n, a in old.items() if n != f"{name}.gamma"})
+    refused(place, f"tensor '{name}.gamma' is missing")
 
 
 def test_damaged_safetensors(tmp_path: Path) -> None:

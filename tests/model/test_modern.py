@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from gguf_weights import PLACES, found
 from gguf_weights import given as real_ids
 from modern_tiny import DIGITS, IDS, checkpoint, drawn, pixels
+from tiny import write_zip
 
 import rankmath as rm
 from rankmath.attention.experiments.anatomy import anatomy
@@ -159,6 +160,37 @@ _GGUF = {
     "pre_feedforward_layernorm": "ffn_norm",
     "post_feedforward_layernorm": "post_ffw_norm",
 }
+
+
+@pytest.mark.parametrize(
+    ("kind", "names", "settings"),
+    [
+        ("qwen2", ["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"], {}),
+        ("gpt_neox", ["attention.query_key_value", "attention.dense", "mlp.dense_h_to_4h", "input_layernorm"], {}),
+        ("dinov2", ["attention.attention.key", "attention.output.dense", "mlp.fc1", "norm1"], {}),
+        ("smollm", ["self_attn.q_proj", "self_attn.o_proj"], {"attention_bias": True}),
+        ("smollm", ["mlp.gate_proj", "mlp.down_proj"], {"mlp_bias": True}),
+        ("modernbert", ["attn.Wqkv", "attn.Wo"], {"attention_bias": True}),
+    ],
+)
+def test_a_bias_that_the_family_or_config_json_has_is_not_zero_where_it_is_missing(
+    tmp_path: Path, kind: str, names: list[str], settings: dict[str, Any]
+) -> None:
+    place = checkpoint(tmp_path, kind, **settings)
+    shapes = {name: tuple(shape) for name, shape in DIGITS[kind]["shapes"].items()}
+    # Those that this file lacks are made, with as many entries as the weights have rows.
+    more = {n.removesuffix("weight") + "bias": s[:1] for n, s in shapes.items() if any(f"{m}.w" in n for m in names)}
+    arrays = {name: drawn(name, shape) for name, shape in (more | shapes).items()}
+    if settings:
+        every = {n.removesuffix("weight") + "bias": s[:1] for n, s in shapes.items() if "layers." in n and len(s) == 2}
+        arrays = {name: drawn(name, shape) for name, shape in (every | shapes).items()}
+    write_zip(place / "pytorch_model.bin", arrays)
+    rm.load_model(place)
+    for name in names:
+        missing = next(found for found in arrays if found.endswith(f"{name}.bias"))
+        write_zip(place / "pytorch_model.bin", {n: a for n, a in arrays.items() if n != missing})
+        with pytest.raises(rm.InvalidArgument, match=f"tensor '{missing}' is missing"):
+            rm.load_model(place)
 
 
 def write_gguf(
