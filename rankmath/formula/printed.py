@@ -22,6 +22,8 @@ _LETTERS = {"d_qk": "d_{qk}", "in_degree": r"\Delta_{\mathrm{in}}", "x_star": "x
 _LETTERS |= {"Delta": r"\Delta", "epsilon": r"\varepsilon", "phi": r"\varphi", "lam": r"\lambda", "skip": r"\lambda"}
 _LETTERS |= {"eps": r"\varepsilon", "eta": r"\eta", "sizes": "(n,d)"}
 _GREEK = ("alpha", "beta", "gamma", "delta", "kappa", "theta", "rho", "tau", "mu", "nu", "omega", "sigma", "lambda")
+#: A pair of letters, not an array.
+_PAIR = re.compile(r"\(\w(,\w)+\)")
 _FRESH = "ijkmpqsuvabcefghlt"
 
 #: Functions of a definition that are printed by a word, and what the word says.
@@ -56,10 +58,11 @@ def latex_letter(name: str) -> str:
 
 
 _COUNTED = "the number of entries, rows or matrices of v; places are counted from 0"
+_PLACES = "the entry of v in place i, and in row i and column j of a matrix M; places are counted from 0"
 _LISTED = "the vector, or by rows and columns the matrix, of these entries"
 _PROJECTED = "1 where i = j, else 0"
 #: What is said of notation.
-NOTATION = {*WORDED.values(), _COUNTED, _LISTED, _PROJECTED}
+NOTATION = {*WORDED.values(), _COUNTED, _PLACES, _LISTED, _PROJECTED}
 
 
 def conventions(body: str) -> list[tuple[str, str, str]]:
@@ -72,13 +75,24 @@ def conventions(body: str) -> list[tuple[str, str, str]]:
     nodes = [node for part in (*(value for _, value in named), tree) for node in ast.walk(part)]
     called = {node.func.id: None for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
     found = [(name, rf"\operatorname{{{name.replace('_', '-')}}}", WORDED[name]) for name in called if name in WORDED]
-    if "len" in called:
+    if called.keys() & {"len", "chain", "rollout"}:
         found.append(("#", r"\#v", _COUNTED))
+    elif any(isinstance(node, ast.Subscript) and not _is_told(node, nodes) for node in nodes):
+        found.append(("places", r"v_{i},\ M_{ij}", _PLACES))
     if "identity" in called:
         found.append(("I", "I_{ij}", _PROJECTED))
     if any(isinstance(node, ast.ListComp) for node in nodes):
         found.append(("[]", r"[\cdots]_{i\mid j}", _LISTED))
     return found
+
+
+def _is_told(entry: ast.Subscript, nodes: list[ast.AST]) -> bool:
+    """Whether the range that is printed with a letter says that places are counted from 0, or no place is printed."""
+    if isinstance(entry.value, ast.Name) and _PAIR.fullmatch(_LETTERS.get(entry.value.id, "")):
+        return True
+    ranges = {ast.unparse(loop.target): loop.iter for loop in nodes if isinstance(loop, ast.comprehension)}
+    over = ranges.get(ast.unparse(entry.slice))
+    return isinstance(over, ast.Call) and len(over.args) == 1
 
 
 @cache
@@ -274,7 +288,7 @@ class _Printer:
             places.insert(0, self.show(node.slice))
             node = node.value
         base = self.show(node)
-        if re.fullmatch(r"\(\w(,\w)+\)", base) and places[0].isdigit():  # a pair of letters, not an array
+        if _PAIR.fullmatch(base) and places[0].isdigit():
             return base[1:-1].split(",")[int(places[0])]
         if len(places) == 3:
             base = f"{base}^{{({places.pop(0)})}}"

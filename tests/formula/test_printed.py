@@ -24,7 +24,7 @@ from rankmath.claims import statements
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import FUNCTIONS
-from rankmath.formula.printed import printed
+from rankmath.formula.printed import conventions, printed
 from rankmath.formula.printing import latex
 from rankmath.formula.terms import Call, Item, Letter, walk
 from rankmath.formula.text import Text
@@ -823,3 +823,25 @@ def test_every_claim_about_arrays_is_read_or_says_why_not() -> None:
         if statement.arrays and key not in read:
             assert any(FUNCTIONS[name].because for name in statement.functions), key
     assert not [name for name, entry in FUNCTIONS.items() if bool(entry.because) and bool(entry.text)]
+
+
+#: A place that no printed range explains: v_{1}, M_{0,j}, x_{n-1}; not P_{0}^{l,h}, a name, nor b_{l+1}, a recursion.
+_PLACE = re.compile(r"(?:\)|\}|(?<![A-Za-z\\])[A-Za-z])_\{(?!l\+)[^{}\\]*\d[^{}\\]*\}(?!\^)")
+
+
+@pytest.mark.parametrize("key", statements())
+def test_a_printed_place_comes_with_the_sentence_on_how_places_are_counted(key: str) -> None:
+    """Else the 1 of moduli(P)_1, the largest first, would be taken for the largest."""
+    entry = statements()[key]
+    shown = [*entry.premises, *entry.conclusion, *entry.letters, *(tex for tex, _ in entry.meanings)]
+    if any(_PLACE.search(tex) for tex in shown):
+        assert any("counted from 0" in said for _, said in entry.meanings)
+
+
+def test_the_count_is_told_where_no_printed_range_begins_with_it() -> None:
+    told = {body: [name for name, _, _ in conventions(body)] for body in ("v[1]", "v[k]", "v[n - 1]", "sizes[0]")}
+    assert told == {"v[1]": ["places"], "v[k]": ["places"], "v[n - 1]": ["places"], "sizes[0]": []}
+    assert [name for name, _, _ in conventions("sum(v[i] for i in range(n))")] == []
+    assert [name for name, _, _ in conventions("sum(v[i] for i in range(1, n))")] == ["places"]
+    assert [name for name, _, _ in conventions("v[len(v) - 1]")] == ["#"], "said once"
+    assert [name for name, _, _ in conventions("rollout(P)")] == ["#"], "its places are printed with #"
