@@ -6,6 +6,7 @@ import math
 import os
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +17,7 @@ import numpy as np
 from rankmath.linalg.masks import MaskLike
 from rankmath.model.arrays import Floats
 from rankmath.model.blocks import VARIANTS, Block, Heads, Source, fresh, redrawn, sublayers
-from rankmath.model.checkpoint_files import checkpoint_files
+from rankmath.model.checkpoint_files import Tensors, checkpoint_files
 from rankmath.model.embedding import (
     AudioEmbedding,
     Embedding,
@@ -26,6 +27,7 @@ from rankmath.model.embedding import (
     equal_lengths,
     tokenizer_beside,
 )
+from rankmath.model.gguf_files import GGUFTensors
 from rankmath.model.layouts import Layout, NamedWeights, activation_named, layout_of
 from rankmath.model.modern import FAMILIES, NAMES, PLACES, Reader, unwrapped
 from rankmath.model.network import MLP, LayerNorm, Network, Sublayer
@@ -169,8 +171,19 @@ def load_model(
     part : "encoder" or "decoder" of Whisper (the decoder without its attention to the encoder).
     """
     config, tensors = checkpoint_files(path)
+    with tensors.in_its_words() if isinstance(tensors, GGUFTensors) else nullcontext():
+        return _loaded(config, tensors, layers, part, path)
+
+
+def _loaded(
+    config: Mapping[str, Json],
+    tensors: Tensors | GGUFTensors,
+    layers: int | Sequence[int] | None,
+    part: str | None,
+    path: str | os.PathLike[str],
+) -> Model:
     # A Whisper file keeps its sizes beside its tensors.
-    config = config | tensors.extra.get("dims", {})
+    config = {**config} | tensors.extra.get("dims", {})
     kind, own = unwrapped(str(config.get("model_type")), config)
     if kind in FAMILIES:
         if part not in (None, "encoder" if kind == "t5" else None):
@@ -221,7 +234,12 @@ def _agree(
         _same(config, name, d, "width ")
     if kind in ("albert", "whisper"):  # layers that share their weights; two parts with layers of their own
         return
-    found = (re.search(r"(?:^|\.)(?:layer|h)\.(\d+)\.", name) for name in tensors)
+    _no_layer_beyond(depth, r"(?:^|\.)(?:layer|h)\.(\d+)\.", tensors)
+
+
+def _no_layer_beyond(depth: tuple[str, int], pattern: str, tensors: Mapping[str, Floats]) -> None:
+    """Layers of the weights that config.json does not count would be left out in silence."""
+    found = (re.search(pattern, name) for name in tensors)
     there = 1 + max((int(match[1]) for match in found if match), default=-1)
     if there > depth[1]:
         raise InvalidArgument(f"path: {depth[0]} {depth[1]} in config.json, but the weights have {there} layers")
@@ -244,6 +262,8 @@ def _modern(
     family = FAMILIES[kind]
     weights = NamedWeights(tensors, family.prefixes, family.layer.format(0) + family.output + ".weight")
     depth = as_count(family.layers, config.get(family.layers), most=_MOST)
+    before, after = (re.escape(part) for part in (weights.prefix + family.layer).split("{}"))
+    _no_layer_beyond((family.layers, depth), rf"^{before}(\d+){after}", tensors)
     types = config.get("layer_types")
     if isinstance(types, list) and len(types) != depth:
         raise InvalidArgument(f"path: {len(types)} layer_types in config.json; its {depth} layers need as many")

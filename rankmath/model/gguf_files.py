@@ -3,8 +3,10 @@
 Quantised numbers are the exact products that the format stands for, computed by that package in single precision.
 """
 
+import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,8 @@ ARCHITECTURES = {"llama": "llama", "qwen2": "qwen2", "qwen3": "qwen3", "gemma2":
 _KEYS = {
     "block_count": "num_hidden_layers",
     "embedding_length": "hidden_size",
+    "feed_forward_length": "intermediate_size",
+    "vocab_size": "vocab_size",
     "attention.head_count": "num_attention_heads",
     "attention.head_count_kv": "num_key_value_heads",
     "attention.key_length": "head_dim",
@@ -29,10 +33,11 @@ _KEYS = {
     "rope.freq_base": "rope_theta",
     "rope.freq_base_swa": "rope_local_base_freq",
 }
+_OF_KEYS = {name: key for key, name in _KEYS.items()}
 #: Keys that leave the hidden states alone, or are looked at one by one.
 _OTHERS = shlex.split("""
-    attention.value_length feed_forward_length final_logit_softcapping rope.dimension_count rope.scaling.factor
-    rope.scaling.finetuned rope.scaling.original_context_length rope.scaling.type tensor_data_layout vocab_size
+    attention.value_length final_logit_softcapping rope.dimension_count rope.scaling.factor
+    rope.scaling.finetuned rope.scaling.original_context_length rope.scaling.type tensor_data_layout
 """)
 #: Layers of the models with 27 billion weights, whose logits are divided by √(d/H), not √k: no key says so.
 _SCALED = {"gemma2": 46, "gemma3": 62}
@@ -63,9 +68,9 @@ class GGUFTensors(Mapping[str, Floats]):
             reader = gguf.GGUFReader(path)
             fields = {name: field.contents() for name, field in reader.fields.items() if _is_plain(name)}
         except Exception as error:  # the package raises whatever struct, NumPy and enum raise
-            raise InvalidArgument(f"path: {str(path)!r} given; not a GGUF file ({str(error)[:120]})") from None
+            raise InvalidArgument(f"path: {str(path)!r} given; {_why_unread(path, error)}") from None
         self.config = _config(path, fields)
-        kind = str(fields["general.architecture"])
+        kind = self.kind = str(fields["general.architecture"])
         self._dequantize: Callable[..., Any] = gguf.quants.dequantize
         self._found: dict[str, Any] = {}
         self._heads: dict[str, int] = {}
@@ -79,7 +84,8 @@ class GGUFTensors(Mapping[str, Floats]):
             # llama.cpp stores the rows of Q and K of Llama's files as pairs (2m, 2m + 1).
             for part, key in (("q_proj", "num_attention_heads"), ("k_proj", "num_key_value_heads")):
                 if kind == "llama" and f".self_attn.{part}." in name:
-                    self._heads[name] = as_count(key, self.config.get(key))
+                    usual = self.config.get("num_attention_heads")  # a file without the second has as many
+                    self._heads[name] = as_count(f"{kind}.{_OF_KEYS[key]}", self.config.get(key, usual))
         if _FACTORS in self._found:  # those of Llama 3: every frequency is divided by its own
             factors = self[_FACTORS].tolist()
             places = self.config.get("max_position_embeddings")
@@ -97,6 +103,10 @@ class GGUFTensors(Mapping[str, Floats]):
             raise InvalidArgument(f"path: {str(self.path)!r} given; tensor {name!r} has an entry that is not finite")
         if name in self._heads:
             heads = self._heads[name]
+            if len(array) % (2 * heads):
+                key = "num_attention_heads" if ".q_proj." in name else "num_key_value_heads"
+                given = f"path: tensor {name!r} has {len(array)} rows"
+                raise InvalidArgument(f"{given}, which are no pairs of {heads} heads, {key} in config.json")
             halves = array.reshape(heads, len(array) // heads // 2, 2, *array.shape[1:]).swapaxes(1, 2)
             array = halves.reshape(array.shape)
         return array
@@ -107,6 +117,19 @@ class GGUFTensors(Mapping[str, Floats]):
     def __len__(self) -> int:
         return len(self._found)
 
+    @contextmanager
+    def in_its_words(self) -> Iterator[None]:
+        """Refusals name the keys and tensors of this file, not those of the config.json they are read as."""
+        try:
+            yield
+        except InvalidArgument as error:
+            told = str(error).replace("in config.json", f"in {self.path.name!r}")
+            told = re.sub(rf"\b({'|'.join(_OF_KEYS)})\b", lambda found: f"{self.kind}.{_OF_KEYS[found[1]]}", told)
+            theirs = {ours: name for name, ours in reversed(_parts(self.kind).items())}
+            names = "|".join(re.escape(name) for name in theirs)
+            told = re.sub(rf"\blayers\.(\d+)\.({names})\.", lambda m: f"blk.{m[1]}.{theirs[m[2]]}.", told)
+            raise InvalidArgument(told) from None
+
 
 def _package() -> Any:
     try:
@@ -115,6 +138,20 @@ def _package() -> Any:
     except ImportError:
         raise InvalidArgument("path: reading GGUF files needs the extra: pip install 'rankmath[models]'") from None
     return gguf
+
+
+def _why_unread(path: Path, error: Exception) -> str:
+    """What the package raises is about its own arrays."""
+    if isinstance(error, OSError):
+        return f"not readable ({error.strerror or error})"
+    with open(path, "rb") as file:
+        start = file.read(8)
+    if start[:4] != b"GGUF"[: len(start)]:
+        return "not a GGUF file"
+    version = int.from_bytes(start[4:], "little")
+    if len(start) == 8 and version not in (2, 3):
+        return f"not a GGUF file that is read: its version is {version}, not 2 or 3"
+    return "not a GGUF file that is whole: the file is cut off or damaged"
 
 
 def _is_plain(name: str) -> bool:
@@ -153,7 +190,8 @@ def _config(path: Path, fields: Mapping[str, Json]) -> dict[str, Json]:
     if kind in ("qwen2", "qwen3"):
         config.pop("sliding_window", None)
     if kind in _SCALED and config.get("num_hidden_layers") == _SCALED[kind]:
-        sizes = [as_count(name, config.get(name)) for name in ("hidden_size", "num_attention_heads")]
+        names = ("hidden_size", "num_attention_heads")
+        sizes = [as_count(f"{kind}.{_OF_KEYS[name]}", config.get(name)) for name in names]
         config["query_pre_attn_scalar"] = sizes[0] / sizes[1]
     return config
 
@@ -166,10 +204,15 @@ def _renamed(name: str, kind: str) -> str | None:
     if head != "blk" or rest.count(".") < 2:
         return None
     layer, part, end = rest.split(".", 2)
+    names = _parts(kind)
+    return f"layers.{layer}.{names[part]}.{end}" if part in names else None
+
+
+def _parts(kind: str) -> dict[str, str]:
+    """What a layer's tensors are called there, and here."""
     gemma = kind.startswith("gemma")
-    names = _OF_LAYER | {
+    return _OF_LAYER | {
         "ffn_norm": "pre_feedforward_layernorm" if gemma else "post_attention_layernorm",
         "post_attention_norm": "post_attention_layernorm",
         "post_ffw_norm": "post_feedforward_layernorm",
     }
-    return f"layers.{layer}.{names[part]}.{end}" if part in names else None

@@ -269,14 +269,48 @@ def test_the_factors_of_llama_3_divide_the_frequencies(tmp_path: Path) -> None:
         ({}, {"expert_count": 2}, r"llama.expert_count in 'tiny.gguf' is not known"),
         ({}, {"rope.dimension_count": 2}, r"rope.dimension_count 2 in 'tiny.gguf'; it must be 4"),
         ({}, {"attention.value_length": 3}, r"attention.value_length 3 in 'tiny.gguf'; it must be 4"),
+        (
+            {},
+            {"attention.head_count": 9, "attention.head_count_kv": 9},
+            r"'blk.0.attn_q.weight' has 16 rows, which are no pairs of 9 heads, llama.attention.head_count in 'tiny",
+        ),
+        ({}, {"attention.head_count_kv": 3}, r"llama.attention.head_count_kv 3 in 'tiny.gguf'; it must divide 4"),
+        ({}, {"attention.head_count_kv": 4}, r"'blk.0.attn_k.weight' has shape \(8, 8\); it must be \(16, 8\)"),
+        ({}, {"attention.head_count_kv": 0}, r"llama.attention.head_count_kv: 0 given"),
+        ({}, {"block_count": 1}, r"llama.block_count 1 in 'tiny.gguf', but the weights have 2 layers"),
+        ({}, {"block_count": 3}, r"tensor 'blk.2.attn_q.weight' is missing"),
+        ({}, {"vocab_size": 22}, r"llama.vocab_size 22 in 'tiny.gguf', but the weights have 23"),
+        ({}, {"feed_forward_length": 9}, r"llama.feed_forward_length 9 in 'tiny.gguf', but the weights have 10"),
     ],
 )
 def test_what_a_gguf_file_says_beyond_what_is_known_is_refused(
     tmp_path: Path, tensors: dict[str, Any], numbers: dict[str, int], message: str
 ) -> None:
     write_gguf(tmp_path / "tiny.gguf", "smollm", "llama", tensors, numbers)
-    with pytest.raises(rm.InvalidArgument, match=message):
+    with pytest.raises(rm.InvalidArgument, match=message) as caught:
         rm.load_model(tmp_path / "tiny.gguf")
+    assert "config.json" not in str(caught.value)
+    assert "num_" not in str(caught.value)
+
+
+def test_layers_that_config_json_does_not_count_are_refused(tmp_path: Path) -> None:
+    for kind, key in (("qwen3", "num_hidden_layers"), ("t5", "num_layers"), ("dinov2", "num_hidden_layers")):
+        place = checkpoint(tmp_path / kind, kind, **{key: 1, "layer_types": None})
+        with pytest.raises(rm.InvalidArgument, match=f"{key} 1 in config.json, but the weights have . layers"):
+            rm.load_model(place)
+
+
+def test_a_gguf_file_that_is_cut_off_is_said_to_be(tmp_path: Path) -> None:
+    write_gguf(tmp_path / "tiny.gguf", "smollm", "llama")
+    whole = (tmp_path / "tiny.gguf").read_bytes()
+    for length in (6, 20, 100, 400, len(whole) // 2, len(whole) - 40):
+        (tmp_path / "tiny.gguf").write_bytes(whole[:length])
+        with pytest.raises(rm.InvalidArgument, match=r"given; .*: the file is cut off or damaged$"):
+            rm.load_model(tmp_path / "tiny.gguf")
+    for start, said in ((b"GGML", "not a GGUF file$"), (b"GGUF\7\0\0\0", "its version is 7, not 2 or 3$")):
+        (tmp_path / "tiny.gguf").write_bytes(start + whole[len(start) :])
+        with pytest.raises(rm.InvalidArgument, match=said):
+            rm.load_model(tmp_path / "tiny.gguf")
 
 
 NORMS = ("attention_norm", "mlp_norm", "behind_attention", "behind_mlp", "qk_norm")
