@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -12,6 +13,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from rankmath.definitions.entries import ENTRIES, Parameter
 from rankmath.definitions.hypotheses import ALIASES, SWITCHES
 from rankmath.formula.language import ARRAYS, FUNCTIONS
 from rankmath.formula.numbers import BEYOND, FLOAT_MARGIN, Signed, ball_expc, ball_tanhc
@@ -411,7 +413,7 @@ def _applied(function: str, argument: Code, subject: Subject, names: Names) -> S
 def _measured(term: Call) -> Code:
     """A quantity, which the subject remembers by its arguments."""
     read = FUNCTIONS[term.function]
-    parts = [_argument(part, parameter.kind) for part, parameter in zip(term.terms, read.parameters, strict=True)]
+    parts = [_argument(part, parameter, term) for part, parameter in zip(term.terms, read.parameters, strict=True)]
 
     def measure(subject: Subject, names: Names) -> Scalar:
         entry = FUNCTIONS[term.function]
@@ -432,7 +434,8 @@ def _measured(term: Call) -> Code:
     return measure
 
 
-def _argument(term: Term, kind: str) -> Code:
+def _argument(term: Term, parameter: Parameter, call: Call) -> Code:
+    kind = parameter.kind
     if kind == "word":
         assert isinstance(term, Letter | Number)
         word = term.name if isinstance(term, Letter) else str(term.value)
@@ -447,7 +450,40 @@ def _argument(term: Term, kind: str) -> Code:
         return lambda subject, names: (array, *_place(item, parts, subject, names))
     assert kind != "array"
     found = code(term)
-    return (lambda subject, names: int(found(subject, names))) if kind == "layer" else found
+    return partial(_numbered, call, _index_of(call.function, parameter.name), found) if kind == "layer" else found
+
+
+def _index_of(function: str, parameter: str) -> str:
+    """The index that a whole number in a quantity is a value of, as far as its definition says so."""
+    if parameter == "l" or function not in ENTRIES:
+        return parameter if function in ENTRIES else ""
+    body = ENTRIES[function].body
+    if f"range(K)[{parameter}]" in body:
+        return "k"
+    of_token = rf"\brange\(n\)\[{parameter}\]|\bP(\[[^\]]*\])*\[{parameter}\]"
+    return "i" if re.search(of_token, body) else ""
+
+
+def _numbered(call: Call, index: str, code: Code, subject: Subject, names: Names) -> int:
+    """The whole number in a quantity: that of a layer, a token or a block of layers is one that the network has.
+
+    Unlike `NoSuchPlace` this leaves searches to go on with larger networks.
+    """
+    found = code(subject, names)
+    whole = type(found) in (int, Fraction) and found == int(found)
+    if index and not (whole and 0 <= found < _end(subject, index)):
+        end, (what, several) = _end(subject, index), _COUNTED[index]
+        has = f"{end} {several if end != 1 else what}"
+        shown = found if type(found) in (int, Fraction) else "of this number"
+        raise InvalidArgument(
+            f"net: {call} asked for; there is no {what} {shown}: the network has {has}, counted from 0"
+        )
+    if not whole:
+        raise InvalidArgument(f"claim: {call} given; a whole number is needed in it")
+    return int(found)
+
+
+_COUNTED = {"l": ("layer", "layers"), "i": ("token", "tokens"), "k": ("block of layers", "blocks of layers")}
 
 
 def _place(term: Item, parts: list[Code], subject: Subject, names: Names) -> list[int]:

@@ -221,3 +221,34 @@ def test_attention_of_a_layer_without_any_is_refused() -> None:
     layers = [*net.sublayers, (rm.Sublayer(rm.MLP(np.eye(2), np.eye(2))),)]
     with pytest.raises(rm.InvalidArgument, match=r"^net: attends\[l\]\[0\] asked for; it has no such part"):
         rm.verify("dong2021:3.2", rm.Network.from_layers(layers, 3), np.eye(3)[:, :2])
+
+
+@pytest.mark.parametrize(
+    ("quantity", "place", "has"),
+    [
+        ("lipschitz(4)", "layer 4", "2 layers"),
+        ("max_l(lipschitz(l - 1))", "layer -1", "2 layers"),
+        ("lipschitz(1/2)", "layer 1/2", "2 layers"),
+        ("mu_before(2)", "layer 2", "2 layers"),
+        ("second_norm(2)", "layer 2", "2 layers"),
+        ("linear_gap(2)", "layer 2", "2 layers"),
+        ("least_root(2)", "layer 2", "2 layers"),
+        ("contraction(2)", "block of layers 2", "2 blocks of layers"),
+        ("influence(3)", "token 3", "3 tokens"),
+        ("last_share(9)", "token 9", "3 tokens"),
+        ("diagonal(P[0,0], 3)", "token 3", "3 tokens"),
+    ],
+)
+def test_a_layer_or_token_that_a_network_does_not_have_is_named(quantity: str, place: str, has: str) -> None:
+    net = rm.Network.random(tokens=3, dim=2, layers=2, seed=0)
+    message = rf"asked for; there is no {place}: the network has {has}, counted from 0$"
+    with pytest.raises(rm.InvalidArgument, match=message):
+        rm.verify(Statement("mine:x", f"{quantity} <= 1"), net, net.random_input())
+
+
+@pytest.mark.parametrize("claim", ["mu_before(1) <= 1", "last_share(9) <= 1", "modulus_of(P[0,0], mu(X[0])) <= 1"])
+def test_a_search_refuses_a_place_that_no_network_of_it_has_in_words(claim: str) -> None:
+    with pytest.raises(
+        rm.InvalidArgument, match=r"there is no (layer 1|token 9): the network|a whole number is needed"
+    ):
+        rm.verify_statement(Statement("mine:x", claim, given="heads == 1"), seconds=1, instances=20)
