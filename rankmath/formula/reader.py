@@ -98,7 +98,8 @@ class _Reader:
         if not text.strip():
             raise InvalidArgument("claim: empty; a relation such as 'mu(X[1]) <= mu(X[0])' is needed")
         for column, letter in enumerate(text, start=1):
-            if not letter.isascii():  # look-alikes would be read as other names
+            # Look-alikes would be read as other names, and what is behind a # not at all.
+            if not letter.isascii() or letter == "#":
                 hint = f"; write {_TYPED[letter]}" if letter in _TYPED else ""
                 name = unicodedata.name(letter, "unnamed")
                 raise InvalidArgument(f"claim, column {column}: {letter!r} ({name}) is not in the language{hint}")

@@ -127,6 +127,7 @@ def test_any_formula_reads_back_from_its_text(left: Term, right: Term, operator:
         ("n if n else d <= 1", "is no relation"),
         ("mu(X[0]) <= 'a'", "is not in the language"),
         ("mu(X[0]) <= True", "is not in the language"),
+        ("mu(X[1]) <= 2*mu(X[0]) # and mu(X[0]) <= 1", r"column 24: '#' \(NUMBER SIGN\) is not in the language"),
         ("mu(X[0]) <= 1/0", "division by zero"),
         ("mu(X[d_qk]) <= 1", "'d_qk' is no index"),
         ("mu(X[0]) <=", "claim, column"),
