@@ -68,6 +68,14 @@ FAMILIES: dict[str, type[Kinds]] = {
     "unstated:large-logits": LoneQuery,
     "dong2021:2.3-printed": FourKeys,
 }
+#: The same of a certificate that gives a network by its attention alone, and of the letters that it is decided in.
+_BY_ATTENTION = {
+    "wu2024:2-step": "A is the attention P^{0,0}, X^0 = W^{0,0} = I and d = n; a token sees those to which it attends"
+    " in A, and W_QK/√d_qk is log A_ij there, 0 elsewhere, without query biases.\n"
+    "So X^1 is A with its rows divided by their lengths, and the least cosine of X^0 is 0: the claim is that"
+    " G_ij ≥ nε²√(G_ii G_jj) for all i ≠ j, where G = AAᵀ and ε = ε(P^{0,0}) is the least entry of A that is not 0;"
+    " i and j are counted from 0."
+}
 
 
 def letters(key: str) -> tuple[str, ...]:
@@ -77,7 +85,7 @@ def letters(key: str) -> tuple[str, ...]:
     'Two heads, two tokens ±e_1 of width d = side²; both heads have W_QK/√d_qk = `logit` · e_1 e_1ᵀ and no bias.'
     """
     family = FAMILIES.get(key)
-    said = "" if family is None else (inspect.getdoc(family) or "").partition("\n>>>")[0]
+    said = _BY_ATTENTION.get(key, "") if family is None else (inspect.getdoc(family) or "").partition("\n>>>")[0]
     return tuple(line for line in said.splitlines() if line.strip())
 
 

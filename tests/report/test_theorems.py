@@ -16,6 +16,7 @@ from click.testing import CliRunner
 import rankmath as rm
 from rankmath.certificates.certificate import Certificate, number
 from rankmath.certificates.issue import certify_arrays
+from rankmath.claims import statements
 from rankmath.cli import main
 from rankmath.decide.prover import prove
 from rankmath.decide.prover.reading import lines_of
@@ -23,7 +24,7 @@ from rankmath.equilibria.blocks import survivors
 from rankmath.report.cite import citation
 from rankmath.report.latex import identifier
 from rankmath.report.sources import committed_certificates, preamble
-from rankmath.report.theorems import _alike, equilibrium_statement, findings, fragment, theorem
+from rankmath.report.theorems import _alike, equilibrium_statement, findings, fragment, letters, theorem
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +90,18 @@ def test_the_numbers_of_a_flow_have_the_letters_of_its_claim_or_words() -> None:
     assert not re.search("beta}|values}|tokens}|vectors}|normalised}", data)
     assert r"$\beta \ge 0$" in tex
     assert "seen the paper's own): % cite" in tex
+
+
+def test_data_that_are_no_network_are_explained_where_the_claim_is_about_one() -> None:
+    """Else nothing says what the letters of the data have to do with those of the claim."""
+    for key, group in committed_certificates().items():
+        entry = statements().get(key)
+        for certificate in group:
+            if entry is not None and not entry.arrays and "layers" not in certificate.data:
+                assert letters(key), key
+    tex = theorem(committed_certificates()["wu2024:2-step"][0])
+    assert r"$A$ is the attention $P^{0,0}$, $X^{0} = W^{0,0} = I$" in tex
+    assert r"$G = AA^{\mathsf T}$ and $\varepsilon = \varepsilon(P^{0,0})$" in tex
 
 
 def test_a_rejected_certificate_is_no_theorem(stable: Certificate) -> None:
