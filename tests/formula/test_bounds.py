@@ -291,6 +291,15 @@ def test_unknown_keys_are_refused_with_the_list(key):
         bound(key)
 
 
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [(1, r"^part: 1 given; the claim has one relation, part 0$"), (-1, "^part: -1 given"), ("a", "^part: 'a' given")],
+)
+def test_a_part_that_a_claim_does_not_have_is_refused_as_such(part, message):
+    with pytest.raises(InvalidArgument, match=message):
+        bound("own:diameter", part)
+
+
 def test_subs_takes_numbers_and_expressions():
     b = bound("own:diameter")
     x = sp.Symbol("x", positive=True)

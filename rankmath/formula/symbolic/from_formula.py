@@ -35,7 +35,7 @@ from rankmath.formula.terms import (
     replaced,
     walk,
 )
-from rankmath.validation import InvalidArgument
+from rankmath.validation import InvalidArgument, as_count
 
 _WHOLE = {"L": NONNEGATIVE, "n": AT_LEAST_ONE, "d": AT_LEAST_ONE, "H": AT_LEAST_ONE, "r": AT_LEAST_ONE}
 _WHOLE |= {"center_count": AT_LEAST_ONE, "farthest": AT_LEAST_ONE}
@@ -86,7 +86,10 @@ def bound_of(statement: Stated, part: int = 0) -> Bound:
     found = relations(formula)
     if statement.quantifier == "some":
         raise InvalidArgument(f"key: {statement.key!r} given; it says that something exists, so it has no bound")
-    if not 0 <= part < len(found) or found[part].operator == "==":
+    if found and as_count("part", part, least=0) >= len(found):
+        has = "one relation, part 0" if len(found) == 1 else f"{len(found)} relations, parts 0 to {len(found) - 1}"
+        raise InvalidArgument(f"part: {part} given; the claim has {has}")
+    if not found or found[part].operator == "==":
         what = f"part {part} of its claim" if len(found) > 1 else "its claim"
         raise InvalidArgument(f"key: {statement.key!r} given; {what} is no inequality, so it has no bound")
     relation = found[part]
