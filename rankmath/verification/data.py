@@ -9,18 +9,61 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from inspect import Parameter, Signature
+from keyword import iskeyword
 
 import numpy as np
 
 from rankmath.formula.printed import latex_letter
 from rankmath.linalg.masks import as_mask
 from rankmath.linalg.rationals import exact_array
-from rankmath.validation import Array, ArrayLike, InvalidArgument, Number, as_array
+from rankmath.validation import Array, ArrayLike, InvalidArgument, Number, as_array, short
 from rankmath.verification.instance import ArrayInstance
 
 COMPARED = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
 _NONE = Parameter.empty
 _CONDITION = re.compile(r"(?P<axis>[a-z]?) ?(?P<sign>[<>]=?) (?P<limit>-?\d+)")
+
+
+_WORDS = {"double": 0, "whole": 0, "even": 0, "stochastic": 1, "no zero row": 1, "independent rows": 2}
+_AXES = re.compile(r"(mask [A-Za-z]\w*|([A-Za-z]\w*|[1-9]\d*)( ([A-Za-z]\w*|[1-9]\d*))*)?")
+
+
+def check_declared(arrays: object) -> None:
+    """Refuse what `Declared` cannot read.
+
+    >>> check_declared({"c": "m, >= 0, m > 1, whole", "M": "mask m = causal"})
+    >>> check_declared({"c": "m, >0"})
+    Traceback (most recent call last):
+    ...
+    rankmath.InvalidArgument: arrays: '>0' given for c; allowed are > 0, m >= 2 and the like (whole numbers, with \
+blanks), double, whole, even, stochastic, no zero row and independent rows
+    """
+    if not isinstance(arrays, Mapping):
+        raise InvalidArgument(f"arrays: {short(arrays)} given; names with their axes, as in {{'E': 'n m'}}, are needed")
+    known: set[str] = set()
+    for name, declared in arrays.items():
+        if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
+            raise InvalidArgument(f"arrays: the name {short(name)} given; a name such as 'E' is needed")
+        if not isinstance(declared, str):
+            raise InvalidArgument(f"arrays: {short(declared)} given for {name}; axes in a text, as 'n m', are needed")
+        axes, *conditions = (part.strip() for part in declared.partition(" = ")[0].split(","))
+        if not _AXES.fullmatch(axes):
+            raise InvalidArgument(
+                f"arrays: the axes {short(axes)} given for {name}; letters or numbers with blanks between them, as "
+                "'n m', 'mask n' or, for a number, nothing, are needed"
+            )
+        known.update(axes.split())
+        for condition in conditions:
+            found = _CONDITION.fullmatch(condition)
+            if not found and condition not in _WORDS:
+                words = f"{', '.join([*_WORDS][:-1])} and {[*_WORDS][-1]}"
+                like = "> 0, m >= 2 and the like (whole numbers, with blanks)"
+                raise InvalidArgument(f"arrays: {condition!r} given for {name}; allowed are {like}, {words}")
+            if _WORDS.get(condition, 0) > len(axes.split()):
+                what = "a number" if not axes else "a vector"
+                raise InvalidArgument(f"arrays: {condition!r} given for {name}, {what}; it is said of what has rows")
+            if found and found["axis"] and found["axis"] not in known:
+                raise InvalidArgument(f"arrays: {condition!r} given for {name}; there is no axis {found['axis']}")
 
 
 @dataclass(frozen=True)

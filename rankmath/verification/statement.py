@@ -43,7 +43,7 @@ from rankmath.formula.terms import (
 )
 from rankmath.formula.terms import Number as NumberTerm
 from rankmath.validation import ArrayLike, InvalidArgument, Number, as_choice
-from rankmath.verification.data import Declared, declared_in_words, printed_data
+from rankmath.verification.data import Declared, check_declared, declared_in_words, printed_data
 from rankmath.verification.instance import ArrayInstance, Instance, NetworkInstance, network_instance
 
 if TYPE_CHECKING:
@@ -163,6 +163,7 @@ class Statement:
             object.__setattr__(self, "quantifier", "some")
         as_choice("status", self.status, STATUSES)
         as_choice("quantifier", self.quantifier, ("all", "some"))
+        check_declared(self.arrays)
         if not isinstance(self.where, Mapping):
             raise InvalidArgument(
                 f"where: a {type(self.where).__name__} given; a mapping of letters to terms is needed"
@@ -188,10 +189,6 @@ class Statement:
                 raise InvalidArgument(
                     f"{self.key}: {part!r} is no formula; two terms with <=, <, >=, > or == are needed"
                 )
-        if not isinstance(self.arrays, Mapping):
-            raise InvalidArgument(
-                f"arrays: {self.arrays!r} given; names with their axes, as in {{'E': 'n m'}}, are needed"
-            )
         object.__setattr__(self, "formula", formula)
         object.__setattr__(self, "given", tuple(read))
         object.__setattr__(self, "where", where)

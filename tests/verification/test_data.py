@@ -11,6 +11,7 @@ from rankmath.claims import statements
 from rankmath.validation import ArrayLike, InvalidArgument
 from rankmath.verification.data import Declared
 from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.statement import Statement
 
 DECLARED = sorted(key for key, entry in statements().items() if entry.arrays)
 
@@ -64,3 +65,22 @@ def test_a_length_is_one_for_all_arrays() -> None:
     assert masked([[1.0], [2.0]], allowed="complete")["allowed"].all()
     with pytest.raises(InvalidArgument, match=r"^X: a matrix given; independent rows is needed"):
         Declared({"X": "n d, independent rows"}, exact=False)([[1.0, 2.0], [2.0, 4.0]])
+
+
+@pytest.mark.parametrize(
+    ("arrays", "said"),
+    [
+        (3, r"^arrays: 3 given; names with their axes"),
+        (["v"], r"^arrays: \['v'\] given"),
+        ({"v": 3}, r"^arrays: 3 given for v; axes in a text"),
+        ({"3v": "n"}, r"^arrays: the name '3v' given"),
+        ({"v": "n; m"}, r"^arrays: the axes 'n; m' given for v"),
+        ({"v": "n, zork"}, r"^arrays: 'zork' given for v; allowed are > 0, .*, whole, even, stochastic"),
+        ({"v": "n, >0"}, r"^arrays: '>0' given for v; allowed are > 0, m >= 2 and the like \(whole numbers"),
+        ({"v": "n, k > 0"}, r"^arrays: 'k > 0' given for v; there is no axis k$"),
+        ({"v": ", stochastic"}, r"^arrays: 'stochastic' given for v, a number; it is said of what has rows$"),
+    ],
+)
+def test_a_declaration_that_cannot_be_read_is_refused_at_once(arrays: object, said: str) -> None:
+    with pytest.raises(InvalidArgument, match=said):
+        Statement("mine:x", "1 <= 2", arrays=arrays)  # type: ignore[arg-type]
