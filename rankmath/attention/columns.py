@@ -20,7 +20,7 @@ from rankmath.arithmetic.float64 import Float64, to_numpy
 from rankmath.arithmetic.objects import ObjectArithmetic
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.maps import norm_step
-from rankmath.attention.plain import attention_matrices, check_input, check_one_sequence, layer_norm, logits_of
+from rankmath.attention.plain import check_input, check_one_sequence, layer_norm, logits_of, matrices_by_layer
 from rankmath.attention.softmax import softmax
 from rankmath.attention.tokens import Tokens
 from rankmath.attention.trace import layers_centred
@@ -56,7 +56,7 @@ class Columns:
     Attributes
     ----------
     values : name -> (L+1,) doubles; nan where the metric does not exist (attention at the input,
-        cosines of a token that is zero).
+        cosines of a token that is zero), or where logits of attention are beyond the doubles.
     logs : name -> (L+1,) natural logarithms, of metrics that vanish with the residual; −inf for an exact zero.
     balls : name -> the enclosures themselves (arithmetic "balls"), None where the metric does not exist.
     """
@@ -130,7 +130,7 @@ def _measured_floats(net: Network, X: Array, metrics: Sequence[str], backend: Ba
         tokens = replace(made, center=to_numpy(made.center), residual=to_numpy(made.residual))
         whole = _whole(tokens)
         sphere: list[Tokens] = []
-        matrices: list[Floats] = []
+        matrices: list[Floats] | None = None
         for name in metrics:
             if name in VANISHING:
                 log = math.nan
@@ -141,8 +141,8 @@ def _measured_floats(net: Network, X: Array, metrics: Sequence[str], backend: Ba
                 logs[name].append(log)
                 values[name].append(math.inf if log >= 709 else math.exp(log))
             elif name in ATTENTION_METRICS:
-                if before is not None and not matrices:
-                    matrices = list(_attentions(net, l - 1, _whole(before)[0], before))
+                if matrices is None:
+                    matrices = [] if before is None else _attentions(net, l - 1, *_whole(before))
                 found = [float(ATTENTION_METRICS[name](P)) for P in matrices]
                 values[name].append(float(np.mean(found)) if found else math.nan)
             else:
@@ -191,14 +191,15 @@ def _log_of(name: str, tokens: Tokens, whole: tuple[Floats, float], sphere: list
     return sigma - unit + math.log(float(kind(R)) / float(kind(X)))
 
 
-def _attentions(net: Network, l: int, X: Floats, tokens: Tokens) -> Iterator[Floats]:
-    """The attention matrices of layer l on its own input, by the definition."""
+def _attentions(net: Network, l: int, X: Floats, unit: float) -> list[Floats]:
+    """The attention matrices of layer l on its own input e^unit X, by the definition; none where doubles overflow."""
     layer = Network.from_layers([net.sublayers[l]])
     if not layer.attentions:
-        return
-    scale = _whole(tokens)[1]
-    for matrices in attention_matrices(layer, X * math.exp(scale)):
-        yield from matrices
+        return []
+    with np.errstate(over="ignore", invalid="ignore"):
+        tokens = X * np.exp(unit)
+        found = [P for matrices in matrices_by_layer(Float64(tokens), layer, tokens) for P in matrices]
+    return found if all(np.isfinite(P).all() for P in found) else []
 
 
 # -- balls -------------------------------------------------------------------------------------------------

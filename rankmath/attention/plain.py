@@ -91,6 +91,11 @@ def check_one_sequence(net: Network, X: ArrayLike, taker: str, *, look: bool = T
     return X
 
 
+# Where a double overflows on the way `in_range` says so, in one line.
+_quiet = np.errstate(over="ignore", invalid="ignore")
+
+
+@_quiet
 def forward(net: Network, X: ArrayLike, *, backend: Backend | None = None, memory: int | None = None) -> Array:
     """The network's output as one matrix, float64: loses the residual once it is 1e-16 of the mean.
 
@@ -162,6 +167,7 @@ def in_range(A: Float64, out: Array) -> Array:
     return out
 
 
+@_quiet
 def attention_matrices(net: Network, X: ArrayLike, *, backend: Backend | None = None) -> Array:
     """P^l_h of the whole network, (L, H, ..., n, n).
 
@@ -175,6 +181,14 @@ def attention_matrices(net: Network, X: ArrayLike, *, backend: Backend | None = 
     if backend is not None:
         net, X = on_backend(backend, net, X)
     A = Float64(X)
+    layers = matrices_by_layer(A, net, X)
+    if len({matrices.shape for matrices in layers}) != 1:
+        raise InvalidArgument("net: attentions of different shapes given, or none; the matrices of all are one array")
+    return in_range(A, A.xp.stack(layers))
+
+
+def matrices_by_layer(A: Float64, net: Network, X: Array) -> list[Array]:
+    """P_h of every attention, (H, ..., n, n); nan where its logits overflow."""
     masks, layers = net.masks_for(int(X.shape[-2])), []
     for sublayer in (s for layer in net.sublayers for s in layer):
         attention = sublayer.attention
@@ -182,10 +196,10 @@ def attention_matrices(net: Network, X: ArrayLike, *, backend: Backend | None = 
             Y = _normed(A, sublayer.before, X)
             mask, logits = masks[id(attention)], A.xp.stack(logits_of(A, attention, Y))
             layers.append(softmax(A, logits if mask is None else A.hide(mask.allowed, logits)))
+            if len(layers) == len(net.attentions):
+                break
         X = apply_sublayer(A, sublayer, X, masks)
-    if len({matrices.shape for matrices in layers}) != 1:
-        raise InvalidArgument("net: attentions of different shapes given, or none; the matrices of all are one array")
-    return in_range(A, A.xp.stack(layers))
+    return layers
 
 
 def logits_of(A: System, attention: Attention, Y: Array) -> list[Array]:
@@ -444,6 +458,7 @@ def layer_norm(A: System, norm: LayerNorm, Y: Array, *, temporary: bool = False)
     return Y if norm.offset is None else A.difference_of_temporary(Y, -A.asarray(norm.offset[None, :]))
 
 
+@_quiet
 def hidden_states(net: Network, X: ArrayLike, *, backend: Backend | None = None) -> list[Array]:
     """X^0, X^1, …, X^L, each (..., n, d); the last one is `forward`'s.
 

@@ -158,3 +158,24 @@ def test_a_zero_token_has_no_cosine_and_leaves_the_other_columns(X: list[list[fl
         assert np.isfinite(found.values[name][1]) == any(map(any, X))
     rank = TOKEN_METRICS["effective-rank"](np.array(X)) if any(map(any, X)) else np.nan
     assert found.values["effective-rank"][0] == pytest.approx(rank, nan_ok=True)
+
+
+@pytest.mark.filterwarnings("error")
+def test_attention_whose_logits_are_beyond_doubles_is_not_measured() -> None:
+    """No number, no warning; the other layers and columns are as they are."""
+    names = [*ATTENTION_METRICS, "relative-residual"]
+    net = rm.Network.from_arrays(np.zeros((6, 1, 4, 4)), np.tile(1e100 * np.eye(4), (6, 1, 1, 1)), mask="causal")
+    X = np.random.default_rng(0).standard_normal((4, 4))
+    found = rm.measure(net, X, names)
+    for name in ATTENTION_METRICS:
+        # The third layer reads tokens of size 1e200, the fifth tokens that no double holds.
+        assert np.isfinite(found.values[name][1:4]).all()
+        assert np.isnan(found.values[name][5:]).all()
+    assert np.isfinite(found.logs["relative-residual"]).all()
+    deep = rm.Network.random(tokens=4, dim=4, heads=2, layers=2, seed=0, mlp="gelu")
+    found = rm.measure(deep, 1e200 * X, names)
+    assert np.isnan(found.values["attention-entropy"]).all()
+    assert np.isfinite(found.values["relative-residual"][0])
+    for taker in (rm.forward, rm.hidden_states, rm.attention_matrices):
+        with pytest.raises(rm.InvalidArgument, match="X: too large for the plain pass"):
+            taker(deep, 1e200 * X)

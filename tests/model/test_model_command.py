@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from tiny import checkpoint, given
+from tiny import checkpoint, given, tensors, write_zip
 
 import rankmath as rm
 from rankmath.cli import main
@@ -55,6 +55,19 @@ def test_names_are_looked_at_before_the_model_is_read(tmp_path: Path) -> None:
     for option, name in (("--metric", "cosine"), ("--variant", "sans")):
         with pytest.raises(rm.InvalidArgument, match=f"{option}: '{name}' given; allowed are"):
             typed("model", str(tmp_path / "nowhere"), option, name)
+
+
+@pytest.mark.filterwarnings("error")
+def test_activations_that_overflow_leave_cells_empty(tmp_path: Path) -> None:
+    """Attention of san+mlp grows past the doubles: no number there, and no word about an X that nobody gave."""
+    place, arrays = checkpoint(tmp_path, "bert", "zip"), tensors("bert")
+    large = {name: 1e37 * a if name.endswith("dense.weight") else a for name, a in arrays.items()}
+    write_zip(place / "pytorch_model.bin", {name: a.astype("<f4") for name, a in large.items()})
+    asked = ("model", str(place), "--ids", "5,0,22,7", "--variant", "san+mlp", "--metric", "attention-entropy")
+    rows = json.loads(typed(*asked, "--json"))["variants"][0]["layers"]
+    assert [row["attention-entropy"] is None for row in rows] == [True, False, False, True]
+    assert all(isinstance(row["log_residual"], float) for row in rows)
+    assert "attention-entropy" in typed(*asked)
 
 
 def test_balls_and_bounds(tmp_path: Path) -> None:
