@@ -66,7 +66,7 @@ def test_activations_that_overflow_leave_cells_empty(tmp_path: Path) -> None:
     asked = ("model", str(place), "--ids", "5,0,22,7", "--variant", "san+mlp", "--metric", "attention-entropy")
     rows = json.loads(typed(*asked, "--json"))["variants"][0]["layers"]
     assert [row["attention-entropy"] is None for row in rows] == [True, False, False, True]
-    assert all(isinstance(row["log_residual"], float) for row in rows)
+    assert all(isinstance(row["log_residual"], float) for row in rows[:3])
     assert "attention-entropy" in typed(*asked)
 
 
