@@ -1,7 +1,7 @@
 (** The words of the language of claims, in Coq: what [Statements.v] is written in.
 
     [Statements.v] is printed from the registry by [python -m rankmath.report.coq]; this file is written by hand, and
-    the comment of every word begins with its name and its meaning in the registry: a test compares the two.
+    the comment of every quantity begins with its name and its meaning in the registry: a test compares the two.
     Nothing about a word is proved here; [LanguageFacts.v] does that.
 
     An array has its size in its type: [vector m] has the entries v 0, ..., v (m-1), [matrix n m] the entries A i j,
@@ -526,7 +526,7 @@ Definition strongly_connected (N : network) : Prop := forall c, (c < tokens N)%n
 Definition is_radius (N : network) (r : nat) : Prop := (1 <= r)%nat /\
   (quasi_strongly_connected N -> reached N r /\ forall k, (1 <= k)%nat -> reached N k -> (r <= k)%nat) /\
   (~ quasi_strongly_connected N -> r = 1%nat).
-(** largest number of tokens that a token sees, itself included *)
+(** largest number of tokens that a token sees, itself too where it sees itself *)
 Definition in_degree (N : network) : R := largest (tokens N) (fun i => sum (tokens N) (edges N i)).
 (** epsilon: least attention on an edge of the mask *)
 Definition epsilon (N : network) (l h : nat) : R := inf_of (fun x => exists i j,

@@ -172,7 +172,7 @@ def draw_arrived(rng: Rng, size: int) -> ArrayInstance:
     return ArrayInstance({"gamma": gamma, "beta": rng.uniform(0, 0.7, size), "m": m}, "nearly met", True)
 
 
-_READ = "as we read it: pre-LayerNorm flow of tokens on the sphere with Q = K = V = I and attention normalised"
+_READ = "as we read it: flow of tokens on the sphere with Q = K = V = I and attention normalised"
 
 geshkovski2023_step = proved(
     "geshkovski2023:step",

@@ -26,7 +26,8 @@ SWITCHES: dict[str, dict[str, str]] = {
     "query_bias": {"none": "no query biases (b_Q = 0)", **_ANY},
     "positions": {
         "none": "no positions",
-        "rotary": "rotary positions (pairs of entries of queries and keys are turned by an angle of their place)",
+        "rotary": "rotary positions (pairs of entries of queries and keys are turned as tables of cos and sin of their "
+        "place say)",
         "alibi": "ALiBi positions (logits less m|i − j|, with a number m ≥ 0 for every head)",
         "relative": "relative positions (a term of the logits that depends on i − j alone)",
         "any": "any positions",
