@@ -122,7 +122,8 @@ def model(
     from rankmath.files import writable
     from rankmath.model.blocks import VARIANTS
     from rankmath.model.checkpoint import load_model
-    from rankmath.validation import as_choice
+    from rankmath.printing import did_you_mean
+    from rankmath.validation import InvalidArgument, as_choice
 
     if "help" in (variant, metric):
         click.echo("\n".join(VARIANTS if variant == "help" else METRICS))
@@ -131,7 +132,11 @@ def model(
     metrics, variants = metric.split(","), [] if variant is None else variant.split(",")
     for option, given, allowed in (("--metric", metrics, METRICS), ("--variant", variants, VARIANTS)):
         for name in given:
-            as_choice(option, name, tuple(allowed))
+            try:
+                as_choice(option, name, tuple(allowed))
+            except InvalidArgument as error:
+                raise InvalidArgument(f"{error}{did_you_mean(name, allowed)}") from None
+    keys = [] if bounds is None else _bounding(bounds.split(","))
     sentences = variant is None and arithmetic == "float64"
     if plot is None and sentences and not as_json and find_spec("matplotlib"):
         plot = "model.png"
@@ -171,8 +176,8 @@ def model(
                 logs = key in columns.logs
                 values = (columns.logs if logs else columns.values)[key]
                 curves.append(Curve.of(f"log of {key}" if logs else key, name, range(net.layers + 1), values))
-            found = layer_bounds(net, X, bounds.split(",")) if bounds else ()
-            if bounds:
+            found = layer_bounds(net, X, keys) if keys else ()
+            if keys:
                 told = ("measured", "step", "whole", "share")
                 result["bounds"] = [
                     {"key": bound.key, "size": bound.size}
@@ -202,6 +207,21 @@ def model(
         plot_curves(curves, {c.panel: ("layer", c.panel, "linear", "linear") for c in curves}, plot)
         if not as_json:
             click.echo(f"plot: {plot}")
+
+
+def _bounding(given: list[str]) -> list[str]:
+    """Keys as they are typed; a pattern stands for those that fit it and have a bound to tell."""
+    from rankmath.claims import statements_like
+    from rankmath.decide.bounds_for import _sizes, _speaks_of_networks
+    from rankmath.validation import InvalidArgument
+
+    keys: list[str] = []
+    for pattern in given:
+        fit = [entry.key for entry in statements_like(pattern) if _speaks_of_networks(entry) and any(_sizes(entry))]
+        if not fit:
+            raise InvalidArgument(f"--bounds: {pattern!r} given; an upper bound of a size of X[L] is needed")
+        keys += fit
+    return list(dict.fromkeys(keys))
 
 
 def _input(

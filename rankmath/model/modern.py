@@ -180,8 +180,10 @@ FAMILIES: dict[str, Family] = {
         input="pixels",
     ),
 }
+#: Names of whole models whose part in text, or encoder, is one of these families.
+_WHOLE = {"gemma3": "gemma3_text", "mt5": "t5"}
 #: What a refusal lists: names of families as people know them stand in docs/models.md.
-NAMES = tuple(FAMILIES)
+NAMES = (*FAMILIES, *_WHOLE)
 
 
 def unwrapped(kind: str, config: Mapping[str, Json]) -> tuple[str, dict[str, Json]]:
@@ -189,7 +191,7 @@ def unwrapped(kind: str, config: Mapping[str, Json]) -> tuple[str, dict[str, Jso
     inner = config.get("text_config")
     if kind == "gemma3" and isinstance(inner, dict):
         return "gemma3_text", dict(inner)
-    return {"gemma3": "gemma3_text", "mt5": "t5", "umt5": "umt5"}.get(kind, kind), dict(config)
+    return _WHOLE.get(kind, kind), dict(config)
 
 
 @dataclass(frozen=True)

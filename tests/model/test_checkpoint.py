@@ -234,6 +234,8 @@ def test_missing_and_damaged_folders(tmp_path: Path) -> None:
 
 def test_unknown_architectures_and_settings(tmp_path: Path) -> None:
     refused(changed(tmp_path / "a", model_type="mamba"), "model_type 'mamba' in config.json; allowed are bert, .*llama")
+    for kind in ("camembert", "xlm-roberta", "deit", "gemma3", "whisper", "dinov2"):
+        refused(changed(tmp_path / kind, model_type="mamba"), f"allowed are .*, {kind}(,|$)")
     whisper = checkpoint(tmp_path / "b", "whisper")
     (whisper / "config.json").write_text("{}", encoding="utf-8")
     refused(whisper, "no model_type")

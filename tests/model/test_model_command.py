@@ -53,8 +53,33 @@ def test_a_picture_has_a_name_of_its_own(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_names_are_looked_at_before_the_model_is_read(tmp_path: Path) -> None:
     for option, name in (("--metric", "cosine"), ("--variant", "sans")):
-        with pytest.raises(rm.InvalidArgument, match=f"{option}: '{name}' given; allowed are"):
+        with pytest.raises(rm.InvalidArgument, match=f"{option}: '{name}' given; allowed are .*; did you mean '"):
             typed("model", str(tmp_path / "nowhere"), option, name)
+    for pattern in ("own:skip-l*", "own:skip-lower"):
+        with pytest.raises(
+            rm.InvalidArgument, match=f"--bounds: '{pattern}' given; an upper bound of a size of X".replace("*", r"\*")
+        ):
+            typed("model", str(tmp_path / "nowhere"), "--bounds", pattern)
+
+
+def test_a_pattern_of_bounds_takes_those_that_have_one(tmp_path: Path) -> None:
+    asked = (
+        "model",
+        str(checkpoint(tmp_path, "bert")),
+        "--ids",
+        "5,0,22",
+        "--layers",
+        "1",
+        "--variant",
+        "san",
+        "--json",
+    )
+    found = json.loads(typed(*asked, "--bounds", "own:d*,own:diameter"))["variants"][0]["bounds"]
+    keys = {bound["key"] for bound in found}
+    fit = [key for key in rm.statements() if key.startswith("own:d")]
+    assert "own:diameter" in keys
+    assert keys < set(fit)
+    assert len(found) == len({(bound["key"], bound["size"]) for bound in found})
 
 
 @pytest.mark.filterwarnings("error")
