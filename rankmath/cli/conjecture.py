@@ -97,7 +97,8 @@ def answer_all(
                 continue
         answers.append(answer)
         if not as_json:
-            for line in (*answer.lines(), *saved(answer, output, coq=coq)):
+            told = (f"{name}: {said}" for name, said in _words(entry).items() if said)
+            for line in (*told, *answer.lines(), *saved(answer, output, coq=coq)):
                 click.echo(line)
         if answer.battery.interrupted:
             break
@@ -118,6 +119,7 @@ def saved(answer: Answer, output: str, *, coq: bool = False) -> list[str]:
     from rankmath.decide.existence import certificate_at
     from rankmath.files import write
     from rankmath.report.counterexamples import handed_over
+    from rankmath.report.fragments import in_its_words
     from rankmath.validation import InvalidArgument
     from rankmath.verification.instance import NetworkInstance
 
@@ -143,6 +145,7 @@ def saved(answer: Answer, output: str, *, coq: bool = False) -> list[str]:
             certificate = certificate_at(statement, instance)
     except (ArithmeticError, InvalidArgument) as failure:
         refusal = str(failure)
+    certificate = certificate and in_its_words(certificate, statement)
     lines = handed_over(instance, certificate, folder, name, statement)
     if certificate is None:
         path = write(folder / f"{name}.json", encode(instance))
@@ -157,12 +160,14 @@ def _saved_proof(answer: Answer, folder: Path, coq: bool) -> list[str]:
     from rankmath.certificates.coq_words import NoCoq
     from rankmath.files import folder as make_folder
     from rankmath.files import write
+    from rankmath.report.fragments import in_its_words
     from rankmath.report.theorems import fragment
 
     battery = answer.battery
     certificate = battery.derivation
     assert certificate is not None
     assert battery.proof is not None
+    certificate = in_its_words(certificate, answer.statement)
     name = _slug(battery.statement.key)
     make_folder(folder)
     path = certificate.save(folder / f"{name}.json")
@@ -179,6 +184,11 @@ def _saved_proof(answer: Answer, folder: Path, coq: bool) -> list[str]:
     return lines
 
 
+def _words(entry: Statement) -> dict[str, str]:
+    """What a file of claims says of a claim beside it."""
+    return {"title": entry.title, "source": entry.source}
+
+
 def _slug(key: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", key)
 
@@ -186,10 +196,14 @@ def _slug(key: str) -> str:
 def plain(answer: Answer, output: str, *, coq: bool = False) -> dict[str, Json]:
     """The answer as plain data."""
     from rankmath.formula.printing import text
+    from rankmath.report.fragments import in_its_words
 
     battery = answer.battery
     return {
         **battery.to_dict(),
+        **_words(answer.statement),
+        # Those that are written: title and source stand in them.
+        "certificates": [in_its_words(one, answer.statement).id for one in battery.certificates],
         "outcome": answer.outcome,
         "claim": text(answer.statement.claimed) if answer.letter else answer.statement.claim_text,
         "given": list(answer.statement.given_texts),

@@ -701,6 +701,8 @@ def in_python(instance: NetworkInstance, statement: Statement | None = None) -> 
     if statement is None:
         return built
     given = "".join(f"    {part!r},\n" for part in statement.given_texts)
+    told = {"title": statement.title, "source": statement.source}
+    words = "".join(f"    {name}={said!r},\n" for name, said in told.items() if said)
     signs = {part.operator.replace(">", "<") for part in relations(statement.expanded)}
     says = {"<": "is less than", "<=": "is no more than", "==": "equals"}.get("".join(signs), "is compared with")
     # Beyond the doubles a number is told by its logarithm.
@@ -716,7 +718,7 @@ claim = rm.Statement(
     {statement.claim_text!r},
     given=[
 {textwrap.indent(given, "    ")}    ],
-)
+{words})
 verdict = rm.verify(claim, net, X, arithmetic="balls")
 print(verdict)
 {sides if signs else ""}"""

@@ -127,17 +127,22 @@ class Citation:
     def _stated_by(self) -> str:
         if self.users:
             did = "proved it" if self.certificates[0][1] == "derivation" else "decided this instance of it"
-            return f"The claim is the author's; rankmath {did}"
+            return f"{self._whose}; rankmath {did}"
         return stated_by(self.source)
+
+    @property
+    def _whose(self) -> str:
+        """Where a claim that is the user's is from."""
+        return f"The claim is from {self.source}" if self.source else "The claim is the author's"
 
     def _bibtex(self) -> str:
         """The entry of this statement or certificate; those of its papers stand in `sources`."""
         where = f"{self.truth[0].upper()}{self.truth[1:]}".partition(";")[0]
-        where += "; the claim is its author's" if self.users else ""
+        where += f"; {self._whose[:1].lower()}{self._whose[1:]}" if self.users else ""
         ids = ", ".join(name for name, _ in self.certificates)
         note = f"{where}{f'; certificate {ids}' if ids else ''}; rankmath {_licensed()}"
         title = (
-            formulas(self.title)
+            f"{{{formulas(self.title)}}}"
             if self.users
             else f"{{{escape(self.key)}}}, as {{rankmath}} has it: {{{formulas(self.title)}}}"
         )
@@ -295,8 +300,8 @@ def _of_family(certificate: Certificate, checked: Sequence[str]) -> Citation:
     if entry is not None:
         return Citation(
             key=certificate.statement,
-            title=_OWN[certificate.kind][0],
-            source="the user",
+            title=entry.title or _OWN[certificate.kind][0],
+            source=entry.source,
             truth=f"{_OWN[certificate.kind][1]}, by the certificate",
             certificates=shown,
             bibtex=(),

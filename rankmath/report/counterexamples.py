@@ -15,6 +15,7 @@ from rankmath.certificates.issue import instance_of
 from rankmath.decide.conjecture import in_python
 from rankmath.files import folder as make_folder
 from rankmath.files import write
+from rankmath.formula.prose import formulas
 from rankmath.report.fragments import LOOSE, in_words, notation, stated, told_once, written_out
 from rankmath.report.latex import exact_data, identifier, matrix, with_fit
 from rankmath.report.sources import certificate_file, coq_modules
@@ -128,7 +129,9 @@ def uncertified(instance: NetworkInstance, statement: Statement | None) -> str:
     outcome = judge(statement, instance, "balls").outcome
     verb = {Outcome.VIOLATED: "violates", Outcome.HOLDS: "satisfies"}.get(outcome, "is not told from equality in")
     claim = (r"\begin{flushleft}", *stated(statement), r"\end{flushleft}", *in_words(statement))
-    said = f"The following instance {verb} the claim, by ball arithmetic; no certificate of it was issued."
+    named = "; ".join(map(formulas, filter(None, (statement.title, statement.source))))
+    whose = f" ({named})" if named else ""
+    said = f"The following instance {verb} the claim{whose}, by ball arithmetic; no certificate of it was issued."
     lines = (
         rf"\begingroup{LOOSE.strip()}%",
         told_once(notation(statement), data),

@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Protocol
 
 from rankmath.certificates.certificate import Certificate
+from rankmath.checker.checker import MAX_TEXT
 from rankmath.formula.printing import text
 from rankmath.formula.prose import formulas
 from rankmath.report.latex import FIT, breakable, with_fit
@@ -276,10 +278,25 @@ def in_words(entry: Stated) -> list[str]:
     ]
 
 
+def in_its_words(certificate: Certificate, entry: Statement) -> Certificate:
+    """The certificate with the title and the source of the claim, which is the user's, as what it is about."""
+    said = {"title": entry.title, "source": entry.source}
+    lines = [f"{name}: {' '.join(words.split())}" for name, words in said.items() if words.strip()]
+    return replace(certificate, about="\n".join(lines)[:MAX_TEXT]) if lines else certificate
+
+
 def of_its_own(certificate: Certificate) -> Statement | None:
-    """A claim that the certificate alone carries, where it is one about networks."""
+    """A claim that the certificate alone carries, where it is one about networks; its title and source if it has any.
+
+    >>> claim = Statement("mine:a", "mu(X[1]) >= 0", title="Spread", source="my notes")
+    >>> certificate = Certificate("mine:a", "holds", {}, claim=claim.claim_text)
+    >>> found = of_its_own(in_its_words(certificate, claim))
+    >>> found.title, found.source
+    ('Spread', 'my notes')
+    """
+    said = dict(re.findall(r"^(title|source): (.+)$", certificate.about, flags=re.MULTILINE))
     try:
         some: Quantifier = "some" if certificate.kind == "exists" else "all"
-        return Statement(certificate.statement, certificate.claim, tuple(certificate.given), quantifier=some)
+        return Statement(certificate.statement, certificate.claim, tuple(certificate.given), quantifier=some, **said)
     except InvalidArgument:
         return None

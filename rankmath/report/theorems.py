@@ -94,15 +94,19 @@ def theorem(certificate: Certificate) -> str:
     result = certificate.check()
     if not result.accepted:
         raise InvalidArgument(f"certificate: {certificate.id} given; the checker rejects it: {result.reason}")
+    registered = certificate.statement in statements()
+    own = None if registered else of_its_own(certificate)
     if certificate.kind == "derivation":
-        return derived(certificate)
+        named = "" if own is None else "; ".join(map(formulas, filter(None, (own.title, own.source))))
+        begin = r"\begin{theorem}"
+        return derived(certificate).replace(begin, f"{begin}[{{{named}}}]" if named else begin, 1)
     if certificate.statement in AT_REST:
         boxed = certificate.statement == CONTRACTION
         radius = "" if boxed else exact_scalar(number(certificate.data["radius"]))
         argument = _CONTRACTION_ARGUMENT if boxed else _EQUILIBRIUM_ARGUMENT.replace("RADIUS", radius)
         statement = f"{FORGOTTEN}{equilibrium_statement(certificate)}"
         argument += _ATTRACTION_ARGUMENT if certificate.data.get("attracting") else ""
-        title = "Equilibrium of self-attention with LayerNorm"
+        title = escape("Equilibrium of self-attention with LayerNorm")
         argument += _INSTABILITY_ARGUMENT if certificate.data.get("unstable") else ""
         # The theorem states the rest of what the checker prints.
         relied = (line.partition("relied on: ")[2] for line in result.checked if line.startswith("not computed"))
@@ -111,9 +115,10 @@ def theorem(certificate: Certificate) -> str:
         statement, argument = _instance_statement(certificate, result.checked), _INSTANCE_ARGUMENT
         listed = "\n".join(rf"  \item {line}" for line in findings(result.checked))
         found = f"finds:\n\\begin{{itemize}}\\raggedright\n{listed}\n\\end{{itemize}}"
-        registered = certificate.statement in statements()
-        title = f"Instance of {certificate.statement}" if registered else _TITLES[certificate.kind]
-    tex = rf"""\begin{{theorem}}[{escape(title)}]{label(certificate.id)}{LOOSE}
+        title = escape(f"Instance of {certificate.statement}" if registered else _TITLES[certificate.kind])
+        if own is not None and own.title:
+            title = f"{{{formulas(own.title)}: {title[:1].lower()}{title[1:]}}}"
+    tex = rf"""\begin{{theorem}}[{title}]{label(certificate.id)}{LOOSE}
 {statement}
 \end{{theorem}}
 \begin{{proof}}{LOOSE}

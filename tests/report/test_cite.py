@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import rankmath as rm
 from rankmath.checker.statements import STATEMENTS
 from rankmath.claims import RENAMED, statements
+from rankmath.cli import main
 from rankmath.files import proofs_folder
 from rankmath.report import sources
 from rankmath.report.cite import FORMATS, citation, software_entry
@@ -207,3 +210,55 @@ def test_claims_that_only_certificates_make_are_shown() -> None:
         text = " ".join(" ".join(lines(key)).split())
         assert " ".join(found["says"].split()) in text
         assert all(condition in text for condition in found["given"])
+
+
+CLAIMS = """
+[never-spreads]
+claim = "diameter(X[1], 1) <= norm(W[0,0], inf)*diameter(X[0], 1)"
+given = ["heads == 1"]
+title = "Attention_A never spreads"
+source = "Smith & Sons, lemma 3"
+[halves]
+claim = "diameter(X[1], 1) <= norm(W[0,0], inf)*diameter(X[0], 1)/2"
+given = ["heads == 1"]
+title = "Halving 50% of it"
+source = "my notes"
+[bare]
+claim = "diameter(X[1], 1) <= norm(W[0,0], inf)*diameter(X[0], 1)/3"
+given = ["heads == 1"]
+"""
+
+
+def test_title_and_source_of_a_claim_in_a_file_are_in_all_that_is_printed_of_it(tmp_path: Path) -> None:
+    (tmp_path / "claims.toml").write_text(CLAIMS, encoding="utf-8")
+    asked = ["verify", str(tmp_path / "claims.toml"), "--seconds", "3", "--output", str(tmp_path)]
+    done = CliRunner().invoke(main, [*asked, "--json"])
+    told = json.loads(done.stdout)
+    assert [(one["title"], one["source"]) for one in told] == [
+        ("Attention_A never spreads", "Smith & Sons, lemma 3"),
+        ("Halving 50% of it", "my notes"),
+        ("", ""),
+    ]
+    names = ("never-spreads", "halves", "bare")
+    files = {name: tmp_path / "claims" / f"mine-{name}.json" for name in names}
+    assert told[1]["certificates"] == [rm.Certificate.load(files["halves"]).id]
+    proved, refuted, bare = (files[name].with_suffix(".tex").read_text(encoding="utf-8") for name in names)
+    assert r"\begin{theorem}[{Attention\_A never spreads; Smith \& Sons, lemma 3}]" in proved
+    assert r"\begin{theorem}[{Halving 50\% of it: a counterexample}]" in refuted
+    assert "violates the claim (my notes):" in refuted
+    assert r"\begin{theorem}[A counterexample]" in bare
+    assert "title='Halving 50% of it'" in files["halves"].with_suffix(".py").read_text(encoding="utf-8")
+    entries = {name: citation(path).text("bibtex") for name, path in files.items()}
+    assert "{{Attention\\_A never spreads}}" in entries["never-spreads"]
+    assert r"the claim is from Smith \& Sons, lemma 3" in entries["never-spreads"]
+    assert "{{Halving 50\\% of it}}" in entries["halves"]
+    assert "the claim is the author's" in entries["bare"]
+    assert "The claim is from my notes; rankmath decided" in citation(files["halves"]).text("latex")
+    assert all(rm.Certificate.load(path).check().accepted for path in files.values())
+
+
+def test_title_and_source_are_printed_with_the_answer(tmp_path: Path) -> None:
+    (tmp_path / "one.toml").write_text(CLAIMS.partition("[bare]")[0].partition("[halves]")[0], encoding="utf-8")
+    asked = ["verify", str(tmp_path / "one.toml"), "--seconds", "3", "--output", str(tmp_path)]
+    printed = CliRunner().invoke(main, asked).stdout.splitlines()
+    assert {"title: Attention_A never spreads", "source: Smith & Sons, lemma 3"} <= set(printed)
