@@ -276,8 +276,8 @@ def layout_of(
     kind = ALIASES.get(str(kind), kind)
     if kind not in (*ARCHITECTURES, "whisper-openai"):
         given = "no model_type" if kind is None else f"model_type {str(kind)[:60]!r}"
-        allowed = ", ".join((*ARCHITECTURES, *ALIASES, *others))
-        raise InvalidArgument(f"path: {given} in config.json; allowed are {allowed}")
+        names = ", ".join((*ARCHITECTURES, *ALIASES, *others))
+        raise InvalidArgument(f"path: {given} in config.json; allowed are {names}")
     if str(kind).startswith("whisper"):
         if part not in ("encoder", "decoder"):
             raise InvalidArgument(f"part: {part!r} given; for Whisper allowed are 'encoder', 'decoder'")

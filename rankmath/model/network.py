@@ -238,7 +238,8 @@ class Network(Shows):
 
         Biases: b_Q, b_K (L, H, d_qk), b_V (L, H, d_v), b_O (L, d). The factors are kept, so a narrow head costs
         n²·d_qk. Terms constant along a row leave the softmax alone, so b_K changes nothing and b_Q acts
-        as the key bias k = W_K b_Q; rows of P sum to one, so b_V acts as the bias Σ_h b_V W_O.
+        as the key bias k = W_K b_Q; rows of P sum to one, so b_V acts as the bias Σ_h b_V W_O. Both products are
+        rounded to doubles here: the network that is made, which balls enclose, has these rounded biases.
 
         W_K, W_V and their biases may have fewer heads than W_Q (grouped queries), and queries and keys may be
         turned, normed or capped: `Attention` says how; every layer has the same positions and QK-norm. `norm_at` and

@@ -265,7 +265,7 @@ class Attention:
 
         Terms constant along a row leave the softmax alone, so b_K changes nothing and b_Q acts as the key bias
         k = W_K b_Q, unless queries and keys are turned, normed or capped; rows of P sum to one, so b_V acts as the
-        bias Σ_h b_V W_O.
+        bias Σ_h b_V W_O. Both are rounded to doubles here, and balls enclose the network that has them so.
 
         >>> import numpy as np
         >>> W = np.ones((2, 4, 3))

@@ -294,6 +294,16 @@ def test_attention_to_an_encoder_is_refused(tmp_path: Path, kind: str) -> None:
     refused(place, "model_type 'encoder-decoder' in config.json; allowed are bert, ")
 
 
+def test_what_the_docs_say_is_not_looked_at_changes_nothing(tmp_path: Path) -> None:
+    place, arrays = checkpoint(tmp_path, "bert", "zip"), tensors("bert")
+    before = rm.load_model(place)
+    more = {"classifier.weight": np.ones((2, 12), "<f4"), "encoder.layer.0.adapter.weight": np.ones((12, 12), "<f4")}
+    write_zip(place / "pytorch_model.bin", arrays | more)
+    (place / "config.json").write_text(json.dumps(CONFIGS["bert"] | {"a_new_key": 3}), encoding="utf-8")
+    X = before.embed(given("bert"))
+    assert (rm.forward(rm.load_model(place).network, X) == rm.forward(before.network, X)).all()
+
+
 def test_several_layers_in_a_group_of_albert_are_refused(tmp_path: Path) -> None:
     from safetensors.numpy import save_file
 
