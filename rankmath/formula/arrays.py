@@ -17,7 +17,7 @@ from rankmath.formula.numbers import Signed
 from rankmath.formula.rational import Own, fraction, function, is_rational, rational
 from rankmath.formula.run import threshold
 from rankmath.formula.text import Text, joined, rounded
-from rankmath.validation import Array, Undecided
+from rankmath.validation import Array, InvalidArgument, Undecided
 
 __all__ = ["ArrayRun", "Scalar", "Truth", "defined", "predicate", "quantity"]
 
@@ -56,20 +56,41 @@ class ArrayRun:
             return threshold(self.numbers)
         if name == "n":
             return Fraction(self.rows)
-        value = np.asarray(self[name])
+        return self.entry(name)
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """That of an array, without the axis of a batch."""
+        return tuple(np.shape(self[name])[1 if self.instance.is_batch else 0 :])
+
+    def entry(self, name: str, *places: int) -> Fraction | Scalar:
+        """A number among the arrays, or at these places of one, exact where it was given so."""
+        if name not in self.instance.arrays:
+            raise InvalidArgument(f"claim: {name} given; it is of networks, and the arrays are {', '.join(self.names)}")
+        shape = self.shape(name)
+        if len(places) != len(shape) or any(place >= end for place, end in zip(places, shape, strict=True)):
+            asked = f"{name}{list(places)}" if places else name
+            raise InvalidArgument(f"arrays: {name} of shape {shape} given; {asked} is no number of it")
+        array: Array = np.asarray(self[name])
+        value = array[(..., *places)]
         entry: object = value[()]
         if isinstance(entry, Fraction | int | np.integer):
             return Fraction(int(entry)) if isinstance(entry, np.integer) else Fraction(entry)
         return self.number(self.A.asarray(value)) if not self.A.unbounded else self.A.constant(float(value))
 
     @property
+    def names(self) -> list[str]:
+        """Those of the arrays."""
+        return [*self.instance.arrays]
+
+    @property
     def rows(self) -> int:
         """Rows of the first matrix (or sequence of matrices) among the arrays: what an index i runs over."""
-        lead = 1 if self.instance.is_batch else 0
-        return int(next(np.shape(a)[-2] for a in self.instance.arrays.values() if np.ndim(a) - lead >= 2))
+        if not self._has_rows:
+            raise InvalidArgument(f"claim: n given; it counts rows, and no array has any: {', '.join(self.names)}")
+        return next(shape[-2] for shape in map(self.shape, self.instance.arrays) if len(shape) >= 2)
 
     def switch(self, name: str, word: str) -> bool:
-        raise KeyError(name)
+        raise InvalidArgument(f"given: {name} == {word}; it is of networks, and the arrays are {', '.join(self.names)}")
 
     def by_text(self, name: str, arguments: tuple[Any, ...]) -> Scalar:
         """A definition: of all instances at once, or one by one, and exactly where text and numbers are rational."""
@@ -123,8 +144,7 @@ class ArrayRun:
 
     @property
     def _has_rows(self) -> bool:
-        lead = 1 if self.instance.is_batch else 0
-        return any(np.ndim(array) - lead >= 2 for array in self.instance.arrays.values())
+        return any(len(self.shape(name)) >= 2 for name in self.instance.arrays)
 
     def _values(self, given: Any) -> Values:
         """A number, or an array or a row of one, with the batch as its first axis."""

@@ -317,14 +317,22 @@ def _code(term: Term) -> Code:
             )
         case Call():
             return _remembered(term, _call(term))
-        case Item(array=array, index=index):
-            return partial(_member, array, [code(part) for part in index])
+        case Item(index=index):
+            return partial(_member, term, [code(part) for part in index])
     raise TypeError(f"{term} has no value")
 
 
-def _member(array: str, places: list[Code], subject: Subject, names: Names) -> Scalar:
-    whole: Array = subject.letter(array)
-    return whole[tuple(int(at(subject, names)) for at in places)]
+def _member(item: Item, places: list[Code], subject: Any, names: Names) -> Scalar:
+    """An entry of an array; claims about networks have none."""
+    return subject.entry(item.array, *_whole(item, places, subject, names))
+
+
+def _whole(item: Item, places: list[Code], subject: Subject, names: Names) -> list[int]:
+    """Places in an array of a claim's own: from its end, as Python counts, there are none."""
+    found = [at(subject, names) for at in places]
+    if not all(type(at) in (int, Fraction) and at >= 0 and at == int(at) for at in found):
+        raise InvalidArgument(f"claim: {item} given; whole numbers from 0 are needed as places")
+    return list(map(int, found))
 
 
 def _remembered(term: Term, work: Code) -> Code:
@@ -414,6 +422,7 @@ def _measured(term: Call) -> Code:
     """A quantity, which the subject remembers by its arguments."""
     read = FUNCTIONS[term.function]
     parts = [_argument(part, parameter, term) for part, parameter in zip(term.terms, read.parameters, strict=True)]
+    of_arrays = any(parameter.kind == "array" for parameter in read.parameters)
 
     def measure(subject: Subject, names: Names) -> Scalar:
         entry = FUNCTIONS[term.function]
@@ -421,6 +430,8 @@ def _measured(term: Call) -> Code:
             return _measured(term)(subject, names)
         evaluate = entry.evaluate
         assert evaluate is not None
+        if of_arrays:
+            evaluate = partial(_of_arrays, term, evaluate)
         arguments = tuple([part(subject, names) for part in parts])
         place = (term.function, arguments)
         try:
@@ -432,6 +443,21 @@ def _measured(term: Call) -> Code:
         return subject.memory[place]
 
     return measure
+
+
+def _of_arrays(call: Call, evaluate: Callable[..., Scalar], subject: Any, *arguments: Any) -> Scalar:
+    """A quantity of arrays, or in words that these have not the axes, or the place, that it is about."""
+    try:
+        return evaluate(subject, *arguments)
+    except (TypeError, ValueError, IndexError) as error:
+        if isinstance(error, InvalidArgument):
+            raise
+        given = [argument[0] if isinstance(argument, tuple) else argument for argument in arguments]
+        shapes = [f"{name} of shape {subject.shape(name)}" for name in given if isinstance(name, str)]
+        entry = FUNCTIONS[call.function]
+        raise InvalidArgument(
+            f"arrays: {' and '.join(shapes)} given; {call} has no value there, {entry.name} is: {entry.meaning}"
+        ) from error
 
 
 def _argument(term: Term, parameter: Parameter, call: Call) -> Code:
@@ -446,7 +472,7 @@ def _argument(term: Term, parameter: Parameter, call: Call) -> Code:
     if isinstance(term, Item) and (kind == "array" or term.array in ARRAYS):
         array, parts, item = term.array, [code(part) for part in term.index], term
         if kind == "array":
-            return lambda subject, names: (array, *[int(part(subject, names)) for part in parts])
+            return lambda subject, names: (array, *_whole(item, parts, subject, names))
         return lambda subject, names: (array, *_place(item, parts, subject, names))
     assert kind != "array"
     found = code(term)

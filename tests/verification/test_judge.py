@@ -252,3 +252,36 @@ def test_a_search_refuses_a_place_that_no_network_of_it_has_in_words(claim: str)
         rm.InvalidArgument, match=r"there is no (layer 1|token 9): the network|a whole number is needed"
     ):
         rm.verify_statement(Statement("mine:x", claim, given="heads == 1"), seconds=1, instances=20)
+
+
+@pytest.mark.parametrize(
+    ("claim", "says"),
+    [
+        ("osc(A) < 1", r"^arrays: A of shape \(2, 2\) given; osc\(A\) has no value there, osc is: largest minus least"),
+        ("osc(A[7]) < 1", r"^arrays: A of shape \(2, 2\) given; osc\(A\[7\]\) has no value there"),
+        ("osc(A[0 - 1]) < 1", r"^claim: A\[0 - 1\] given; whole numbers from 0 are needed as places$"),
+        ("form_size(v) < 1", r"^arrays: v of shape \(2,\) given; form_size\(v\) has no value there"),
+        ("A[0, 2] < 1", r"^arrays: A of shape \(2, 2\) given; A\[0, 2\] is no number of it$"),
+        ("A < 1", r"^arrays: A of shape \(2, 2\) given; A is no number of it$"),
+        ("v[1/2] < 1", r"^claim: v\[1/2\] given; whole numbers from 0 are needed as places$"),
+        ("v[0] < L", r"^claim: L given; it is of networks, and the arrays are A, v$"),
+    ],
+)
+def test_what_arrays_have_not_is_refused_in_words(claim: str, says: str) -> None:
+    entry = Statement("mine:x", claim, arrays={"A": "n m", "v": "k"})
+    with pytest.raises(rm.InvalidArgument, match=says):
+        rm.verify(entry, A=[[0.5, 0.5], [0.25, 0.75]], v=[0.5, 0.5])
+
+
+def test_rows_are_counted_where_there_are_some() -> None:
+    with pytest.raises(rm.InvalidArgument, match=r"^claim: n given; it counts rows, and no array has any: v$"):
+        rm.verify(Statement("mine:x", "v[0] < n", arrays={"v": "k"}), v=[0.5, 0.5])
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_entries_of_arrays_are_numbers_one_by_one_and_in_a_batch(exact: bool) -> None:
+    entry = Statement("mine:x", "v[0] <= A[1, 0]", arrays={"v": "k", "A": "n m"}, exact=exact)
+    v, A = np.array([[0.1, 9.0], [0.3, 9.0], [0.5, 9.0]]), np.array([[[9.0], [0.4]], [[9.0], [0.2]], [[9.0], [0.6]]])
+    batch = verdicts(entry, Float64(v), ArrayInstance({"v": v, "A": A}, is_batch=True), 3, "float64")
+    found = [rm.verify(entry, v=v[k], A=A[k]).outcome for k in range(3)]
+    assert found == [verdict.outcome for verdict in batch] == [Outcome.HOLDS, Outcome.VIOLATED, Outcome.HOLDS]
