@@ -11,6 +11,7 @@ from typing import Any
 from unicodedata import normalize
 
 from rankmath.certificates.certificate import Certificate
+from rankmath.checker.statements import STATEMENTS
 from rankmath.claims import current, statement, statements
 from rankmath.formula.prose import escape, formulas
 from rankmath.printing import did_you_mean
@@ -18,6 +19,7 @@ from rankmath.report.fragments import LOOSE, in_words, notation, of_its_own, sta
 from rankmath.report.latex import code, identifier
 from rankmath.report.sources import (
     bibliography,
+    certificate_file,
     cited_by,
     committed_certificates,
     field,
@@ -258,6 +260,12 @@ def citation(what: str | os.PathLike[str]) -> Citation:
     if name in statements():
         return _of_statement(name, tuple(c for c in committed_certificates().get(name, ()) if c.kind != "holds"))
     if not Path(name).is_file():
+        if name in STATEMENTS:
+            files = [f"proofs/certificates/{certificate_file(c)}" for c in committed_certificates().get(name, ())]
+            raise InvalidArgument(
+                f"what: {name!r} given; it is a claim of certificates alone, so that only a certificate's file of it"
+                f" can be cited{f', such as {files[0]}' if files else ''}"
+            )
         raise InvalidArgument(
             f"what: {name!r} given; a certificate file or a statement is needed"
             f"{did_you_mean(name, statements()) or '; `rankmath list` shows all'}"

@@ -154,9 +154,9 @@ def test_a_printed_layer_says_what_its_letters_may_be() -> None:
 
 
 def test_what_is_assumed_of_arrays_is_shown() -> None:
-    assert "  P: t × n × n, stochastic, n >= 2" in lines("seed:closure")
+    assert "  P: an array t × n × n, stochastic, n >= 2" in lines("seed:closure")
     assert "  t: a number, whole, >= 0" in lines("wang2022:1-repaired")
-    assert "  w: d, not zero" in lines("own:escape")
+    assert "  w: a vector of d numbers, not zero" in lines("own:escape")
 
 
 @pytest.mark.parametrize("key", [key for key, entry in statements().items() if entry.arrays])
@@ -262,3 +262,13 @@ def test_title_and_source_are_printed_with_the_answer(tmp_path: Path) -> None:
     asked = ["verify", str(tmp_path / "one.toml"), "--seconds", "3", "--output", str(tmp_path)]
     printed = CliRunner().invoke(main, asked).stdout.splitlines()
     assert {"title: Attention_A never spreads", "source: Smith & Sons, lemma 3"} <= set(printed)
+
+
+@pytest.mark.parametrize("key", sorted(STATEMENTS.keys() - statements().keys()))
+def test_of_a_claim_of_certificates_alone_a_file_is_asked_for(key: str) -> None:
+    """`rankmath show` knows it: it is no other statement misspelt."""
+    with pytest.raises(rm.InvalidArgument, match="only a certificate's file of it can be cited") as refused:
+        citation(key)
+    assert "did you mean" not in str(refused.value)
+    for name in re.findall(r"such as (\S+)", str(refused.value)):
+        assert citation(proofs_folder().parent / name).key == key
