@@ -15,7 +15,7 @@ from math import isqrt, lcm
 from typing import Any, TypeAlias
 
 from rankmath.checker.intervals import Rejected
-from rankmath.checker.reading import demand, short
+from rankmath.checker.reading import demand, demand_numbers, short
 from rankmath.definitions.attributes import never_negative
 from rankmath.definitions.entries import ENTRIES
 from rankmath.definitions.hypotheses import ALIASES
@@ -80,6 +80,7 @@ _SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"
 def read_tree(text: str) -> Tree:
     """A formula or term as nested tuples."""
     demand(len(text) <= 20_000, "a formula of more than 20000 characters")
+    demand_numbers(text)
     try:
         node = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -15,7 +15,7 @@ from typing import Any
 
 from rankmath.checker.intervals import Rejected, Undecided
 from rankmath.checker.kernel import MAX_FORMULA, PRECISIONS, WORDS, Evaluator, formula
-from rankmath.checker.reading import demand, in_time, read, short
+from rankmath.checker.reading import demand, demand_numbers, in_time, read, short
 from rankmath.checker.statements import (
     CLAIM_ARRAYS,
     CLAIM_FUNCTIONS,
@@ -290,6 +290,7 @@ def _switched(name: str, word: str, data: Mapping[str, Any]) -> bool:
 def in_fractions(text: str) -> str:
     """A formula with its decimals written as fractions."""
     demand(len(text) <= MAX_FORMULA, f"a formula beyond {MAX_FORMULA} characters")
+    demand_numbers(text)
     return re.sub(r"\b[0-9]+\.[0-9]+\b", lambda found: "({}/{})".format(*Fraction(found[0]).as_integer_ratio()), text)
 
 

@@ -30,8 +30,17 @@ def in_time(deadline: float) -> None:
 
 
 def short(value: Any) -> str:
+    if type(value) is int and abs(value) < 10**20:
+        return str(value)
     text = ascii(value) if isinstance(value, str) else f"a {type(value).__name__}"
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def demand_numbers(text: str) -> None:
+    """The numbers of a formula are written as 12 or 0.5, with no other base, exponent or underscore."""
+    for number in re.findall(r"(?<![\w.])\.?[0-9][\w.]*", text):
+        plain = re.fullmatch(r"[0-9]+(\.[0-9]+)?", number) is not None
+        demand(plain and len(number) <= MAX_DIGITS, f"{short(number)} is no number of a formula; 12, 0.5 and 1/3 are")
 
 
 def parse(text: str) -> Any:

@@ -294,3 +294,19 @@ def test_the_command_line_says_what_it_checked(tmp_path: Path, capsys: pytest.Ca
     assert f"{good}: accepted {Certificate.load(good).id}" in out
     assert "3 against [2.82842, 2.82843], so it fails" in out
     assert f"{bad}: REJECTED" in out
+
+
+@pytest.mark.parametrize("number", ["0x1", "0b1", "1_0", "1e3", "1e9999999", ".5", "2.", "1j"])
+def test_a_number_of_a_formula_has_one_spelling(number: str) -> None:
+    """The claim of an instance, and every text of a derivation; what else Python reads is refused at once."""
+    content = {"format": "rankmath-certificate/2", "statement": "mine:a", "given": [], "hints": {}}
+    line = {"says": f"{number} <= n", "by": "lemma", "name": "n-one"}
+    weighed = {"says": "0 <= 0", "by": "sum", "of": [[1, number]]}
+    one = {"says": "1 <= n", "by": "lemma", "name": "n-one"}
+    for claim, lines in (("1 <= n", [line]), (f"{number} <= n", [one]), ("1 <= n", [one, weighed])):
+        derived = {**content, "claim": claim, "kind": "derivation", "data": {"lines": lines}}
+        result = checker.check_text(json.dumps(derived))
+        assert not result.accepted
+        assert "is no number of a formula; 12, 0.5 and 1/3 are" in result.reason
+    found = {**content, "claim": "1 <= n", "kind": "derivation", "data": {"lines": [one]}}
+    assert checker.check_text(json.dumps(found)).accepted
