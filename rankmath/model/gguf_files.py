@@ -105,8 +105,8 @@ class GGUFTensors(Mapping[str, Floats]):
             heads = self._heads[name]
             if len(array) % (2 * heads):
                 key = "num_attention_heads" if ".q_proj." in name else "num_key_value_heads"
-                given = f"path: tensor {name!r} has {len(array)} rows"
-                raise InvalidArgument(f"{given}, which are no pairs of {heads} heads, {key} in config.json")
+                there = f"the {len(array)} rows of tensor {name!r} are not pairs of so many heads"
+                raise InvalidArgument(f"path: {key} {heads} in config.json, but {there}")
             halves = array.reshape(heads, len(array) // heads // 2, 2, *array.shape[1:]).swapaxes(1, 2)
             array = halves.reshape(array.shape)
         return array

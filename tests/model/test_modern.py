@@ -272,7 +272,7 @@ def test_the_factors_of_llama_3_divide_the_frequencies(tmp_path: Path) -> None:
         (
             {},
             {"attention.head_count": 9, "attention.head_count_kv": 9},
-            r"'blk.0.attn_q.weight' has 16 rows, which are no pairs of 9 heads, llama.attention.head_count in 'tiny",
+            r"llama.attention.head_count 9 in 'tiny.gguf', but the 16 rows of tensor 'blk.0.attn_q.weight' are",
         ),
         ({}, {"attention.head_count_kv": 3}, r"llama.attention.head_count_kv 3 in 'tiny.gguf'; it must divide 4"),
         ({}, {"attention.head_count_kv": 4}, r"'blk.0.attn_k.weight' has shape \(8, 8\); it must be \(16, 8\)"),
