@@ -25,6 +25,7 @@ from rankmath.decide.prover.reading import lines_of
 from rankmath.decide.shrink import shrinking
 from rankmath.decide.space import Room, rooms
 from rankmath.definitions.hypotheses import SWITCHES
+from rankmath.formula.evaluate import NUMBERS, judged
 from rankmath.formula.printing import text
 from rankmath.formula.reader import hypotheses_in
 from rankmath.formula.terms import (
@@ -42,8 +43,8 @@ from rankmath.formula.terms import (
 )
 from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
 from rankmath.printing import compared, quotient
-from rankmath.validation import InvalidArgument, NumpyArray
-from rankmath.verification.instance import NetworkInstance
+from rankmath.validation import InvalidArgument, NoDirection, NumpyArray
+from rankmath.verification.instance import Instance, NetworkInstance
 from rankmath.verification.judge import judge
 from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Outcome, Verdict, ratio
@@ -133,7 +134,8 @@ class Answer:
             return [unsettled, *self._sharpened(), *self.notes]
         if self.refuted:
             instance, verdict = battery.violations[0]
-            refuted = f"REFUTED{': ' if compared_at(verdict) else ''}{compared_at(verdict)} at this instance, by balls:"
+            sides = self._compared(verdict, instance)
+            refuted = f"REFUTED{': ' if sides else ''}{sides} at this instance, by balls:"
             said.append(refuted if self.sought is None else "PROVED: this network has it, by balls:")
             if isinstance(instance, NetworkInstance):
                 said += [f"  {line}" for line in in_words(instance)]
@@ -173,7 +175,8 @@ class Answer:
             said.append(f"  {undecided} cannot be told from equality, or have a side that is no number")
         if self.near is not None:
             told = self._told(self.near)
-            said.append(f"tightest near this instance{f', {compared_at(told)} at it' if compared_at(told) else ''}:")
+            sides = self._compared(told, self.near)
+            said.append(f"tightest near this instance{f', {sides} at it' if sides else ''}:")
             said += [f"  {line}" for line in in_words(self.near)]
         if len(self.shrinking) > 1:
             quotients = ", ".join(f"{x:.6g}" for x in self.shrinking)
@@ -202,6 +205,11 @@ class Answer:
         assert self.proof is not None
         for line in lines_of(self.proof):
             yield f"  {line.removesuffix(': the claim.')}{': this.' if line.endswith(': the claim.') else ''}"
+
+    def _compared(self, verdict: Verdict, instance: Instance) -> str:
+        if not (math.isnan(verdict.log_lhs) or math.isnan(verdict.log_rhs)):
+            return compared_at(verdict)
+        return compared_at(verdict, sides_at(self.battery.statement, instance, verdict))
 
     def _told(self, near: NetworkInstance) -> Verdict:
         """Both sides by balls, as the tightest quotient is; by floats where balls do not decide, or have no time."""
@@ -260,15 +268,51 @@ def _tightest(battery: Battery) -> str:
     return "the smaller side was 0 or less on all of them" if battery.excesses else "no two sides to compare"
 
 
-def compared_at(verdict: Verdict) -> str:
-    """The quotient of the sides at an instance; both sides where one is 0 or negative, nothing where both are."""
+def sides_at(statement: Statement, instance: Instance, verdict: Verdict) -> tuple[float, float]:
+    """Both sides of the claim at an instance, the one that is claimed to be the smaller first; nan where there is none.
+
+    Of several relations it is that of the verdict, which has logarithms alone: none of a negative number.
+
+    >>> net, X = Network.random(tokens=2, dim=1, layers=1, seed=0), np.array([[1.0], [3.0]])
+    >>> claim, instance = Statement("mine:x", "-mu(X[0])**2 >= -1"), NetworkInstance(net, X)
+    >>> sides_at(claim, instance, judge(claim, instance, "balls"))
+    (-1.0, -2.0)
+    """
+    from rankmath.arithmetic.balls import Balls, precision
+
+    found, rank = (math.nan, math.nan), -1
+    with precision(256), suppress(NoDirection):
+        for side in statement.evaluate(Balls(), instance).sides:
+            known = judged(side, 1, NUMBERS["balls"])
+            logs = float(known.log_left[0]), float(known.log_right[0])
+            alike = np.allclose(logs, (verdict.log_lhs, verdict.log_rhs), rtol=1e-6, equal_nan=True)
+            # Relations with the same logarithms, or none, are told apart by what is known of them.
+            level = 4 * alike + (2 if known.above[0] else int(not known.below[0]))
+            if side.truth is None and level > rank:
+                found, rank = (_as_float(side.left), _as_float(side.right)), level
+    return found
+
+
+def _as_float(x: Any) -> float:
+    """A number, or the middle of a ball, as a double."""
+    try:
+        return float(x.mid() if hasattr(x, "mid") else x)
+    except OverflowError:
+        return math.inf if x > 0 else -math.inf
+
+
+def compared_at(verdict: Verdict, numbers: tuple[float, float] = (math.nan, math.nan)) -> str:
+    """The quotient of the sides at an instance; both sides where one is 0 or negative (then `numbers` are told)."""
     logs = verdict.log_lhs, verdict.log_rhs
     if math.isfinite(logs[0] - logs[1]):
         said = compared(*logs)
         return f"{verdict.compared} = {said}" if said else ""
-    if all(map(math.isnan, logs)):
+    if all(map(math.isnan, (*logs, *numbers))):
         return ""
-    sides = ("negative" if math.isnan(log) else _side(log) for log in logs)
+    # As many digits as tell them apart.
+    digits = next((k for k in (4, 8, 12, 17) if len({f"{x:.{k}g}" for x in numbers}) == 2), 17)
+    negative = [f"{x:.{digits}g}" if x < 0 else "negative" for x in numbers]
+    sides = (said if math.isnan(log) else _side(log) for log, said in zip(logs, negative, strict=True))
     return ", ".join(f"{name} = {side}" for name, side in zip(verdict.compared.split("/"), sides, strict=True))
 
 
@@ -705,11 +749,13 @@ def in_python(instance: NetworkInstance, statement: Statement | None = None) -> 
     words = "".join(f"    {name}={said!r},\n" for name, said in told.items() if said)
     signs = {part.operator.replace(">", "<") for part in relations(statement.expanded)}
     says = {"<": "is less than", "<=": "is no more than", "==": "equals"}.get("".join(signs), "is compared with")
-    # Beyond the doubles a number is told by its logarithm.
+    # Beyond the doubles a number is told by its logarithm, and a negative one, which has none, as it is.
     number = 'f"{np.exp(log):.12g}" if abs(log) <= 700 or np.isinf(log) else f"exp({log:.12g})"'
     number = f'"a number below exp(-1e307)" if -np.inf < log < -1e307 else {number}'
-    sides = f"""logs = verdict.log_lhs, verdict.log_rhs
-left, right = ("a negative number" if np.isnan(log) else {number} for log in logs)
+    sides = f"""from rankmath.decide.conjecture import NetworkInstance, sides_at
+numbers = sides_at(claim, NetworkInstance(net, X), verdict)
+logs = verdict.log_lhs, verdict.log_rhs
+left, right = (f"{{x:.12g}}" if np.isnan(log) else {number} for x, log in zip(numbers, logs))
 print(f"the claim says that {{left}} {says} {{right}}")
 """
     return f"""{built}

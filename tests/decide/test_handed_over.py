@@ -23,6 +23,7 @@ from rankmath.decide.space import rooms
 from rankmath.model.sublayers import Attention, LayerNorm, Sublayer
 from rankmath.report.counterexamples import uncertified
 from rankmath.verification.instance import NetworkInstance
+from rankmath.verification.judge import judge
 from rankmath.verification.verdict import Outcome, Verdict
 
 
@@ -113,7 +114,9 @@ def test_the_python_of_a_scaled_layernorm_has_the_verdict_of_the_certificate(
         ("rank(X[0]) == 1", "the claim says that 2 equals 1"),
         ("mu(X[0]) < 0", "the claim says that 1 is less than 0"),
         ("mu(X[0]) >= 2", "the claim says that 2 is no more than 1"),
-        ("cosine(X[0]) >= 1/4", "the claim says that 0.25 is no more than a negative number"),
+        ("cosine(X[0]) >= 1/4", "the claim says that 0.25 is no more than -0.707106781187"),
+        ("cosine(X[0]) >= -1/2", "the claim says that -0.5 is no more than -0.707106781187"),
+        ("mu(X[0]) >= 0 and -mu(X[0])**2 >= -1/2", "the claim says that -0.5 is no more than -1"),
         ("strongly_connected()", ""),
     ],
 )
@@ -219,6 +222,14 @@ def test_sides_without_a_quotient_are_told_as_such() -> None:
     assert told(math.log(3), math.nan) == "lhs = 3, rhs = negative"
     assert told(math.nan, math.nan) == ""
     assert told(math.log(3), math.log(2)) == "lhs/rhs = 1.5"
+
+
+def test_a_refutation_with_negative_sides_tells_the_two_numbers() -> None:
+    claim = rm.Statement("mine:x", "cosine(X[0]) >= -1/2", "heads == 1")
+    instance = NetworkInstance(_instance("heads == 1").net, np.array([[1.0, 0.0], [-1.0, 1.0]]))
+    battery = Battery(claim, violations=[(instance, judge(claim, instance, "balls"))])
+    [said] = [line for line in conjecture.Answer(battery).lines() if line.startswith("REFUTED")]
+    assert said == "REFUTED: rhs = -0.5, lhs = -0.7071 at this instance, by balls:"
 
 
 @pytest.mark.parametrize(
