@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -63,11 +64,12 @@ class NumPy64(Float64):
                 yield from (task() for task in tasks)
                 return
             shared = pool(os.getpid(), threads)
-            ahead = deque(shared.submit(task) for task in tasks[: threads + 1])
+            # Each in a context of its own: what is ignored here (np.errstate) is ignored there.
+            ahead = deque(shared.submit(copy_context().run, task) for task in tasks[: threads + 1])
             try:
                 for task in tasks[threads + 1 :]:
                     yield ahead.popleft().result()
-                    ahead.append(shared.submit(task))
+                    ahead.append(shared.submit(copy_context().run, task))
                 yield from (future.result() for future in ahead)
             finally:
                 for future in ahead:

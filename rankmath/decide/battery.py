@@ -163,8 +163,11 @@ class Battery(Tally, Shows):
 
     @property
     def outcome(self) -> str:
-        """REFUTED, PROVED or HELD for an open claim; for a registered one REFUTED or HOLDS; else UNDECIDED."""
+        """REFUTED, PROVED or HELD for an open claim; for a registered one REFUTED or HOLDS; else UNDECIDED, also where
+        an instance violates what was derived: then one of the two is wrong."""
         shown = self.exhibit is not None
+        if self.violations and self.proof is not None:
+            return "UNDECIDED"
         if self.violations or (shown and self.statement.exhibit_refutes):
             return "REFUTED"
         if self.proof is not None:

@@ -149,6 +149,11 @@ class Answer:
             else:
                 said += [f"  {name} = {np.asarray(array).tolist()}" for name, array in instance.arrays.items()]
             return said
+        if battery.proof is not None and battery.violations:
+            instance, _ = battery.violations[0]
+            said.append("UNDECIDED: an instance violates what was derived; one of them is wrong, please report this:")
+            said += [f"  {line}" for line in in_words(instance)] if isinstance(instance, NetworkInstance) else []
+            return [*said, *(f"  {line}" for line in lines_of(battery.proof))]
         if battery.proof is not None:
             verdict_of = "PROVED" if self.sought is None else "REFUTED: there is none"
             said.append(f"{verdict_of}, in {_counted(len(battery.proof.lines), 'line')} that the checker accepts:")

@@ -202,7 +202,8 @@ def notation_under(given: Collection[str]) -> str:
 _ANY_NORM = "LayerNorm applied as the hypotheses say"
 #: What each LayerNorm does.
 _NORMED = {
-    "sphere": "every token divided by its Euclidean norm, which is not 0, as are the tokens of the input",
+    "sphere": "every token, those of the input too, divided by its Euclidean norm, which is not 0 ($X^0$ is the input"
+    " after that)",
     "column": r"the mean of every column taken from it, the rest $y$ divided by $\sqrt{\|y\|_2^2/n+\varepsilon}$,"
     r" $\varepsilon\ge0$ (by 1 where that is 0)",
     "standard": r"the mean of every token's entries taken from it, and the rest $x$ divided by $\sqrt{\|x\|_2^2/d+"

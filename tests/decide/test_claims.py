@@ -414,3 +414,13 @@ def test_seconds_and_hypotheses_of_a_wrong_kind_are_named() -> None:
     for seconds in ("x", -1, math.nan):
         with pytest.raises(rm.InvalidArgument, match="seconds: "):
             rm.verify_statement("own:tv", instances=1, seconds=seconds)  # type: ignore[arg-type]
+
+
+def test_an_instance_that_violates_what_was_derived_decides_nothing() -> None:
+    """Of a proof and a counterexample one is wrong: neither is told as the answer."""
+    answer = examine(Statement("mine:true", "diameter(X[0], 2) <= 2*mu(X[0])"), seconds=6, instances=5)
+    assert answer.outcome == "PROVED"
+    refuted = examine(Statement("mine:false", "mu(X[1]) <= mu(X[0])/1000", "heads == 1"), seconds=4, instances=5)
+    answer.battery.violations = refuted.battery.violations[:1]
+    assert answer.outcome == "UNDECIDED"
+    assert any("one of them is wrong, please report this" in line for line in answer.lines())

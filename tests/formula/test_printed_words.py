@@ -107,9 +107,8 @@ CONVENTIONS: dict[str, Callable[[Written], bool]] = {
     "no query biases (b_Q = 0)": lambda w: w.zero("b_Q"),
     "no positions": lambda w: not {"position", "rotary"} & {*w.choices},
     "any positions": lambda w: True,
-    "rotary positions (pairs of entries of queries and keys are turned as tables of cos and sin of their place say)": lambda w: (
-        {"position", "rotary"} & {*w.choices} == {"rotary"}
-    ),
+    "rotary positions (pairs of entries of queries and keys are turned as tables of cos and sin of their place"
+    " say)": lambda w: {"position", "rotary"} & {*w.choices} == {"rotary"},
     "ALiBi positions (logits less m|i − j|, with a number m ≥ 0 for every head)": lambda w: any(
         w.added_as(lambda i, j, m=m: -m * abs(i - j)) for m in (0.0, 0.5, 3.0)
     ),
