@@ -8,7 +8,7 @@ import math
 import re
 import subprocess
 import sys
-from importlib.metadata import requires
+from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 from typing import Any
 
@@ -536,6 +536,16 @@ def test_the_doctor_names_what_is_too_old(monkeypatch: pytest.MonkeyPatch) -> No
     assert parts["llvmlite"]["version"] == f"0.44.0, too old: {least[1]} or later"
     assert parts["llvmlite"]["get it"] == "pip install 'rankmath[fast]'"
     assert parts["pyarrow"]["get it"] == ""  # no version is asked for
+
+
+def test_the_doctor_answers_where_rankmath_lies_on_the_path_and_is_not_installed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def missing(name: str) -> list[str]:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("importlib.metadata.requires", missing)
+    assert {part["name"] for part in parsed("doctor")["parts"]} >= {"numpy", "llvmlite"}
 
 
 def test_the_doctor_lists_every_package_of_every_extra() -> None:

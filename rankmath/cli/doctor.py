@@ -84,8 +84,12 @@ def _package(name: str) -> str:
 
 
 def _least_versions() -> dict[str, str]:
-    """The least version of each package that setup.cfg allows."""
-    found = (re.match(r"([\w-]+)[^;]*>= ?([\d.]+)", line) for line in importlib.metadata.requires("rankmath") or ())
+    """The least version of each package that setup.cfg allows; nothing is known where rankmath is not installed."""
+    try:
+        wanted = importlib.metadata.requires("rankmath") or []
+    except importlib.metadata.PackageNotFoundError:
+        wanted = []
+    found = (re.match(r"([\w-]+)[^;]*>= ?([\d.]+)", line) for line in wanted)
     return {match[1]: match[2] for match in found if match}
 
 
