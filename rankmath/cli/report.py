@@ -29,9 +29,11 @@ def report(what: str, output: str | None, as_json: bool) -> None:
     Example: rankmath report diameter.db --output diameter-page
     """
     from rankmath.console import Progress
-    from rankmath.report.html import STEPS, write
+    from rankmath.report.html import STEPS, writable, write
     from rankmath.report.subject import subject
 
+    if output is not None and (Path(output).exists() or any(parent.is_file() for parent in Path(output).parents)):
+        writable(output)  # refused before any work; a folder that is not there is made after it
     with Progress(STEPS, "steps", quiet=as_json) as progress:
         about = subject(what)
         given = Path(what)

@@ -23,6 +23,7 @@ from rankmath.cli import main
 from rankmath.decide.campaigns.run import campaign
 from rankmath.report.figures import FIGURES, drawings, figures_of
 from rankmath.report.html import anchor, page, write
+from rankmath.report.plots import Figure
 from rankmath.report.results import Report
 from rankmath.report.sources import committed_certificates
 from rankmath.report.subject import Histogram, Subject, subject, subject_of_ledger, subject_of_run
@@ -96,6 +97,19 @@ def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def ledger_page(ledger: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
+    """The folder of the ledger's report, and what the command printed."""
+    folder = tmp_path_factory.mktemp("ledger-page")
+    return folder, rankmath("report", ledger, "--output", folder, "--json")
+
+
+@pytest.fixture(scope="module")
+def made(run_folder: Path) -> tuple[list[Figure], list[str]]:
+    """The figures of the run, and what is left out."""
+    return figures_of(subject(run_folder))
+
+
 # -- what the page says ------------------------------------------------------------------------------------
 
 
@@ -116,11 +130,12 @@ def test_every_result_has_its_line_with_the_numbers_of_the_report(run_folder: Pa
         assert cells[12].split()[0] == str(len(result["certificates"]))
 
 
-def test_the_command_that_checks_again_names_files_that_are_there(written: Path, ledger: Path, tmp_path: Path) -> None:
-    assert rankmath("report", ledger, "--output", tmp_path).exit_code == 0
+def test_the_command_that_checks_again_names_files_that_are_there(
+    written: Path, ledger_page: tuple[Path, Result]
+) -> None:
     for folder, patterns in (
         (written, ["certificates/*.json", "certificates/proofs/*.json"]),
-        (tmp_path, ["certificates/proofs/*.json"]),
+        (ledger_page[0], ["certificates/proofs/*.json"]),
     ):
         read = Page((folder / "index.html").read_text(encoding="utf-8"))
         (command,) = [e["text"] for e in read.all("code") if e["text"].startswith("rankmath check ")]
@@ -280,8 +295,8 @@ def test_a_figure_that_was_drawn_can_be_sent_from_another_process(run_folder: Pa
     assert [panel.alt for panel in sent.panels] == [panel.alt for panel in figure.panels]
 
 
-def test_every_figure_has_caption_data_and_command(run_folder: Path, parsed: Page) -> None:
-    figures, _ = figures_of(subject(run_folder))
+def test_every_figure_has_caption_data_and_command(made: tuple[list[Figure], list[str]], parsed: Page) -> None:
+    figures, _ = made
     sections = {e["id"]: e for e in parsed.all("section")}
     for figure in figures:
         text = sections[figure.name]["text"]
@@ -291,8 +306,8 @@ def test_every_figure_has_caption_data_and_command(run_folder: Path, parsed: Pag
         assert figure.command.startswith("rankmath verify ")
 
 
-def test_what_is_not_there_is_left_out_with_a_sentence(run_folder: Path, parsed: Page) -> None:
-    figures, omitted = figures_of(subject(run_folder))
+def test_what_is_not_there_is_left_out_with_a_sentence(made: tuple[list[Figure], list[str]], parsed: Page) -> None:
+    figures, omitted = made
     drawn = {figure.name for figure in figures}
     assert len(omitted) == len([name for name, kind in FIGURES.items() if kind.kind is None]) - len(drawn)
     files = next(e for e in parsed.all("section") if e["id"] == "files")["text"]
@@ -336,11 +351,11 @@ def test_what_a_user_writes_is_never_markup(report: Report, run_folder: Path, tm
 # -- a ledger ----------------------------------------------------------------------------------------------
 
 
-def test_the_page_of_a_ledger_has_its_counts(ledger: Path, tmp_path: Path) -> None:
-    done = rankmath("report", ledger, "--output", tmp_path, "--json")
+def test_the_page_of_a_ledger_has_its_counts(ledger: Path, ledger_page: tuple[Path, Result]) -> None:
+    folder, done = ledger_page
     assert done.exit_code == 0, done.output
-    assert Path(json.loads(done.output)["page"]) == tmp_path / "index.html"
-    read = Page((tmp_path / "index.html").read_text(encoding="utf-8"))
+    assert Path(json.loads(done.output)["page"]) == folder / "index.html"
+    read = Page((folder / "index.html").read_text(encoding="utf-8"))
     with sqlite3.connect(f"file:{ledger}?mode=ro", uri=True) as book:
         command = "SELECT statement, SUM(instances + extra), SUM(holds), SUM(certified) FROM chunks GROUP BY statement"
         counts = {row[0]: row[1:] for row in book.execute(command)}
@@ -357,11 +372,11 @@ def test_the_page_of_a_ledger_has_its_counts(ledger: Path, tmp_path: Path) -> No
         assert len(histogram.counts) + 1 == len(json.loads(histograms[key]))
         assert sum(histogram.counts) + histogram.beyond == next(r.holds for r in about.rows if r.key == key)
     for name in ("tightest", "runs", "throughput", "tightness", "verdicts"):
-        assert (tmp_path / "data" / f"{name}.csv").is_file()
-    assert not (tmp_path / "data" / "failures.csv").exists()
-    assert (tmp_path / "figures" / "throughput.pdf").is_file()
+        assert (folder / "data" / f"{name}.csv").is_file()
+    assert not (folder / "data" / "failures.csv").exists()
+    assert (folder / "figures" / "throughput.pdf").is_file()
     # The appendix is that of the campaign's statements.
-    tex = (tmp_path / "appendix.tex").read_text(encoding="utf-8").replace(r"\allowbreak ", "")
+    tex = (folder / "appendix.tex").read_text(encoding="utf-8").replace(r"\allowbreak ", "")
     assert r"\end{document}" in tex
     known = committed_certificates()
     assert set(re.findall(r"\\label\{cert:([^}]*)\}", tex)) == {c.id for row in about.rows for c in known[row.key]}
