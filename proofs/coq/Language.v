@@ -211,7 +211,7 @@ Definition distance_jacobian_norm {n d} (Z : matrix n d) : R :=
     shares ((fun k => - dot d (vsub (Z i) (Z k)) (vsub (Z i) (Z k))) : vector n) j * Z j a) in
   sup_of (fun x => exists H : mat, frob n d H <= 1 /\
     x = frob n d (fun i a => Derive (fun t => f (fun p q => Z p q + t * H p q) i a) 0)).
-(** inverse_phi: Lambert's function at x/e, x the number over e: the y ≥ 0 with y e^{y+1} = x *)
+(** inverse_phi: of a number x, Lambert's function at x/e: the y ≥ 0 with y e^{y+1} = x *)
 Definition inverse_phi (x : R) : R := sup_of (fun y => 0 <= y /\ y * exp (y + 1) <= x).
 (** dependent: the rows are linearly dependent, as they are where d < n *)
 Definition dependent {n d} (X : matrix n d) : Prop := exists v : vec, (exists i, (i < n)%nat /\ v i <> 0) /\
@@ -1240,8 +1240,7 @@ Definition turns_heads (N : rotated) : Prop :=
   (forall l i j, cosine_of N l i j ^ 2 + sine_of N l i j ^ 2 = 1) /\
   forall l h a b, (l < layers N)%nat -> (h < heads N)%nat -> (a < dim N)%nat -> (b < dim N)%nat ->
     W_QK N l h a b = dot (head_size N) (W_Q N l h a) (W_K N l h b).
-(** lengthening: ‖W_Q‖₂‖W_K‖₂/√d_qk, times the largest cos² + sin² of the rotations, as they are given, at least 1; not
-    defined where biases b_Q, b_K are rotated or queries and keys have norms; where only W_QK is given, W_K is I *)
+(** lengthening: ‖W_Q‖₂‖W_K‖₂/√d_qk, times the largest cos² + sin² of the rotations, as they are given, at least 1; not defined where biases b_Q, b_K are rotated or capped, or queries and keys have norms; where only W_QK is given, W_K is I *)
 Definition lengthening (N : rotated) (l h : nat) : R := spectral (W_Q N l h) * spectral (W_K N l h) / sqrt (d_qk N)
   * Rmax 1 (largest (tokens N) (fun i => largest (pairs N) (fun j => cosine_of N l i j ^ 2 + sine_of N l i j ^ 2))).
 

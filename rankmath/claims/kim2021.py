@@ -10,7 +10,7 @@ from rankmath.verification.papers import KIM, OWN
 defined(
     "inverse_phi(x: number)",
     "lambert(x/exp(1))",
-    "Lambert's function at x/e, x the number over e: the y ≥ 0 with y e^{y+1} = x",
+    "of a number x, Lambert's function at x/e: the y ≥ 0 with y e^{y+1} = x",
     example="inverse_phi(1) <= 1",
 )
 

@@ -538,7 +538,7 @@ SIGNS: dict[str, tuple[str, Callable[..., Any]]] = dict(
         r"\max_i\Bigl\|\bigl(F_{<i>}(X^{<i>})-F_{<i>}(C)-\sum_hP_0^{<i>,h}(X^{<i>}-C)W^{<i>,h}\bigr)_i\Bigr\|_2",
         lambda w, l, *_: linear_gap(w, l),
     ),
-    f"{_TURNED}; not defined where biases b_Q, b_K are rotated or queries and keys have norms; where only"
+    f"{_TURNED}; not defined where biases b_Q, b_K are rotated or capped, or queries and keys have norms; where only"
     " W_QK is given, W_K is I": (r"c(<P>)", lambda w, l, h: lengthening(w, h)),
     "k-th largest modulus of an eigenvalue of the attention, each as often as it occurs, the first, which is 1, has"
     " k = 1; not defined beyond n, nor where the one before is 0": (
