@@ -657,6 +657,8 @@ class Derivation:
             demand(self.nonnegative_poly(gain), "a factor that may be negative")
             if how.startswith("power "):
                 demand(k > 1, "a power above 1 is needed")
+                between = self.nonnegative_poly(now["l"]) and self.nonnegative_poly(now["0"])
+                demand(between, "a size that may be negative in a layer between: its power does not grow with it")
                 fixed_factor = all("l" not in x.letters for x in bases_of(gain))
                 demand(fixed_factor, "the factor depends on the layer")
                 last = normal(read_tree(f"{k}**L"), {})

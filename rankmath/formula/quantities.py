@@ -235,7 +235,8 @@ def epsilon(run: Run, P: Place) -> Scalar:
     if P[0] == "P" and run.net.is_one_line:
         return run.from_log(-_row_logits(run, P)[1])
     rows = _matrix(run, P)
-    return run.number(-unbox(run.A.max(run.A.max(run.A.where(run.mask.allowed, -rows, -1 + 0 * rows), -1), -2)))
+    least = -unbox(run.A.max(run.A.max(run.A.where(run.mask.allowed, -rows, -1 + 0 * rows), -1), -2))
+    return _made_of(run, least, _LEAST_SHARE)
 
 
 @fast("dobrushin", of="attention")

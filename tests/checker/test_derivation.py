@@ -418,3 +418,13 @@ def test_no_root_is_taken_of_what_may_be_negative_and_nothing_divided_by_what_ma
     known.add({"says": "1 <= n", "by": "lemma", "name": "n-one"})
     if "floor" not in line["says"]:
         known.add(line)
+
+
+def test_a_power_through_the_layers_needs_a_size_that_is_never_negative() -> None:
+    """A cosine of −1 between two layers: its square is 1, though the cosine before was 0."""
+    given = ("cosine(X[0]) >= 0", "cosine(X[L]) >= 0", "all_l(cosine(X[l+1]) <= cosine(X[l])**2)")
+    work = Derivation("cosine(X[L]) <= cosine(X[0])**(2**L)", given)
+    for says in ("0 <= cosine(X[0])", "0 <= cosine(X[L])", "cosine(X[l+1]) <= cosine(X[l])**2"):
+        work.add({"says": says, "by": "hypothesis"})
+    with pytest.raises(Rejected, match="may be negative in a layer between"):
+        work.add({"says": "cosine(X[L]) <= cosine(X[0])**(2**L)", "by": "layers", "of": [3], "how": "power 2"})
