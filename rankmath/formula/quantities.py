@@ -60,8 +60,10 @@ _LINES: dict[Reach, dict[str, Measure]] = {
             lambda run, X, of: run.number(metrics.effective_rank(run.plain_tokens(X[1]), of))
         ),
         "reach": lambda run, X: _from_first(run, X, slice(1, None)),
-        "other_share": lambda run, P: run.number(
-            np.diagonal(_matrix(run, P), axis1=-2, axis2=-1)[..., 1:].max(axis=-1, initial=0.0)
+        "other_share": lambda run, P: (
+            Fraction(0)
+            if run.X.shape[-2] == 1
+            else _made_of(run, np.diagonal(_matrix(run, P), axis1=-2, axis2=-1)[..., 1:].max(axis=-1), _LEAST_SHARE)
         ),
         "second_norm": lambda run, l: _second_map(run, l, lambda M: norms.spectral(M, run.A)),
         "second_least": lambda run, l: _second_map(run, l, lambda M: np.linalg.svd(M, compute_uv=False)[..., -1]),
@@ -100,7 +102,9 @@ def diameter(run: Run, X: tuple[str, int], p: str) -> Scalar:
 @fast("centred_norm", of="tokens")
 def centred_norm(run: Run, X: tuple[str, int]) -> Scalar:
     A, Y = run.A, run.plain_tokens(X[1])
-    return run.number(norms.spectral(Y - A.sum(Y, axis=-2) / Y.shape[-2], A))
+    found = norms.spectral(Y - A.sum(Y, axis=-2) / Y.shape[-2], A)
+    # In doubles tokens less their mean have lost digits where they are close.
+    return found if A.unbounded else _made_of(run, found, np.maximum(_most(Y), np.finfo(float).tiny))
 
 
 @fast("moved")

@@ -78,10 +78,26 @@ def test_doubles_decide_nothing_of_an_influence_that_underflows(size: float) -> 
     assert verdict.log_lhs - verdict.log_rhs == pytest.approx(np.log(2 * size**2 - 1))
 
 
-@pytest.mark.parametrize(("claim", "form"), [("influence(0) <= exp(-5000)", 1.0), ("diagonal(P[0,0], 1) <= 0", -1.0)])
+@pytest.mark.parametrize(
+    ("claim", "form"),
+    [("influence(0) <= exp(-5000)", 1.0), ("diagonal(P[0,0], 1) <= 0", -1.0), ("other_share(P[0,0]) <= 0", -1.0)],
+)
 def test_doubles_decide_nothing_of_a_share_that_underflows(claim: str, form: float) -> None:
     net = rm.Network.from_arrays([[[[form]]]], [[[[1.0]]]], mask="causal")
     X = np.array([[30.0], [-30.0]])
     statement = rm.Statement("a:b", claim, "mask == causal")
     assert rm.verify(statement, net, X).outcome == "UNDECIDED"
     assert rm.verify(statement, net, X, arithmetic="balls").outcome == "VIOLATED"
+
+
+def test_doubles_decide_nothing_of_the_spread_of_tokens_that_are_close() -> None:
+    """Equal tokens less their mean are rounding, and so is the spread of tokens that are near."""
+    equal = rm.Network.from_arrays(np.eye(3)[None, None], np.eye(3)[None, None])
+    net = rm.Network.from_arrays([[[[-1e-6]]]], [[[[-0.5]]]], bias=np.array([[1e4]]), skip=1.0)
+    for claim, of, X, outcome in (
+        ("centred_norm(X[0]) <= 0", equal, [[0.1, 0.2, -0.7]] * 3, "HOLDS"),
+        ("centred_norm(X[1]) <= 0.999*mu(X[1])", net, [[1e-12], [1.3e-12]], "VIOLATED"),
+    ):
+        statement = rm.Statement("a:b", claim, "skip >= 0")
+        assert rm.verify(statement, of, X).outcome == "UNDECIDED"
+        assert rm.verify(statement, of, X, arithmetic="balls").outcome == outcome
