@@ -102,6 +102,8 @@ def test_a_key_that_is_nearly_right_gets_the_right_one() -> None:
     done = rankmath("verify", "own:diametre")
     assert done.exit_code == 2
     assert "key: 'own:diametre' given; did you mean 'own:diameter'" in done.stderr
+    for claim in ("mu(X[1]) <= mu(X[0])", "diagonal(P[0,0], 1) == 1/2"):
+        assert "a claim of your own is given by `--claim`" in rankmath("verify", claim).stderr
 
 
 def test_a_pattern_stands_for_all_that_fit_it(tmp_path: Path) -> None:

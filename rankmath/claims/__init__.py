@@ -96,6 +96,8 @@ def statement(key: str) -> Statement:
     key = current(key) if isinstance(key, str) else key
     if not isinstance(key, str) or key not in known:
         hint = did_you_mean(str(key), known) or "; `rankmath list` shows all statements"
+        if any(sign in str(key) for sign in ("<", ">", "==")):
+            hint = "; a claim of your own is given by `--claim`, in Python as a `Statement`"
         if fitting := [name for name in known if fnmatchcase(name, str(key))]:
             hint = f"; one key is needed: `rankmath list {key!r}` names the {len(fitting)} that fit"
         raise InvalidArgument(f"key: {key!r} given{hint}")
@@ -108,7 +110,7 @@ def statements_like(pattern: str) -> list[Statement]:
     >>> [entry.key for entry in statements_like("own:tv*")]
     ['own:tv']
     """
-    if not any(sign in pattern for sign in "*?["):
+    if not any(sign in pattern for sign in "*?[") or any(sign in pattern for sign in "<>="):
         return [statement(pattern)]
     found = [entry for key, entry in statements().items() if fnmatchcase(key, pattern)]
     if not found:

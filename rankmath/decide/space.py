@@ -20,7 +20,7 @@ from rankmath.definitions.attributes import unmoved
 from rankmath.definitions.entries import ENTRIES, Entry
 from rankmath.definitions.hypotheses import ALIASES, SWITCHES, mask_of
 from rankmath.definitions.layer import LAYERNORMS
-from rankmath.formula.evaluate import NoSuchPlace, Side, judged, sides
+from rankmath.formula.evaluate import NoSuchPlace, Side, index_of, judged, sides
 from rankmath.formula.language import ARRAYS, FUNCTIONS
 from rankmath.formula.numbers import Signed
 from rankmath.formula.printing import text
@@ -200,10 +200,13 @@ def rooms(statement: Statement) -> list[Room]:
     parts = (statement.expanded, *statement.hypotheses)
     if not any(isinstance(term, Item) for term in walk(statement.expanded)) and not _measures(statement.expanded):
         raise InvalidArgument(f"claim: {statement.claim_text} given; it says nothing of X, W, W_QK or P")
-    least_layers, least_heads = (max(sizes) for sizes in zip(*map(_least, parts), strict=True))
-    for what, needed, most in (("layers", least_layers, _MOST["L"]), ("heads", least_heads, _MOST["H"])):
-        if needed > most:
-            raise InvalidArgument(f"claim: it speaks of {needed} {what}; networks of at most {most} are searched")
+    needed = [max(sizes) for sizes in zip(*map(_least, parts), strict=True)]
+    for what, least, letter in zip(("tokens", "layers", "heads"), needed, "nLH", strict=True):
+        if least > _MOST[letter]:
+            raise InvalidArgument(
+                f"claim: it speaks of {least} {what}; networks of at most {_MOST[letter]} are searched"
+            )
+    least_tokens, least_layers, least_heads = needed
     equations = [part for part in statement.hypotheses if isinstance(part, Relation) and part.operator == "=="]
     said = {
         (e.left.name, e.right.name) for e in equations if isinstance(e.left, Letter) and isinstance(e.right, Letter)
@@ -222,7 +225,7 @@ def rooms(statement: Statement) -> list[Room]:
     layers = _sizes(statement, "L") if _mentions(statement, "l", "L") else [1]
     heads = _sizes(statement, "H") if not only_input else [1]
     shapes = product(
-        _sizes(statement, "n"),
+        sorted({max(n, least_tokens) for n in _sizes(statement, "n")}),
         _sizes(statement, "d"),
         sorted({max(h, least_heads) for h in heads}),
         sorted({max(l, least_layers) for l in layers}),
@@ -387,15 +390,21 @@ def _last_tokens(statement: Statement) -> int:
     return found
 
 
-def _least(formula: Formula) -> tuple[int, int]:
-    """How many layers and heads the indices that are numbers ask for."""
-    layers = heads = 1
+def _least(formula: Formula) -> tuple[int, int, int]:
+    """How many tokens, layers and heads the numbers of these ask for; as many layers as blocks of them."""
+    tokens = layers = heads = 1
     for term in walk(formula):
+        if isinstance(term, Call) and term.function in ENTRIES:
+            for part, parameter in zip(term.terms, FUNCTIONS[term.function].parameters, strict=False):
+                if parameter.kind == "layer" and isinstance(part, Number):
+                    index = index_of(term.function, parameter.name)
+                    tokens = max(tokens, int(part.value) + 1 if index == "i" else 1)
+                    layers = max(layers, int(part.value) + 1 if index in ("l", "k") else 1)
         if isinstance(term, Item) and term.array in ARRAYS:
             numbers = [int(part.value) if isinstance(part, Number) else -1 for part in term.index]
             layers = max(layers, numbers[0] + (term.array != "X"))
             heads = max(heads, *(number + 1 for number in numbers[1:]), 1)
-    return layers, heads
+    return tokens, layers, heads
 
 
 def _lawful(statement: Statement) -> Callable[[Room], bool]:

@@ -476,10 +476,10 @@ def _argument(term: Term, parameter: Parameter, call: Call) -> Code:
         return lambda subject, names: (array, *_place(item, parts, subject, names))
     assert kind != "array"
     found = code(term)
-    return partial(_numbered, call, _index_of(call.function, parameter.name), found) if kind == "layer" else found
+    return partial(_numbered, call, index_of(call.function, parameter.name), found) if kind == "layer" else found
 
 
-def _index_of(function: str, parameter: str) -> str:
+def index_of(function: str, parameter: str) -> str:
     """The index that a whole number in a quantity is a value of, as far as its definition says so."""
     if parameter == "l" or function not in ENTRIES:
         return parameter if function in ENTRIES else ""

@@ -336,6 +336,9 @@ def test_equal_tokens_are_no_counterexample() -> None:
         ("mu(X[1]) <= 1", "n == 10**9", "no network that is searched"),
         ("mu(X[1]) <= 1", "heads == 0", "H == 0 given; no network is so"),
         ("mu(X[40]) <= 1", "heads == 1", "speaks of 40 layers"),
+        ("lipschitz(40) <= 1", "heads == 1", "speaks of 41 layers"),
+        ("influence(64) <= 1", "heads == 1", "speaks of 65 tokens"),
+        ("diagonal(P[0,0], 5) <= 1", "n == 5", "n == 5 given; no network that is searched"),
         ("mu(X[L+1]) <= 1", "heads == 1", "layers or heads beyond"),
         ("all_l(mu(X[l-1]) <= 1)", "heads == 1", "layers or heads beyond"),
         ("1 <= 2", "heads == 1", "says nothing of X"),
@@ -411,6 +414,10 @@ def test_rooms_have_the_sizes_and_layers_that_a_claim_asks_for() -> None:
     later = rooms(Statement("mine:claim", "norm(W[1,0], 2) <= norm(W[0,0], 2)"))
     assert {room.L for room in later} == {2}
     assert min(room.H for room in rooms(Statement("mine:claim", "norm(W[0,2], 2) <= 1"))) == 3
+    assert min(room.n for room in rooms(Statement("mine:claim", "diagonal(P[0,0], 6) <= 1/2"))) == 7
+    assert {room.L for room in rooms(Statement("mine:claim", "lipschitz(4) <= contraction(2)"))} == {5}
+    # The k of modulus_of numbers no token.
+    assert min(room.n for room in rooms(Statement("mine:claim", "modulus_of(P0[0,0], 2) <= 1/2"))) == 2
     assert {room.H for room in rooms(Statement("mine:claim", "norm(W[0,0], 2) <= 1"))} == {1, 2, 3}
     assert {room.H for room in rooms(Statement("mine:claim", "mu(X[0]) <= 1"))} == {1}
     # Doubles never tell equality: what may be equal is searched, what is not equal is excluded.
