@@ -25,7 +25,7 @@ from rankmath.decide.adversary import Tell
 from rankmath.decide.prover.proof import FoundProof
 from rankmath.decide.proving import Proved, Proving
 from rankmath.decide.shrink import rescaled, shrinking
-from rankmath.decide.space import rooms, starts, with_draws
+from rankmath.decide.space import fits, rooms, starts, with_draws
 from rankmath.decide.tally import Tally, looked_at
 from rankmath.decide.uphill import uphill
 from rankmath.drawing import draw_ratios
@@ -447,9 +447,11 @@ def _alike(statement: Statement, near: Instance | None, n: int, seed: int) -> It
     """Networks of n tokens that are equal: the tightest one first, then those of small rooms."""
     if isinstance(near, NetworkInstance):
         yield NetworkInstance(near.net, np.asarray(near.X)[[0] * n], "equal tokens")
-    small = [room for room in rooms(statement)[:12] if room.mask == "none"]
-    for room in dict.fromkeys(replace(room, n=n) for room in small):
-        drawn = room.instance(starts(np.random.default_rng([seed, 1]), room, 8))
+    found = rooms(statement)
+    masked = {room.mask: room for room in reversed(found) if room.mask != "none"}.values()  # the first of each mask
+    small = [(room, 1) for room in masked] + [(room, 8) for room in found[:12] if room.mask == "none"]
+    for room, count in dict.fromkeys((replace(room, n=n), count) for room, count in small if fits(room.mask, n)):
+        drawn = room.instance(starts(np.random.default_rng([seed, 1]), room, count))
         for one in (drawn.select(i) for i in range(len(drawn))):
             yield NetworkInstance(one.net, np.asarray(one.X)[[0] * n], "equal tokens")
 

@@ -41,7 +41,8 @@ Floats = NDArray[np.float64]
 # Sizes that are tried unless the hypotheses name others, and the largest of each.
 _SIZES = {"n": (2, 3, 4, 6, 8, 16, 32), "d": (1, 2, 3, 4, 6, 16), "H": (1, 2, 3), "L": (1, 2, 3)}
 _MOST = {"n": 64, "d": 24, "H": 16, "L": 16}
-_MASKS = ("none", "causal", "window:1", "star:0", "prefix:1", "window:0")
+_MASKS = ("none", "causal", "window:1", "star:0", "prefix:1", "window:0", "others", "next")
+_HOLLOW = ("others", "next")
 _SKIPS = (1.0, 0.5, -1.0, 2.0, 0.0)
 #: What a switch that may be anything is, beginning with what it is where nothing is said.
 _TRIED = {
@@ -175,8 +176,16 @@ class Room:
         )
 
     def mask_graph(self) -> Mask | None:
-        """The mask on n tokens."""
+        """The mask on n tokens; under "others" and "next" (the last token's is the first) none sees itself."""
+        if self.mask in _HOLLOW:
+            return Mask(~np.eye(self.n, dtype=bool) if self.mask == "others" else np.roll(np.eye(self.n), 1, 1) > 0)
         return None if self.mask == "none" else as_mask(self.mask, self.n)
+
+
+def fits(mask: str, n: int) -> bool:
+    """Whether there is such a mask on n tokens: a hub is one of them, and each token sees some token."""
+    word, _, number = mask.partition(":")
+    return n > 1 if word in _HOLLOW else word != "star" or int(number) < n
 
 
 def _positions(room: Room) -> dict[str, Any]:
@@ -245,7 +254,7 @@ def rooms(statement: Statement) -> list[Room]:
     )
     for (n, d, H, L), skip, mask, d_qk, switched, kv_heads, strength in every:
         norm, norm_at, mlp, softcap, qk_norm, positions = switched
-        if not _fits(mask, n):
+        if not fits(mask, n):
             continue
         if (positions == "rotary" and d < 2) or (kv_heads and H % kv_heads) or (norm != "none" and d < 2):
             continue
@@ -299,12 +308,6 @@ def rooms(statement: Statement) -> list[Room]:
     except NoSuchPlace:
         raise InvalidArgument(f"claim: {statement.claim_text} speaks of layers or heads beyond L or H") from None
     return ordered
-
-
-def _fits(mask: str, n: int) -> bool:
-    """Whether there is such a mask on n tokens: a hub is one of them."""
-    word, _, number = mask.partition(":")
-    return word != "star" or int(number) < n
 
 
 def _of_tokens(entry: Entry) -> bool:

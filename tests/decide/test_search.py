@@ -665,6 +665,15 @@ def test_a_claim_that_fails_for_one_token_alone_is_refuted_by_one() -> None:
     assert battery.certificate().check().accepted
 
 
+def test_what_is_equal_under_one_mask_alone_refutes_a_strict_claim() -> None:
+    claim = Statement("mine:claim", "diagonal(P[0, 0], 0) > 0", "mask == any")
+    battery = rm.verify_statement(claim, instances=8, certify=0, search=0, seconds=10)
+    assert battery.outcome == "REFUTED"
+    assert isinstance(battery.counterexample, NetworkInstance)
+    assert not battery.counterexample.net.mask_for(2).allowed[0, 0]
+    assert battery.certificate().check().accepted
+
+
 @pytest.mark.parametrize(
     ("claim", "given"),
     [
@@ -673,6 +682,10 @@ def test_a_claim_that_fails_for_one_token_alone_is_refuted_by_one() -> None:
         ("diameter(X[1], 2) <= diameter(X[0], 2)", "norm == rms before, heads == 1, skip == 1"),
         ("second_modulus(P0[0, 0]) <= 1/2", "positions == relative, mask == causal"),
         ("norm(X[1], max) <= 1", "layernorm == standard"),
+        # Under these masks tokens do not see themselves.
+        ("self_loops()", "mask == any"),
+        ("epsilon(P[0, 0]) <= diagonal(P[0, 0], 0) + 1/2", "mask == any"),
+        ("second_modulus(P[0, 0]) <= dobrushin(P[0, 0])*diagonal(P[0, 0], 0)*n", "mask == any"),
         ("rank(X[1]) <= rank(X[0])", "heads == 1, layernorm == standard, bias == none"),
     ],
 )
