@@ -284,7 +284,7 @@ def test_a_bound_says_what_its_arrays_are_and_each_inequality() -> None:
         in rankmath("bound", "wu2025:4.1").output
     )
     order = parsed("bound", "own:order")
-    assert order["expression"] == "mu_l+1"
+    assert order["expression"] == "mu_l_plus_1"
     assert [one["of"] for one in order["further"]] == ["mu(X[l + 1])"]
 
 

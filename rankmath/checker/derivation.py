@@ -806,7 +806,7 @@ def _exact_fraction(text: str) -> Fraction:
 
 
 def check_derivation(content: Mapping[str, Any], words: list[str], deadline: float) -> tuple[str, str]:
-    """The verdict on a certificate of kind `derivation`: its data are the lines, its last lines give the claim."""
+    """The verdict on a certificate of kind `derivation`: its data are the lines; every relation of the claim is one."""
     data = content["data"]
     demand(type(data) is dict and set(data) == {"lines"}, "data: the lines are needed, and nothing else")
     lines = data["lines"]

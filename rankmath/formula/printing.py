@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 from rankmath.definitions.hypotheses import SWITCHES, said
@@ -192,6 +193,31 @@ _WORDS = {
     "skip == 0": "no skip connections",
     "skip == 1": "skip connections of factor 1",
 }
+
+
+def at_its_word(term: Call, meaning: str) -> tuple[str, str]:
+    """The word behind a quantity and what it is with it, where the meaning lists its words; else as it is.
+
+    >>> from rankmath.formula.reader import read_formula
+    >>> at_its_word(read_formula("norm(W[0,0], inf) <= 1").left, "norm of a matrix: 2 (spectral), inf (row sum)")
+    ('inf', 'norm of a matrix: row sum')
+
+    A quantity of layer l, of another layer than that of an index, says which.
+
+    >>> at_its_word(read_formula("least_root(0) <= 1").left, "least length in layer l")
+    ('0', 'least length in layer l, here l = 0')
+    """
+    head, _, listed = meaning.partition(": ")
+    last = term.terms[-1] if term.terms else None
+    word = last.name if isinstance(last, Letter) else str(last.value) if isinstance(last, Number) else ""
+    if "ℓ_p" in meaning and not listed and word in ("1", "2", "inf"):
+        return word, meaning.replace("ℓ_p", f"ℓ_{word.replace('inf', '∞')}")
+    if word and (found := re.search(rf"(?:^|, ){re.escape(word)} \(([^)]*)\)", listed)):
+        return word, f"{head}: {found[1]}"
+    parameters = FUNCTIONS[term.function].parameters
+    if last is not None and parameters and parameters[-1].name == "l" and text(last) != "l":
+        return text(last), f"{meaning}, here l = {text(last).replace('-', '−')}"
+    return "", meaning
 
 
 def words(formula: Formula) -> str:

@@ -247,8 +247,7 @@ def relied_on(outcomes: Sequence[tuple[str, str]]) -> list[str]:
     return [key for key, outcome in known if not whole or outcome == "REFUTED"]
 
 
-_OWN_PREAMBLE = r"""\newcolumntype{L}[1]{>{\raggedright\arraybackslash}p{#1}}
-\setlength{\LTcapwidth}{\textwidth}
+_OWN_PREAMBLE = r"""\setlength{\LTcapwidth}{\textwidth}
 % Sections A.1, A.2, ...: letters alone end at Z.  The table of contents needs room for them.
 \renewcommand{\thesection}{A.\arabic{section}}
 \makeatletter
@@ -257,6 +256,11 @@ _OWN_PREAMBLE = r"""\newcolumntype{L}[1]{>{\raggedright\arraybackslash}p{#1}}
 \makeatother
 % Long formulas of running text must not stick out; only lines that would are stretched.
 \emergencystretch=10em"""
+
+
+def _ragged(width: float) -> str:
+    """A column of this share of the text's width. A letter for it could be one of the author's."""
+    return rf">{{\raggedright\arraybackslash}}p{{{width:g}\textwidth}}"
 
 
 def _demand_supplied(texts: Mapping[str, str], supplied: Mapping[str, str]) -> None:
@@ -350,7 +354,7 @@ def _summary_table(
         rows.append((code(result.key), formulas(result.title), escape(result.status), "--", _quotient(result)))
     header = ("statement", "claim", "status", "shown in", "tightness")
     return _longtable(
-        r"@{}L{0.22\textwidth}L{0.29\textwidth}lL{0.14\textwidth}l@{}",
+        f"@{{}}{_ragged(0.22)}{_ragged(0.29)}l{_ragged(0.14)}l@{{}}",
         header,
         rows,
         caption="The statements: what is known, where it is shown (section, and the certificate that refutes or "
@@ -481,7 +485,7 @@ def _certificate_table(listed: Mapping[str, Sequence[Certificate]], accepted: Ma
     for key, group in listed.items():
         title = f", {formulas(statements()[key].title)}" if key in statements() else ""
         if group:
-            rows.append((rf"\multicolumn{{3}}{{@{{}}L{{\textwidth}}@{{}}}}{{{code(key)}{title}}}",))
+            rows.append((rf"\multicolumn{{3}}{{@{{}}{_ragged(1)}@{{}}}}{{{code(key)}{title}}}",))
         for certificate in group:
             checked = accepted.get(certificate.id) or _checked(certificate)
             name = rf"\phantomsection\label{{cert:{certificate.id}}}{identifier(certificate.id)}"
@@ -489,7 +493,7 @@ def _certificate_table(listed: Mapping[str, Sequence[Certificate]], accepted: Ma
         if group:
             rows[-1] = (*rows[-1][:-1], rows[-1][-1] + r"\smallskip")
     table = _longtable(
-        r"@{}L{0.3\textwidth}lL{0.5\textwidth}@{}",
+        f"@{{}}{_ragged(0.3)}l{_ragged(0.5)}@{{}}",
         ("certificate", "kind", "what the checker concludes"),
         rows,
         caption="The certificates, each accepted by the checker for this document.",

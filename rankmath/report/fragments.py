@@ -126,10 +126,10 @@ def written_out(tex: str, values: Mapping[str, str] | None = None) -> str:
 def without_fit(tex: str) -> str:
     """The text with every formula in one type, for what is no paper.
 
-    >>> without_fit(r"$a\\le\\rmfit{\\frac{b}{c}}$")
+    >>> without_fit(r"$a\\le\\rankmathfit{\\frac{b}{c}}$")
     '$a\\\\le\\\\frac{b}{c}$'
     """
-    command, tex = r"\rmfit{", tex.replace(f"{FIT}%\n", "")
+    command, tex = r"\rankmathfit{", tex.replace(f"{FIT}%\n", "")
     while (start := tex.find(command)) >= 0:
         end = _braced(tex, start + len(command) - 1)
         tex = tex[:start] + tex[start + len(command) : end - 1] + tex[end:]
@@ -235,7 +235,6 @@ STYLE = "\n".join(
             for name in _ENVIRONMENTS
         ),
         "}",
-        r"\newcolumntype{L}[1]{>{\raggedright\arraybackslash}p{#1}}",
         r"\setlength{\LTcapwidth}{\textwidth}",
         r"\setcounter{MaxMatrixCols}{40}",
         r"\allowdisplaybreaks",

@@ -65,7 +65,7 @@ def grouped(number: int) -> str:
 _WIDE = 155.0
 #: Sets a formula in the largest type in which it fits a line; a paper that knows the command keeps its own.
 FIT = (
-    r"\providecommand{\rmfit}[1]{{\setbox0\hbox{$\displaystyle#1$}"
+    r"\providecommand{\rankmathfit}[1]{{\setbox0\hbox{$\displaystyle#1$}"
     + "".join(
         rf"\ifdim\wd0>.9\linewidth\setbox0\hbox{{\{size}\arraycolsep={gap}pt$\displaystyle#1$}}\fi"
         for size, gap in (("footnotesize", 4), ("scriptsize", 3), ("tiny", 1))
@@ -84,8 +84,8 @@ def fitting(math: str) -> str:
     if matrix:  # its longest row; the fractions in it are small
         flat = re.sub(r"\\tfrac\{(\d+)\}\{(\d+)\}", lambda found: max(found.groups(), key=len), matrix[2])
         widest = max(len(row) + 3 * row.count("&") for row in flat.split(r"\\"))
-        return rf"\rmfit{{{math}}}" if len(matrix[1]) + widest > 40 else math
-    return rf"\rmfit{{{math}}}" if points(math) > _WIDE else math
+        return rf"\rankmathfit{{{math}}}" if len(matrix[1]) + widest > 40 else math
+    return rf"\rankmathfit{{{math}}}" if points(math) > _WIDE else math
 
 
 #: About how wide a sign of ten points is, by its class: the first that fits; what opens and closes is counted larger.
@@ -141,7 +141,7 @@ def points(math: str) -> float:
 
 def with_fit(tex: str) -> str:
     """The text with what it needs to set formulas in smaller type, if it does."""
-    return f"{FIT}%\n{tex}" if r"\rmfit{" in tex and FIT not in tex else tex
+    return f"{FIT}%\n{tex}" if r"\rankmathfit{" in tex and FIT not in tex else tex
 
 
 def breakable(math: str) -> str:

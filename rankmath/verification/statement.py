@@ -23,7 +23,7 @@ from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Side, Subject, sides
 from rankmath.formula.language import FUNCTIONS, LETTERS
 from rankmath.formula.printed import NOTATION, conventions, latex_letter
-from rankmath.formula.printing import latex, text, words
+from rankmath.formula.printing import at_its_word, latex, text, words
 from rankmath.formula.prose import formulas
 from rankmath.formula.reader import hypotheses_in
 from rankmath.formula.run import Run
@@ -41,7 +41,6 @@ from rankmath.formula.terms import (
     replaced,
     walk,
 )
-from rankmath.formula.terms import Number as NumberTerm
 from rankmath.validation import ArrayLike, InvalidArgument, Number, as_choice
 from rankmath.verification.data import Declared, check_declared, declared_in_words, printed_data
 from rankmath.verification.instance import ArrayInstance, Instance, NetworkInstance, network_instance
@@ -354,7 +353,7 @@ class Statement:
                 )
                 if entry is not None and entry.evaluate is not None and wanted:
                     assert isinstance(term, Call)
-                    word, meaning = _at_its_word(term, entry.meaning)
+                    word, meaning = at_its_word(term, entry.meaning)
                     found.setdefault(f"{entry.name} {word}", (entry.definition or latex(term), meaning))
                 for name, shown, said in conventions(entry.text) if entry is not None and entry.text else ():
                     found.setdefault(name, (shown, said))
@@ -376,7 +375,7 @@ class Statement:
         found: dict[str, str] = {}  # by meaning: the first of several norms or tokens stands for all
         for term in calls:
             if FUNCTIONS[term.function].evaluate is not None:
-                found.setdefault(_at_its_word(term, FUNCTIONS[term.function].meaning)[1], text(term))
+                found.setdefault(at_its_word(term, FUNCTIONS[term.function].meaning)[1], text(term))
         return {shown: meaning for meaning, shown in found.items()}
 
     def __str__(self) -> str:
@@ -462,30 +461,6 @@ def _certainly_fails(side: Side) -> bool:
     if side.equal:
         return side.left != side.right
     return side.left > side.right or (side.strict and side.left == side.right)
-
-
-def _at_its_word(term: Call, meaning: str) -> tuple[str, str]:
-    """The word behind a quantity and what it is with it, where the meaning lists its words; else as it is.
-
-    >>> _at_its_word(read_formula("norm(W[0,0], inf) <= 1").left, "norm of a matrix: 2 (spectral), inf (row sum)")
-    ('inf', 'norm of a matrix: row sum')
-
-    A quantity of layer l, of another layer than that of an index, says which.
-
-    >>> _at_its_word(read_formula("least_root(0) <= 1").left, "least length in layer l")
-    ('0', 'least length in layer l, here l = 0')
-    """
-    head, _, listed = meaning.partition(": ")
-    last = term.terms[-1] if term.terms else None
-    word = last.name if isinstance(last, Letter) else str(last.value) if isinstance(last, NumberTerm) else ""
-    if "ℓ_p" in meaning and not listed and word in ("1", "2", "inf"):
-        return word, meaning.replace("ℓ_p", f"ℓ_{word.replace('inf', '∞')}")
-    if word and (found := re.search(rf"(?:^|, ){re.escape(word)} \(([^)]*)\)", listed)):
-        return word, f"{head}: {found[1]}"
-    parameters = FUNCTIONS[term.function].parameters
-    if last is not None and parameters and parameters[-1].name == "l" and text(last) != "l":
-        return text(last), f"{meaning}, here l = {text(last).replace('-', '−')}"
-    return "", meaning
 
 
 def _reduced(term: Term) -> str:

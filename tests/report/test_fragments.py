@@ -97,7 +97,7 @@ def on_the_page(folder: Path) -> str:
 
 def private(tex: str) -> list[str]:
     """Our own commands in a text, but the one that it defines itself before it uses it."""
-    used = tex.find(r"\rmfit{")
+    used = tex.find(r"\rankmathfit{")
     assert used < 0 or FIT in tex[:used]
     return re.findall(rf"\\(?:{'|'.join(commands())}|rm\w+)(?![A-Za-z])", without_fit(tex))
 

@@ -189,7 +189,7 @@ def test_the_identity_is_a_letter_of_mathematics(text: str, tex: str) -> None:
 )
 def test_the_width_of_a_formula_is_about_that_of_tex(math: str, of_tex: float) -> None:
     assert 0.95 * of_tex < points(math) < 1.2 * of_tex
-    assert (r"\rmfit" in fitting(math)) == (of_tex > 155)
+    assert (r"\rankmathfit" in fitting(math)) == (of_tex > 155)
 
 
 @given(st.text(alphabet="abAWx_^{}()[]‖|⟨⟩√Σ·…*'0129 ,−-+=<>/\\$%&#αβᵀ²₁½", max_size=40))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Literal, Protocol
 
@@ -16,7 +16,7 @@ import sympy as sp
 from rankmath.formula import terms
 from rankmath.formula.language import FUNCTIONS, LETTERS
 from rankmath.formula.printed import latex_letter
-from rankmath.formula.printing import latex, text
+from rankmath.formula.printing import at_its_word, latex, text
 from rankmath.formula.symbolic.bound import Bound
 from rankmath.formula.symbolic.proof import Expr
 from rankmath.formula.symbolic.quantities import AT_LEAST_ONE, NONNEGATIVE, POSITIVE, REAL, Domain, Quantity, h
@@ -163,7 +163,8 @@ class _Reader:
             case Letter(name=name) if name in self.where:
                 meaning = self.where[name]
                 assert isinstance(meaning, Term)
-                self._found(name, self._letter(name), text(meaning), latex_letter(name), self.domains[name])
+                said = "; ".join(dict.fromkeys([text(meaning), *self._explained(meaning)]))
+                self._found(name, self._letter(name), said, latex_letter(name), self.domains[name])
             case Letter(name=name) if name in LETTERS and name != "x_star":
                 self._found(name, self._letter(name), LETTERS[name], latex_letter(name), self.domains[name])
             case Letter(name=name) if name in self.indices:
@@ -184,7 +185,7 @@ class _Reader:
                     letters = ("", *(f"_{letter}" for letter in "bcdefghijklm"))
                     taken = {*self.names.values()}
                     self.names[said] = next(name + more for more in letters if name + more not in taken)
-                name, meaning = self.names[said], f"{said}: {FUNCTIONS[part.function].meaning}"
+                name, meaning = self.names[said], f"{said}: {at_its_word(part, FUNCTIONS[part.function].meaning)[1]}"
                 domain = _WHOLE.get(name, REAL if part.function in _SIGNED else NONNEGATIVE)
                 self._found(name, self._call(part), meaning, latex(part), domain)
             case Operation(terms=terms):
@@ -192,6 +193,16 @@ class _Reader:
                     self._meet(inner)
             case _:
                 pass
+
+    def _explained(self, meaning: Term) -> Iterator[str]:
+        """What the letters and the quantities of a letter's meaning are."""
+        for part in walk(meaning):
+            inner = self.where.get(part.name) if isinstance(part, Letter) else None
+            if isinstance(part, Letter) and isinstance(inner, Term):
+                yield f"{part.name} = {text(inner)}"
+                yield from self._explained(inner)
+            if isinstance(part, Call) and FUNCTIONS[part.function].evaluate is not None:
+                yield f"{text(part)}: {at_its_word(part, FUNCTIONS[part.function].meaning)[1]}"
 
     def _found(self, name: str, symbol_: Expr, meaning: str, tex: str, domain: Domain) -> None:
         self.found.setdefault(
@@ -286,7 +297,7 @@ def quantity_name(term: Call) -> str:
         if isinstance(part, Item) and part.array != "X" and parameter.kind != "attention":
             parts.append(part.array)
         elif isinstance(part, Item) and part.array == "X" and text(part.index[0]) != "0":
-            parts.append(text(part.index[0]).replace(" ", ""))
+            parts.append(text(part.index[0]).replace(" + ", "_plus_"))
         elif (
             parameter.kind == "word" and part != Letter("p") and term.function in ("norm", "operator_norm", "form_norm")
         ):
