@@ -20,6 +20,8 @@ def __getattr__(name: str) -> object:
     home = _HOME.get(name)
     if home is None:
         raise AttributeError(f"module 'rankmath' has no attribute {name!r}")
+    if name == "Statement":  # claims bring functions of their own to the language, in which a person writes one
+        import_module("rankmath.claims").statements()
     value = globals()[name] = getattr(import_module(home), name)
     return value
 

@@ -1578,7 +1578,7 @@ def test_pages_say_with_how_many_bits_the_checker_decides() -> None:
     most, more = max(kernel.PRECISIONS), checker.MAX_BITS
     assert f"128, 256, …, {most} bits" in page("docs/certificates.md")
     assert f"may begin with more, up to {more})" in page("docs/certificates.md")
-    assert f"rational and no longer than {kernel.MAX_EXACT_BITS} bits, and in intervals" in page("docs/certificates.md")
+    assert f"none of them longer than {kernel.MAX_EXACT_BITS} bits, and in intervals" in page("docs/certificates.md")
     said = f"intervals of {most} bits cannot tell, or of as many more, up to {more}, as a hint asks for"
     assert said in page("docs/what-a-certificate-claims.md")
 
