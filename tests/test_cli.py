@@ -206,8 +206,8 @@ def test_verify_speaks_json_alone_when_asked(tmp_path: Path) -> None:
         (("--claim", "mu(X[1]) <= 1", "--claim", "mu(X[1] <= 1"), "claim 2, column"),
         (("--claim", "mu(X[1]) <= 1", "--given", "heads == 1, n ="), "given, column"),
         (("--claim", "mu(X[1]) <= c*n", "--sharpen", "q"), "--sharpen: 'q' given; it is not in the claim mu(X[1]) <="),
-        (("--claim", "mu(X[2]) <= 1", "--given", "layers == 1"), "is so and has what the claim names"),
-        (("--given", "heads == 1"), "--given, --sharpen: given without --claim"),
+        (("--claim", "mu(X[2]) <= 1", "--given", "layers == 1"), "claim: it speaks of 2 layers; L == 1 given"),
+        (("--given", "heads == 1"), "rankmath: --given: given without --claim"),
         (("missing.py",), "path: 'missing.py' given; a Python file with Statement objects is needed"),
     ],
 )

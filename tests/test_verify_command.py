@@ -98,6 +98,15 @@ def test_a_mistake_in_ones_own_file_is_one_line_that_names_it(
         assert "Traceback" not in done.stderr
 
 
+def test_hypotheses_typed_are_not_dropped_beside_claims_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mu(X[1]) <= mu(X[0]) given heads == 1\n")
+    done = rankmath("verify", tmp_path / "mine.txt", "--claim", "mu(X[1]) <= 1", "--given", "n <= 4")
+    assert done.exit_code == 2
+    assert done.stderr.startswith("rankmath: --given: given with ")
+    done = rankmath("verify", tmp_path / "mine.txt", "--given", "n <= 4")
+    assert done.stderr == "rankmath: --given: given without --claim, to which it belongs\n"
+
+
 def test_a_key_that_is_nearly_right_gets_the_right_one() -> None:
     done = rankmath("verify", "own:diametre")
     assert done.exit_code == 2

@@ -126,6 +126,14 @@ def verify(
     if len(sharpen) > 1:
         raise InvalidArgument(f"--sharpen: {', '.join(sharpen)} given; one letter is sharpened at a time")
     letter = sharpen[0] if sharpen else None
+    typed = [option for option, values in (("--given", given), ("--sharpen", sharpen)) if values]
+    if typed and not claim:
+        raise InvalidArgument(f"{', '.join(typed)}: given without --claim, to which it belongs")
+    if typed and files:
+        raise InvalidArgument(
+            f"{', '.join(typed)}: given with {', '.join(files)}; a claim in a file has its own, and --claim is "
+            "examined in a run of its own"
+        )
     mine = statements_of(claim, given, files, letter)
     if mine and len(files) < len(what):
         raise InvalidArgument("KEY, --claim: both given; examine claims of your own in a run of their own")

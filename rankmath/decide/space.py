@@ -284,6 +284,10 @@ def rooms(statement: Statement) -> list[Room]:
         if clash := _clash(statement):
             clashing = " and ".join(clash) + (" contradict each other" if len(clash) > 1 else " given")
             raise InvalidArgument(f"given: {clashing}; no network is so")
+        for what, least, letter in zip(("token", "layer", "head"), needed, "nLH", strict=True):
+            if clash := _clash(statement, Relation(">=", Letter(letter), Number(Fraction(least)))):
+                counted = f"{least} {what}s" if least > 1 else f"{least} {what}"
+                raise InvalidArgument(f"claim: it speaks of {counted}; {clash[0]} given")
         sizes = ", ".join(f"{letter} <= {number}" for letter, number in _MOST.items())
         # What was typed, not what is meant where nothing is said.
         assert isinstance(statement.given, tuple)
@@ -314,10 +318,10 @@ def _of_tokens(entry: Entry) -> bool:
     return bool(entry.parameters) and entry.parameters[0].kind in ("tokens", "matrix")
 
 
-def _clash(statement: Statement) -> list[str]:
+def _clash(statement: Statement, *more: Relation) -> list[str]:
     """Hypotheses on one letter, each compared with a number, that no value of it meets; else nothing."""
     said: dict[str, list[Relation]] = {}
-    for part in statement.expanded_hypotheses:
+    for part in (*statement.expanded_hypotheses, *more):
         if isinstance(part, Relation) and isinstance(part.left, Letter) and isinstance(part.right, Letter | Number):
             said.setdefault(part.left.name, []).append(part)
     for letter, parts in said.items():

@@ -40,6 +40,20 @@ from rankmath.validation import InvalidArgument
 #: What is typed for signs that are not in the language.
 _TYPED = {"≤": "<=", "≥": ">=", "·": "*", "−": "-", "²": "^2", "√": "sqrt(…)", "∞": "inf"}
 _TYPED |= {"μ": "mu", "µ": "mu", "γ": "gamma", "δ": "delta", "ε": "epsilon"}
+_LATEX = {
+    "le": "<=",
+    "leq": "<=",
+    "ge": ">=",
+    "geq": ">=",
+    "lt": "<",
+    "gt": ">",
+    "cdot": "*",
+    "times": "*",
+    "frac": "/",
+}
+_LATEX |= {"mathrm": "the name alone", "operatorname": "the name alone", "infty": "inf", "land": "and", "wedge": "and"}
+#: Words between formulas that the language does not have.
+_CONNECTIVES = ("or", "not", "implies", "iff", "if", "then", "when", "unless", "where", "given")
 #: Longer claims, deeper ones and longer numbers are refused.
 MOST_CHARACTERS = 20_000
 #: The functions of the language itself, without those that single claims bring: what is proposed must not depend on
@@ -115,6 +129,12 @@ class _Reader:
             self.tree = ast.parse(self.text, mode="eval").body
         except SyntaxError as error:
             place = self.columns[min(error.offset or len(self.columns), len(self.columns)) - 1]
+            if latex := re.search(r"\\([A-Za-z]*)", self.text):
+                place, word = self.columns[latex.start()], latex[1]
+                hint = f"write {_LATEX.get(word, word)}" if word else "see `rankmath quantities`"
+                raise InvalidArgument(
+                    f"claim, column {place}: {latex[0]} is LaTeX, which is not read; {hint}"
+                ) from None
             hint = _written(self.text, (error.offset or 1) - 1)
             raise InvalidArgument(f"claim, column {place}: {error.msg}; {hint}") from None
         except (ValueError, RecursionError, MemoryError):
@@ -155,6 +175,8 @@ class _Reader:
                 found = self.call(node)
                 assert isinstance(found, Call)
                 return found
+            case ast.BoolOp(op=ast.Or()) | ast.UnaryOp(op=ast.Not()):
+                self.refuse(node, _no_connective("or" if isinstance(node, ast.BoolOp) else "not"))
             case _:
                 switched = _switched(node.id) if isinstance(node, ast.Name) else ""
                 hint = f"did you mean {switched}?" if switched else "two terms with <=, <, >=, > or == are needed"
@@ -417,7 +439,15 @@ def _written(text: str, place: int) -> str:
         return f"a product is written {close[1]}*{close[2]}"
     if word := re.match(r"(exist|some|there (?:is|are|exists?))\b", text):
         return f"did you mean exists in the place of {word[1]!r}?"
+    if word := re.search(rf"(?<![\w.])({'|'.join(_CONNECTIVES)})\b(?! *[(=])", text):
+        return _no_connective(word[1])
+    if re.match(r"[A-Za-z_(]", text[place:]) and re.search(r"[\w)\]] +$|[)\]]$", text[:place]):
+        return "a product is written with *"
     return "a relation between terms is needed"
+
+
+def _no_connective(word: str) -> str:
+    return f"the language has no {word!r}: formulas are joined by and, hypotheses stand in given"
 
 
 def hypotheses_in(text: str) -> list[str]:

@@ -176,6 +176,10 @@ class Run:
         return rounded(lambda A: self._defined(A, name, arguments))
 
     def _defined(self, A: Any, name: str, arguments: tuple[Any, ...]) -> Scalar:
+        if self.A.unbounded and self.net.norm_kind == "sphere" and not self._by_text_alone:
+            read = [a[1] for a in arguments if isinstance(a, tuple) and a[0] in ("X", "P", "P0")]
+            if any(layer > 0 for layer in read):
+                _ = self.tokens  # a token that is 0 has no direction, and balls about 0/0 would not say so
         try:
             found = self.text(A).measured(name, arguments)
         except Undefined:

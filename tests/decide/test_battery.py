@@ -72,6 +72,16 @@ def test_a_failed_hypothesis_is_not_applicable_and_never_counts_as_holding() -> 
     assert (counts, battery.outcome) == ((0, 1, 0), "UNDECIDED")
 
 
+@pytest.mark.parametrize("claim", ["rank(X[1]) <= 2", "rank(X[1]) <= 0", "rank(P[1,0]) <= 0", "mu(X[1]) <= 1"])
+def test_a_token_without_direction_makes_no_claim_of_later_tokens_applicable(claim: str) -> None:
+    """W = 0 leaves tokens that are 0, which a LayerNorm on the sphere cannot divide by their length."""
+    zeros, X = np.zeros((2, 1, 2, 2)), np.array([[1.0, 2.0], [3.0, -1.0]])
+    net = rm.Network.from_arrays(zeros, zeros, d_qk=2, norm="sphere")
+    verdict = rm.verify(rm.Statement("mine:x", claim, "layernorm == sphere"), net, X, arithmetic="balls")
+    assert (verdict.outcome, verdict.certified) == (Outcome.NOT_APPLICABLE, True)
+    assert "no direction" in verdict.reason
+
+
 def test_smallness_is_asked_of_every_layer_and_head() -> None:
     """Logits that are small in the first layer and large in the second, or in one head of two: not applicable."""
     small, large = 0.1 * np.ones((1, 1)), 9.0 * np.ones((1, 1))

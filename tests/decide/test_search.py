@@ -338,7 +338,9 @@ def test_equal_tokens_are_no_counterexample() -> None:
         ("mu(X[40]) <= 1", "heads == 1", "speaks of 40 layers"),
         ("lipschitz(40) <= 1", "heads == 1", "speaks of 41 layers"),
         ("influence(64) <= 1", "heads == 1", "speaks of 65 tokens"),
-        ("diagonal(P[0,0], 5) <= 1", "n == 5", "n == 5 given; no network that is searched"),
+        ("diagonal(P[0,0], 5) <= 1", "n == 5", "speaks of 6 tokens; n == 5 given"),
+        ("mu(X[3]) <= mu(X[0])", "layers <= 2, heads == 1", "speaks of 3 layers; L <= 2 given"),
+        ("norm(W[0,2], 2) <= 1", "heads == 2", "speaks of 3 heads; H == 2 given"),
         ("mu(X[L+1]) <= 1", "heads == 1", "layers or heads beyond"),
         ("all_l(mu(X[l-1]) <= 1)", "heads == 1", "layers or heads beyond"),
         ("1 <= 2", "heads == 1", "says nothing of X"),
@@ -346,7 +348,7 @@ def test_equal_tokens_are_no_counterexample() -> None:
 )
 def test_claims_about_no_network_are_refused(claim: str, given: str, says: str) -> None:
     with pytest.raises(rm.InvalidArgument, match=says):
-        rooms(Statement("mine:claim", claim, given))
+        rooms(Statement("mine:claim", claim, given.split(", ")))
 
 
 def test_rooms_obey_the_hypotheses() -> None:

@@ -283,6 +283,14 @@ def test_what_is_under_a_product_or_a_maximum_stands_in_parentheses() -> None:
         ("Mu(X[1]) <= 1", "no function 'Mu' in the language; did you mean 'mu'?"),
         ("Diam(X[1], 2) <= 1", "no function 'Diam' in the language; did you mean 'diameter'?"),
         ("zebra(X[1]) <= 1", "no function 'zebra' in the language; `rankmath quantities` lists them"),
+        (r"mu(X[1]) \le mu(X[0])", r"column 10: \\le is LaTeX, which is not read; write <=$"),
+        (r"\mathrm{mu}(X[1]) <= 1", "column 1: .*; write the name alone$"),
+        ("mu(X[1]) <= n^2 mu(X[0])", "column 17: .*; a product is written with [*]"),
+        ("mu(X[1]) <= (n)mu(X[0])", "column 16: .*; a product is written with [*]"),
+        ("mu(X[1]", "was never closed; a relation between terms is needed"),
+        ("mu(X[1]) <= 1 or mu(X[0]) <= 1", "has no 'or': formulas are joined by and"),
+        ("all_l(not mu(X[l]) <= 1)", "column 7: the language has no 'not'"),
+        ("n == 2 implies mu(X[0]) <= 1", "column 8: .*; the language has no 'implies'"),
     ],
 )
 def test_hostile_text_is_refused_in_a_line(text: str, says: str) -> None:
