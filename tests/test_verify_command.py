@@ -111,6 +111,7 @@ def test_a_key_that_is_nearly_right_gets_the_right_one() -> None:
     done = rankmath("verify", "own:diametre")
     assert done.exit_code == 2
     assert "key: 'own:diametre' given; did you mean 'own:diameter'" in done.stderr
+    assert "a claim of certificates alone" in rankmath("verify", "own:stable-rotary").stderr
     for claim in ("mu(X[1]) <= mu(X[0])", "diagonal(P[0,0], 1) == 1/2"):
         assert "a claim of your own is given by `--claim`" in rankmath("verify", claim).stderr
 

@@ -19,6 +19,7 @@ from textwrap import wrap
 from traceback import extract_tb
 from typing import TYPE_CHECKING
 
+from rankmath.checker.statements import STATEMENTS
 from rankmath.printing import did_you_mean
 from rankmath.validation import InvalidArgument
 from rankmath.verification.statement import Statement
@@ -98,6 +99,8 @@ def statement(key: str) -> Statement:
         hint = did_you_mean(str(key), known) or "; `rankmath list` shows all statements"
         if any(sign in str(key) for sign in ("<", ">", "==")):
             hint = "; a claim of your own is given by `--claim`, in Python as a `Statement`"
+        if key in STATEMENTS:
+            hint = "; it is a claim of certificates alone, which `rankmath show` shows and `rankmath check` checks"
         if fitting := [name for name in known if fnmatchcase(name, str(key))]:
             hint = f"; one key is needed: `rankmath list {key!r}` names the {len(fitting)} that fit"
         raise InvalidArgument(f"key: {key!r} given{hint}")

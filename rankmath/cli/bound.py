@@ -195,7 +195,7 @@ def _of_network(
     if as_json:
         click.echo(json.dumps(found.to_dict(), indent=1))
         return
-    rows = sorted(found.rows(), key=lambda row: row[6] != "")
+    rows = sorted(found.rows(), key=lambda row: row[7] != "")
     print_table(found.COLUMNS, rows, left=("key", "known"), optional=("log lhs", "log rhs", "layers"), wrapped="needs")
     click.echo(f"{len(found.applicable)} of {len(found.applied)} statements apply; logarithms are natural")
     if plot is not None:

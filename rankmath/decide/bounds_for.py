@@ -18,7 +18,19 @@ from rankmath.formula.evaluate import judged, sides, value
 from rankmath.formula.numbers import Signed
 from rankmath.formula.printing import text, words
 from rankmath.formula.run import Run
-from rankmath.formula.terms import EXPONENTS, Both, Every, Item, Letter, Number, Relation, Term, replaced, walk
+from rankmath.formula.terms import (
+    EXPONENTS,
+    Both,
+    Every,
+    Item,
+    Letter,
+    Number,
+    Relation,
+    Term,
+    relations,
+    replaced,
+    walk,
+)
 from rankmath.model.network import Network
 from rankmath.printing import Sheet, Shows, digits, quotient
 from rankmath.validation import ArrayLike, Axes, InvalidArgument, Json
@@ -33,16 +45,18 @@ _FOR_BALLS = 500_000
 
 @dataclass(frozen=True)
 class Applied:
-    """One statement on one network.
+    """One statement on one network; one of its inequalities, where it has several.
 
-    `why_not` is the hypothesis that fails at all layers, "" where the statement applies. `log_lhs` and `log_rhs` are
-    its two sides on the network of the first l layers, l = 1, …, L (nan where it does not apply there, or rounding
-    made them), natural logarithms.
+    `claim` is the inequality as text, `says` its sign. `why_not` is the hypothesis that fails at all layers, "" where
+    the statement applies. `log_lhs` and `log_rhs` are its left and its right side on the network of the first l
+    layers, l = 1, …, L (nan where it does not apply there, or rounding made them), natural logarithms.
     """
 
     key: str
     title: str
     status: str
+    claim: str
+    says: str
     why_not: str
     log_lhs: tuple[float, ...]
     log_rhs: tuple[float, ...]
@@ -61,6 +75,7 @@ class BoundsFor(Shows):
     applied: tuple[Applied, ...]
 
     def __getitem__(self, key: str) -> Applied:
+        """The first inequality of this statement."""
         for one in self.applied:
             if one.key == key:
                 return one
@@ -81,25 +96,26 @@ class BoundsFor(Shows):
         return {"layers": self.layers, "statements": rows}
 
     def rows(self) -> list[tuple[str, ...]]:
-        """Key, what is known, the depth at which it is read, both sides, lhs/rhs; or the hypothesis that fails."""
+        """Key, what is known, the depth at which it is read, both sides with the sign between them, their quotient; or
+        the hypothesis that fails."""
         found: list[tuple[str, ...]] = []
         for one in self.applied:
             if not one.applies:
-                found.append((one.key, one.status, "", "", "", "", one.why_not))
+                found.append((one.key, one.status, "", "", "", "", "", one.why_not))
                 continue
             depth = max(l for l, x in enumerate(one.log_rhs, start=1) if not math.isnan(x))
             lhs, rhs = one.log_lhs[depth - 1], one.log_rhs[depth - 1]
             ratio = quotient(lhs - rhs) if not math.isnan(lhs - rhs) else ""
-            found.append((one.key, one.status, str(depth), digits(lhs), digits(rhs), ratio, ""))
+            found.append((one.key, one.status, str(depth), digits(lhs), one.says, digits(rhs), ratio, ""))
         return found
 
-    COLUMNS = ("key", "known", "layers", "log lhs", "log rhs", "lhs/rhs", "needs")
+    COLUMNS = ("key", "known", "layers", "log lhs", "", "log rhs", "lhs/rhs", "needs")
 
     def sheet(self) -> Sheet:
         count = f"{len(self.applicable)} of {len(self.applied)} statements"
         title = f"{count} apply to this network of {self.layers} layers, natural logarithms"
-        rows = tuple(row[:6] for row in self.rows() if not row[6])
-        return Sheet(title, (), self.COLUMNS[:6], rows)
+        rows = tuple(row[:7] for row in self.rows() if not row[7])
+        return Sheet(title, (), self.COLUMNS[:7], rows)
 
     def plot(self, ax: Axes = None) -> Axes:
         """Measured sides (solid) and bounds (dashed) by depth, of the statements with more than one depth."""
@@ -112,9 +128,10 @@ class BoundsFor(Shows):
             if np.isfinite(rhs).sum() < 2 or one.status == "refuted":
                 continue
             colour = colours[drawn % len(colours)]
-            ax.plot(depths, lhs, color=colour, marker="o", markersize=3, label=one.key)
+            ax.plot(depths, lhs, color=colour, marker="o", markersize=3, label=f"{one.key}, {one.says}")
             ax.plot(depths, rhs, color=colour, linestyle="--")
             drawn += 1
+        ax.xaxis.get_major_locator().set_params(integer=True)
         ax.set_xlabel("layers")
         ax.set_ylabel(r"$\log_{10}$ of both sides (dashed: the right one)")
         ax.set_title("Bounds by depth" if drawn else "Bounds by depth: none applies at two depths")
@@ -152,7 +169,7 @@ def bounds_for(
     depths = [Network.from_layers(net.sublayers[:l], net.tokens) for l in range(1, net.layers + 1)]
     found = []
     for entry in entries:
-        found.append(_applied(entry, depths, X))
+        found += [_applied(part, depths, X) for part in _inequalities(entry)]
         if progress is not None:
             progress(entry.key)
     return BoundsFor(net.layers, tuple(found))
@@ -257,8 +274,15 @@ def _speaks_of_networks(entry: Statement) -> bool:
     return entry.instance is network_instance and not entry.exact and entry.quantifier == "all"
 
 
+def _inequalities(entry: Statement) -> Iterator[Statement]:
+    """The statement with each of its inequalities alone."""
+    parts = entry.claimed.formulas if isinstance(entry.claimed, Both) else (entry.claimed,)
+    yield from (replace(entry, formula=part) for part in parts)
+
+
 def _applied(entry: Statement, depths: Sequence[Network], X: ArrayLike) -> Applied:
     lhs, rhs, why = [], [], ""
+    signs = " ".join(dict.fromkeys(part.operator for part in relations(entry.claimed)))
     for net in depths:
         sides = math.nan, math.nan
         try:
@@ -271,10 +295,12 @@ def _applied(entry: Statement, depths: Sequence[Network], X: ArrayLike) -> Appli
                     verdict = replace(verdict, log_lhs=math.nan, log_rhs=math.nan)
             if verdict.outcome == Outcome.NOT_APPLICABLE:
                 why = verdict.reason.removesuffix(" fails")
-            sides = verdict.log_lhs, verdict.log_rhs
+            # A verdict's sides are the smaller one and the larger one, as the claim has it.
+            sides = (verdict.log_lhs, verdict.log_rhs)[:: -1 if signs.startswith(">") else 1]
         except InvalidArgument as refusal:
             why = str(refusal)
         lhs.append(sides[0])
         rhs.append(sides[1])
     applies = any(not math.isnan(x) for x in rhs)
-    return Applied(entry.key, entry.title, entry.status, "" if applies else why, tuple(lhs), tuple(rhs))
+    about = entry.key, entry.title, entry.status, entry.claim_text, signs
+    return Applied(*about, "" if applies else why, tuple(lhs), tuple(rhs))

@@ -26,8 +26,8 @@ def test_both_sides_at_every_depth_are_those_of_the_truncated_network() -> None:
         assert (found.log_lhs[l - 1], found.log_rhs[l - 1]) == (verdict.log_lhs, verdict.log_rhs)
     assert np.all(np.array(found.log_lhs) <= found.log_rhs)
     (row,) = rm.bounds_for(NET, X, ["own:diameter"]).rows()  # the last depth, both sides alike
-    assert row[2:5] == ("3", digits(verdict.log_lhs), digits(verdict.log_rhs))
-    assert row[5] == quotient(verdict.log_lhs - verdict.log_rhs)
+    assert row[2:6] == ("3", digits(verdict.log_lhs), "<=", digits(verdict.log_rhs))
+    assert row[6] == quotient(verdict.log_lhs - verdict.log_rhs)
 
 
 def test_what_does_not_apply_names_its_hypothesis_and_shows_no_ratio() -> None:
@@ -35,8 +35,8 @@ def test_what_does_not_apply_names_its_hypothesis_and_shows_no_ratio() -> None:
     found = rm.bounds_for(masked, masked.random_input(seed=1), ["own:diameter", "wu2024:1"])
     assert not found.applicable
     for row in found.rows():
-        assert row[2:6] == ("", "", "", "")
-        assert row[6] in ("no LayerNorm", "no mask", "no mask, or all tokens see the same ones (key padding)")
+        assert row[2:7] == ("", "", "", "", "")
+        assert row[7] in ("no LayerNorm", "no mask", "no mask, or all tokens see the same ones (key padding)")
     assert all(math.isnan(x) for x in found["own:diameter"].log_rhs)
     assert "none applies" in found.plot().get_title()
 
@@ -112,3 +112,25 @@ def test_the_hypothesis_that_is_named_is_that_of_all_layers() -> None:
     found = rm.bounds_for(net, 0.3 * net.random_input(seed=5), ["own:pre-norm-depth"])["own:pre-norm-depth"]
     assert "L >= 2" not in found.why_not
     assert "least_root" in found.why_not
+
+
+def test_a_statement_of_two_inequalities_has_both_with_the_measured_side_on_the_left() -> None:
+    """‖λ| ± Σ_h ‖W‖₂τ(P_h) times the diameter, from both sides, in numpy."""
+    net = rm.Network.random(tokens=4, dim=3, heads=2, layers=1, skip=1.0, seed=0)
+    X = net.random_input(seed=1)
+    found = rm.bounds_for(net, X, ["own:transport-skip"])
+    below, above = found.applied
+    (P,) = rm.attention_matrices(net, X)
+    largest = [max(np.abs(p - q).sum() / 2 for p in one for q in one) for one in P]
+    W = net.W[0]
+    moved = sum(np.linalg.norm(w, 2) * share for w, share in zip(W, largest, strict=True))
+    assert moved < 1
+    sizes = [max(np.linalg.norm(x - y) for x in Y for y in Y) for Y in (X, rm.forward(net, X))]
+    for one, factor, says in ((below, 1 - moved, ">="), (above, 1 + moved, "<=")):
+        assert one.says == says
+        assert one.log_rhs == pytest.approx([math.log(factor * sizes[0])])
+        assert one.log_lhs == pytest.approx([math.log(sizes[1])])
+    assert [row[4] for row in found.rows()] == [">=", "<="]
+    # Each of the two products has its letter.
+    first, second = rm.statements()["own:transport-skip"].bounds()
+    assert set(first.symbols) & set(second.symbols) == {"diameter"}

@@ -93,7 +93,11 @@ def bound_of(statement: Stated, part: int = 0) -> Bound:
         what = f"part {part} of its claim" if len(found) > 1 else "its claim"
         raise InvalidArgument(f"key: {statement.key!r} given; {what} is no inequality, so it has no bound")
     relation = found[part]
-    reader = _Reader(relation.right, formula, statement)
+    # Two products, say, have two names, in whichever of the inequalities they stand.
+    names: dict[str, str] = {}
+    for before in found[:part]:
+        _Reader(before.right, formula, statement, names)
+    reader = _Reader(relation.right, formula, statement, names)
     counted = {part.name for part in walk(relation) if isinstance(part, Letter)} - {"p"}
     side: Literal["upper", "lower"] = "upper" if relation.operator in ("<=", "<") else "lower"
     first = replaced(relation.left, {"L": Number(Fraction(0))})
@@ -115,9 +119,9 @@ def bound_of(statement: Stated, part: int = 0) -> Bound:
 class _Reader:
     """A term as sympy, and what its symbols mean."""
 
-    def __init__(self, term: Term, whole: Formula, statement: Stated) -> None:
+    def __init__(self, term: Term, whole: Formula, statement: Stated, names: dict[str, str]) -> None:
         self.where = statement.where
-        self.names: dict[str, str] = {}
+        self.names = names
         self.domains: dict[str, Domain] = {}
         self.found: dict[str, Quantity] = {}
         self.indices = {part.index for part in walk(whole) if isinstance(part, Every)} - {"p", "l", "h"}
