@@ -116,5 +116,5 @@ wang2022_1_repaired = proved(
     source=f"{OWN}, after Theorem 1 of {WANG}",
     draws=(draw_near_absorbing, partial(draw_signals, blind=False)),
     sharp=True,
-    notes="So the quotient of the two squared norms tends to 0 as t grows, wherever πᵀz ≠ 0.",
+    notes="Here 0⁰ = 1. The quotient of the two squared norms tends to 0 as t grows, wherever πᵀz ≠ 0.",
 )
