@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 
 _OR, _AND, _CASES, _RELATION, _REDUCTION, _SUM, _PRODUCT, _POWER, _ATOM = range(9)
@@ -58,11 +58,12 @@ def latex_letter(name: str) -> str:
 
 
 _COUNTED = "the number of entries, rows or matrices of v; places are counted from 0"
-_PLACES = "the entry of v in place i, and in row i and column j of a matrix M; places are counted from 0"
+_ENTRIES = "the entry of v in place i, and in row i and column j of a matrix M"
+_PLACES = f"{_ENTRIES}; places are counted from 0"
 _LISTED = "the vector, or by rows and columns the matrix, of these entries"
 _PROJECTED = "1 where i = j, else 0"
 #: What is said of notation.
-NOTATION = {*WORDED.values(), _COUNTED, _PLACES, _LISTED, _PROJECTED}
+NOTATION = {*WORDED.values(), _COUNTED, _PLACES, _ENTRIES, _LISTED, _PROJECTED}
 
 
 def conventions(body: str) -> list[tuple[str, str, str]]:
@@ -84,6 +85,12 @@ def conventions(body: str) -> list[tuple[str, str, str]]:
     if any(isinstance(node, ast.ListComp) for node in nodes):
         found.append(("[]", r"[\cdots]_{i\mid j}", _LISTED))
     return found
+
+
+def said_once(found: Mapping[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
+    """Notation by its names, which says once that places are counted from 0."""
+    twice = {"#", "places"} <= found.keys()
+    return {name: (shown, _ENTRIES if twice and name == "places" else said) for name, (shown, said) in found.items()}
 
 
 def _is_told(entry: ast.Subscript, nodes: list[ast.AST]) -> bool:

@@ -22,7 +22,7 @@ from rankmath.formula import both, read_formula, read_term
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Side, Subject, sides
 from rankmath.formula.language import FUNCTIONS, LETTERS
-from rankmath.formula.printed import NOTATION, conventions, latex_letter
+from rankmath.formula.printed import NOTATION, conventions, latex_letter, said_once
 from rankmath.formula.printing import at_its_word, latex, text, words
 from rankmath.formula.prose import formulas
 from rankmath.formula.reader import hypotheses_in
@@ -366,7 +366,7 @@ class Statement:
                 if index in INDICES:
                     found.setdefault(index, (index, f"counts from 0 to {INDICES[index]} − 1"))
         # What notation says comes last.
-        return tuple(sorted(found.values(), key=lambda line: line[1] in NOTATION))
+        return tuple(sorted(said_once(found).values(), key=lambda line: line[1] in NOTATION))
 
     @property
     def quantities(self) -> dict[str, str]:

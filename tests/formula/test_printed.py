@@ -834,6 +834,7 @@ def test_a_printed_place_comes_with_the_sentence_on_how_places_are_counted(key: 
     """Else the 1 of moduli(P)_1, the largest first, would be taken for the largest."""
     entry = statements()[key]
     shown = [*entry.premises, *entry.conclusion, *entry.letters, *(tex for tex, _ in entry.meanings)]
+    assert sum("places are counted from 0" in said for _, said in entry.meanings) <= 1
     if any(_PLACE.search(tex) for tex in shown):
         assert any("counted from 0" in said for _, said in entry.meanings)
 
