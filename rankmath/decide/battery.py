@@ -25,11 +25,12 @@ from rankmath.decide.adversary import Tell
 from rankmath.decide.prover.proof import FoundProof
 from rankmath.decide.proving import Proved, Proving
 from rankmath.decide.shrink import rescaled, shrinking
-from rankmath.decide.space import fits, rooms, starts, with_draws
+from rankmath.decide.space import fits, patterns, rooms, scores, starts, with_draws
 from rankmath.decide.tally import Tally, looked_at
 from rankmath.decide.uphill import uphill
 from rankmath.drawing import draw_ratios
 from rankmath.formula.terms import relations
+from rankmath.linalg.masks import Mask
 from rankmath.model.network import Network
 from rankmath.printing import Sheet, Shows, compared, log_of, quotient
 from rankmath.validation import ArrayLike, Axes, InvalidArgument, Json, as_choice, as_count, as_real
@@ -46,6 +47,12 @@ _BATCH = 64
 #: Shares of the time for a claim of one's own after which no more is drawn, and of the rest, searched; and
 #: how many seconds a proof, and shrinking, have at least.
 _DRAWING, _SEARCHING, _PROVING = 0.4, 0.75, 5.0
+#: The share of what is left that simple numbers have before the search, and how many of them a room has by turns.
+_SIMPLE, _TURNS = 1 / 3, (2, 64, 1024)
+#: So many networks of equal tokens are judged however short the time.
+_ALIKE = 3
+#: A score above this is put before balls.
+_SUSPECT = 1e-10
 #: Seconds in which what was found by Ctrl-C is shrunk.
 AFTER_CTRL_C = 0.7
 
@@ -319,7 +326,8 @@ def verify_statement(
 
 
 def pursue(statement: Statement, battery: Battery, seconds: float = 20.0) -> None:
-    """A certificate that the claim is violated: of the smallest violation, else of another or at another scale.
+    """A certificate that the claim is violated: of the smallest violation, else of another, at another scale, or in
+    another room; what is not the smallest is shrunk as far as the checker follows.
 
     The checker may refuse an instance that balls decide: its numbers are too large or too small for it, say.
     """
@@ -327,24 +335,48 @@ def pursue(statement: Statement, battery: Battery, seconds: float = 20.0) -> Non
     smallest = battery.violations[0][0]
     others = battery.violations[1:]
     assert isinstance(smallest, NetworkInstance)
-    scaled = ((other, None) for other in rescaled(smallest))
-    for instance, verdict in (battery.violations[0], *others[:3], *scaled):
+    certificates: list[Certificate] = []
+
+    def certified(instance: Instance, verdict: Verdict) -> bool:
+        try:
+            certificates.append(statement.certified(instance, verdict))
+        except (ArithmeticError, InvalidArgument) as failure:
+            battery.trouble = battery.trouble or str(failure)
+            return False
+        return True
+
+    untried = (other for made in (rescaled(smallest), _elsewhere(statement)) for other in made)
+    for instance, verdict in (battery.violations[0], *others[:3], *((other, None) for other in untried)):
         if refused and time.perf_counter() > until:
             break
-        try:
+        with suppress(ArithmeticError, InvalidArgument):
             found = judge(statement, instance, "balls", 512) if verdict is None else verdict
             if found.outcome == Outcome.VIOLATED and found.certified:
-                battery.certificates.append(statement.certified(instance, found))
+                if not certified(instance, found):
+                    refused += 1
+                    continue
                 if verdict is None:
                     battery.violations[0] = instance, found
                 else:
                     battery.violations.sort(key=lambda other: other[0] is not instance)
+                left = until - time.perf_counter()
+                if refused and left > 0 and isinstance(instance, NetworkInstance):
+                    for smaller in shrinking(statement, instance, seconds=left, kept=certified):
+                        battery.violations[0] = smaller
+                battery.certificates.append(certificates[-1])
                 battery.trouble = ""
                 return
-        except (ArithmeticError, InvalidArgument) as failure:
-            battery.trouble = battery.trouble or str(failure)
-            refused += 1
-    battery.trouble += f" ({refused} shrinks and scales of it were tried)"
+    battery.trouble += f" ({refused} shrinks and scales of it, and others, were tried)"
+
+
+def _elsewhere(statement: Statement) -> Iterator[NetworkInstance]:
+    """Networks of other rooms that violate the claim, as doubles see them, some of each room."""
+    rng = np.random.default_rng(0)
+    for room in rooms(statement):
+        arrays = starts(rng, room, 16)
+        found = scores(statement, room, arrays)
+        for place in np.flatnonzero(found > _SUSPECT)[:2].tolist():
+            yield room.instance({name: array[place] for name, array in arrays.items()})
 
 
 def _draw_all(
@@ -397,6 +429,9 @@ def _hunt(statement: Statement, battery: Battery, seed: int, until: float, tell:
     if not battery.interrupted:
         if tell is not None:
             tell(0, -math.inf)
+        if not battery.violations:
+            for instance, verdict in _simple(statement, seed, _SIMPLE * limit / _SEARCHING, tell):
+                battery.take(instance, verdict)
         # What was drawn refutes already: then the search is for a smaller one, and need not be long.
         limit, known = (min(limit / 2, 10.0), None) if battery.violations else (limit, lambda: _near_extremal(seed))
         found = adversary.search(statement, seconds=limit, seed=seed, tell=tell, known=known)
@@ -407,6 +442,29 @@ def _hunt(statement: Statement, battery: Battery, seed: int, until: float, tell:
             battery.take(found.instance, verdict)
     if battery.violations:
         _shrink(statement, battery, until)
+
+
+def _simple(
+    statement: Statement, seed: int, seconds: float, tell: Tell | None
+) -> Iterator[tuple[NetworkInstance, Verdict]]:
+    """The first network of simple numbers, over all rooms, that balls say violates the claim; or none in time."""
+    until, rng = time.perf_counter() + seconds, np.random.default_rng([seed, 2])
+    allowed = rooms(statement)
+    for count in _TURNS:
+        for room in allowed:
+            if time.perf_counter() > until:
+                return
+            if tell is not None:
+                tell(0, -math.inf)
+            arrays = patterns(rng, room, count)
+            found = scores(statement, room, arrays)
+            for place in np.argsort(-found)[:2].tolist():
+                if found[place] > _SUSPECT:
+                    instance = room.instance({name: array[place] for name, array in arrays.items()}, "simple")
+                    verdict = judge(statement, instance, "balls", 512)
+                    if verdict.outcome == Outcome.VIOLATED:
+                        yield instance, verdict
+                        return
 
 
 def _shrink(statement: Statement, battery: Battery, until: float) -> None:
@@ -430,8 +488,8 @@ def _equal_tokens(statement: Statement, battery: Battery, seed: int, until: floa
     # Of more than one token a claim that fails is one that another network meets: the checker asks for that.
     for n in (2, 1) if strict else (1, 2):
         until = max(until, time.perf_counter()) + 0.75  # each has a time of its own: equality may take all of it
-        for instance in _alike(statement, near, n, seed):
-            if time.perf_counter() > until:
+        for count, instance in enumerate(_alike(statement, near, n, seed)):
+            if count >= _ALIKE and time.perf_counter() > until:
                 break
             try:
                 verdict = judge(statement, instance, "balls")
@@ -446,14 +504,18 @@ def _equal_tokens(statement: Statement, battery: Battery, seed: int, until: floa
 def _alike(statement: Statement, near: Instance | None, n: int, seed: int) -> Iterator[NetworkInstance]:
     """Networks of n tokens that are equal: the tightest one first, then those of small rooms."""
     if isinstance(near, NetworkInstance):
+        mask = near.net.mask
+        if isinstance(mask, Mask) and n == 1:  # every mask on one token is complete
+            near = replace(near, net=near.net.replace(mask=None))
         yield NetworkInstance(near.net, np.asarray(near.X)[[0] * n], "equal tokens")
     found = rooms(statement)
     masked = {room.mask: room for room in reversed(found) if room.mask != "none"}.values()  # the first of each mask
     small = [(room, 1) for room in masked] + [(room, 8) for room in found[:12] if room.mask == "none"]
     for room, count in dict.fromkeys((replace(room, n=n), count) for room, count in small if fits(room.mask, n)):
-        drawn = room.instance(starts(np.random.default_rng([seed, 1]), room, count))
-        for one in (drawn.select(i) for i in range(len(drawn))):
-            yield NetworkInstance(one.net, np.asarray(one.X)[[0] * n], "equal tokens")
+        for made, size in ((patterns, 2), (starts, count)):
+            drawn = room.instance(made(np.random.default_rng([seed, 1]), room, size))
+            for one in (drawn.select(i) for i in range(len(drawn))):
+                yield NetworkInstance(one.net, np.asarray(one.X)[[0] * n], "equal tokens")
 
 
 def _near_extremal(seed: int) -> Iterator[Instance]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -26,10 +26,15 @@ _BITS = 512
 
 
 def shrinking(
-    statement: Statement, instance: NetworkInstance, *, seconds: float = 20.0, hurried: bool = False
+    statement: Statement,
+    instance: NetworkInstance,
+    *,
+    seconds: float = 20.0,
+    hurried: bool = False,
+    kept: Callable[[NetworkInstance, Verdict], bool] = lambda instance, verdict: True,
 ) -> Iterator[tuple[NetworkInstance, Verdict]]:
     """The instance, then smaller and smaller ones, each with the verdict that it violates the claim; where it is
-    `hurried`, numbers are made short before anything is left out.
+    `hurried`, numbers are made short before anything is left out. `kept` may ask more of a smaller one.
 
     >>> net = Network.random(tokens=3, dim=2, seed=1)
     >>> claim = Statement("mine:none", "diameter(X[0], 2) <= 0")
@@ -55,7 +60,7 @@ def shrinking(
                 found = judge(statement, smaller, "balls", _BITS)
             except (ValueError, IndexError, KeyError, ArithmeticError):
                 continue  # the claim does not speak of so small a network
-            if found.outcome == Outcome.VIOLATED and found.certified:
+            if found.outcome == Outcome.VIOLATED and found.certified and kept(smaller, found):
                 instance, verdict, again = smaller, found, True
                 break
 

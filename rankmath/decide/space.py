@@ -25,7 +25,7 @@ from rankmath.formula.language import ARRAYS, FUNCTIONS
 from rankmath.formula.numbers import Signed
 from rankmath.formula.printing import text
 from rankmath.formula.run import Run
-from rankmath.formula.terms import Call, Every, Formula, Item, Letter, Number, Relation, walk
+from rankmath.formula.terms import Call, Every, Formula, Item, Letter, Number, Operation, Relation, Term, walk
 from rankmath.linalg.masks import Mask, as_mask
 from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
 from rankmath.model.positions import ALiBi, PositionTable, Rotary
@@ -54,7 +54,8 @@ _TRIED = {
     "positions": ("none", "rotary", "alibi", "relative"),
 }
 # -1 for terms of relative positions, which either draw or repel; 1/8 for slopes of ALiBi, which logits hide.
-_STRENGTHS = (1.0, 16.0, 0.125, -1.0)
+_STRENGTHS = (1.0, 16.0, 0.125, -1.0, 2.0**10)
+_FAR = 1024.0  # for MLPs alone, which then have a bias too
 _EPS = 2.0**-17  # near the usual 1e-5, and short
 _TRIVIAL = -50.0
 
@@ -133,7 +134,10 @@ class Room:
         """A network of zeros of this shape; its MLPs are activations times a number, plus tokens where LayerNorm is
         before."""
         zeros, mask = np.zeros((self.H, self.d, self.d)), self.mask_graph()
-        f = None if self.mlp == "none" else MLP(np.eye(self.d), self.strength * np.eye(self.d), activation=self.mlp)
+        f = None
+        if self.mlp != "none":
+            bias = np.ones(self.d) if self.strength == _FAR else None
+            f = MLP(np.eye(self.d), self.strength * np.eye(self.d), b_in=bias, activation=self.mlp)
         if self.norm_at == "after" and self.positions == "none" and self.softcap == "none" and not self.plain_keys:
             stack = np.broadcast_to(zeros, (self.L, *zeros.shape))
             return Network.from_arrays(stack, stack, self.d_qk, skip=self.skip, mlp=f, norm=self.layernorm, mask=mask)
@@ -264,6 +268,8 @@ def rooms(statement: Statement) -> list[Room]:
         if strength != 1 and not scaled:
             continue
         if alone and (positions, mlp, softcap, norm) != (alone, "none", "none", "none"):
+            continue
+        if strength == _FAR and (mlp == "none" or (positions, softcap, norm) != ("none", "none", "none")):
             continue
         if norm == "none" and norm_at == "before":
             continue
@@ -515,6 +521,53 @@ def starts(rng: Rng, room: Room, size: int) -> dict[str, Floats]:
     return arrays
 
 
+def patterns(rng: Rng, room: Room, size: int) -> dict[str, Floats]:
+    """A batch in numbers as simple as equalities ask for, such as those at which a rank falls.
+
+    Tokens are units, signs, or multiples of one; each W is a multiple of the identity, has one entry or one row that
+    is not 0, or is 0; attention is uniform, soft or nearly hard. Tokens of the first two are units up to signs. In
+    some, what the one entry of W adds to the second of them may cancel it.
+    """
+    n, d = room.n, room.d
+
+    def powers(*shape: int) -> Floats:
+        return np.asarray(rng.choice([-1.0, 1.0], (size, *shape)) * 2.0 ** rng.integers(-3, 3, (size, *shape)))
+
+    places = np.arange(n)
+    units = np.eye(d)[places % d] * np.where(places // d % 2, -1.0, 1.0)[:, None] * np.ones((size, 1, 1))
+    signs = rng.choice([-1.0, 1.0], (size, n, d))
+    hot = np.eye(d)[rng.integers(d, size=(size, n))] * powers(n, 1)
+    multiples = (2.0 * places - n + 1)[:, None] / n * signs[:, :1] * np.abs(powers(1, 1))
+    which = rng.integers(5, size=size)
+    which[:2] = 0
+    arrays = {"X": np.stack([units, signs, hot, hot * np.abs(powers(1, 1)), multiples])[which, np.arange(size)]}
+    stack = room.parts()["W"][:2]
+    scale = powers(*stack, 1, 1) * 2.0 ** (-6 * rng.integers(0, 2, (size, *(1 for _ in stack), 1, 1)))
+    unit = np.eye(d)[rng.integers(d, size=(size, *stack))]
+    row = unit[..., :, None] * powers(*stack, 1, d)
+    entry = unit[..., :, None] * np.eye(d)[rng.integers(d, size=(size, *stack))][..., None, :] * scale
+    which = rng.integers(4, size=size)
+    which[:2] = range(len(which[:2]))
+    arrays["W"] = np.stack([np.eye(d) * scale, np.zeros_like(entry), entry, row])[which, np.arange(size)]
+    if room.orthogonal:
+        arrays["W"] = _permutations(rng, (size, *room.parts()["W"]))
+    sharp = rng.choice([0.0, 0.0, 1.0, 32.0], (size, *stack, 1, 1))
+    arrays["W_QK"] = np.eye(d) * sharp * np.where(sharp == 1, np.abs(powers(*stack, 1, 1)), 1.0)
+    if n > 1 and d > 1 and not room.orthogonal:
+        falls = (rng.random(size) < 0.15) & (np.arange(size) > 1)
+        single = powers(1, 1)
+        fallen = units.copy()
+        fallen[:, 1] *= single[:, 0] / rng.choice([-1.0, 1.0, -2.0, -n, -4.0], (size, 1))
+        arrays["X"] = np.where(falls[:, None, None], fallen, arrays["X"])
+        falls, single = falls[:, None, None, None, None], single[:, None, None]
+        arrays["W"] = np.where(falls, single * np.outer(np.eye(d)[0], np.eye(d)[1]), arrays["W"])
+        arrays["W_QK"] = np.where(falls, 0.0, arrays["W_QK"])
+    arrays |= {name: np.zeros((size, *shape)) for name, shape in room.parts().items() if name not in arrays}
+    if "bias" in arrays:
+        arrays["bias"] = powers(*room.parts()["bias"]) * rng.choice([0.0, 1.0], (size, 1, 1))
+    return arrays
+
+
 def _permutations(rng: Rng, shape: tuple[int, ...]) -> Floats:
     """Signed permutation matrices, half of them plus or minus the identity."""
     d = shape[-1]
@@ -674,6 +727,9 @@ def _scores(statement: Statement, instance: Instance, quick: bool) -> Floats:
                 obeyed = ~known.above if side.equal else known.below
                 excluded = np.maximum(excluded, np.where(obeyed, 0.0, 1e-3 + np.maximum(0.0, _gap(side))))
         for side in sides(statement.expanded, subject):
+            if side.strict and isinstance(side.formula, Relation) and _whole(side.formula.left, side.formula.right):
+                # Of whole numbers a < b says that a + 1/2 <= b, which doubles can tell.
+                side = replace(side, left=_signed(side.left) + Signed.exact(Fraction(1, 2)), strict=False)
             known = judged(side, size, subject.numbers)
             if side.truth is not None:
                 found = np.maximum(found, np.where(known.above, 1.0, -1.0))
@@ -684,8 +740,31 @@ def _scores(statement: Statement, instance: Instance, quick: bool) -> Floats:
     return np.asarray(np.where(excluded > 0, -1e5 - excluded, found))
 
 
+def _whole(*terms: Term) -> bool:
+    """Whether these are whole numbers: ranks, counts and what sums and products make of them."""
+    for term in terms:
+        match term:
+            case Number(value=value):
+                known = value.denominator == 1
+            case Letter(name=name):
+                known = ALIASES.get(name, name) in ("n", "d", "H", "L", "kv_heads", "in_degree")
+            case Operation(operator="+" | "-" | "*" | "neg", terms=parts):
+                known = _whole(*parts)
+            case Call(function=function):
+                known = function in ENTRIES and ENTRIES[function].body.startswith("matrix_rank(")
+            case _:
+                known = False
+        if not known:
+            return False
+    return True
+
+
+def _signed(x: Any) -> Signed:
+    return x if isinstance(x, Signed) else Signed.exact(Fraction(x))
+
+
 def _gap(side: Side) -> Floats:
-    left, right = (x if isinstance(x, Signed) else Signed.exact(Fraction(x)) for x in (side.left, side.right))
+    left, right = _signed(side.left), _signed(side.right)
     both = (left.sign > 0) & (right.sign > 0)
     difference = left - right
     relative = difference.sign * np.exp(np.minimum(difference.log - difference.top, 0.0))

@@ -13,8 +13,9 @@ import pytest
 import rankmath as rm
 from rankmath.decide import adversary, prover, space
 from rankmath.decide.adversary import search
-from rankmath.decide.battery import Battery
+from rankmath.decide.battery import Battery, _alike, _equal_tokens, _simple, pursue
 from rankmath.decide.conjecture import Answer, claims_in, examine, in_python, in_words, sharpen, short
+from rankmath.decide.existence import negation
 from rankmath.decide.hints import implying as implied
 from rankmath.decide.shrink import _smaller, shrinking
 from rankmath.decide.space import rooms, scores, starts
@@ -121,6 +122,85 @@ HARD = {
 @pytest.mark.parametrize("seed", [3, 4])
 def test_what_each_part_of_the_search_is_for(name: str, seed: int) -> None:
     assert search(Statement("mine:claim", *HARD[name]), evaluations=60_000, seconds=600, seed=seed).refutes
+
+
+#: False claims that have their counterexamples in simple numbers, and few elsewhere.
+SIMPLE = {
+    "a rank falls": (
+        "rank(X[1]) >= rank(X[0])",
+        ["heads == 1", "skip == 1", "mask == causal", "bias == none", "norm(W[0,0], 2) < 1"],
+    ),
+    "a rank falls, as a strict relation": (
+        "rank(X[1]) > rank(X[0]) - 1",
+        ["heads == 1", "skip == 1", "n == 2", "d == 2"],
+    ),
+    "biases of MLPs": ("rank(X[1]) <= rank(X[0]) + 2", ["mlp == relu", "heads == 1", "n == 4", "d == 4"]),
+    "units": ("about_mean(X[0]) <= 3/2*residual(X[0], composite)", []),
+    "large weights of MLPs": ("mu(X[1]) <= mu(X[0])", ["mlp == silu", "heads == 1", "norm(W[0,0], 2) <= 1/100"]),
+}
+
+
+@pytest.mark.parametrize("name", SIMPLE)
+def test_simple_numbers_are_looked_at_before_the_search(name: str) -> None:
+    entry = Statement("mine:claim", *SIMPLE[name])
+    [(instance, verdict)] = _simple(entry, 0, 600.0, None)
+    assert (verdict.outcome, verdict.certified) == (Outcome.VIOLATED, True)
+    assert judge(entry, instance, "balls").outcome == Outcome.VIOLATED
+
+
+def test_a_strict_relation_of_whole_numbers_is_searched_as_the_other_form_is() -> None:
+    """Where ranks are equal, rank - 1 < rank is met and rank < rank is not; both by a half, as doubles see it."""
+    forms = ("rank(X[1]) >= rank(X[0])", "rank(X[1]) > rank(X[0]) - 1", "n*rank(X[1]) >= n*rank(X[0])")
+    given = ["skip == 1", "mask == causal", "n == 2", "d == 2", "H == 1", "bias == none"]
+    entries = [Statement("mine:claim", form, given) for form in forms]
+    room = rooms(entries[0])[0]
+    arrays = space.patterns(np.random.default_rng(0), room, 500)
+    broken = [scores(entry, room, arrays) > 0 for entry in entries]
+    assert 0 < broken[0].sum() < 100
+    assert (broken[0] == broken[1]).all()
+    assert (broken[0] == broken[2]).all()
+    mixed = Statement("mine:claim", "rank(X[1]) > mu(X[0]) - 1", given)  # mu is no whole number
+    assert not space._whole(mixed.expanded.left, mixed.expanded.right)
+
+
+@pytest.mark.parametrize("mask", ["none", "causal", "any"])
+def test_equal_tokens_are_a_witness_though_a_hypothesis_bounds_the_weights(mask: str) -> None:
+    """0 >= 3*0: of the networks of equal tokens that are looked at first, some have no weights."""
+    given = ["heads == 1", "norm(W[0,0], 2) <= 1", f"mask == {mask}"]
+    entry = negation(Statement("mine:claim", "exists diameter(X[1], 2) >= 3*diameter(X[0], 2)", given))
+    battery = Battery(entry)
+    _equal_tokens(entry, battery, 0, 0.0)
+    assert battery.outcome == "REFUTED"
+    assert isinstance(battery.counterexample, NetworkInstance)
+    assert battery.counterexample.X.shape == (2, 1)
+
+
+def test_one_token_is_looked_at_however_short_the_time() -> None:
+    entry = Statement("mine:claim", "second_modulus(P0[0,0]) == 1/2", "mask == causal")
+    net = rm.Network.random(tokens=2, dim=2, layers=1, mask="causal", seed=0)
+    battery = Battery(entry, tightest_instance=NetworkInstance(net, net.random_input(seed=1)))
+    assert [one.X.shape for one in itertools.islice(_alike(entry, battery.tightest_instance, 1, 0), 2)] == [
+        (1, 2),
+        (1, 1),
+    ]
+    _equal_tokens(entry, battery, 0, -math.inf)
+    assert isinstance(battery.counterexample, NetworkInstance)
+    assert len(battery.counterexample.X) == 1
+
+
+@pytest.mark.parametrize("given", [["heads == 1"], ["heads == 1", "d == 2"]])
+def test_a_refutation_that_the_checker_cannot_decide_gives_way_to_a_short_one_that_it_can(given: list[str]) -> None:
+    """Of W_QK = 0 the checker cannot tell that it is not definite."""
+    entry, zeros = Statement("mine:claim", "definite(W_QK[0,0])", given), np.zeros((1, 1, len(given), len(given)))
+    found = NetworkInstance(rm.Network.from_arrays(zeros, zeros, 1.0), np.eye(2)[:, : len(given)])
+    battery = Battery(entry, violations=[(found, judge(entry, found, "balls"))])
+    pursue(entry, battery, seconds=60.0)
+    assert battery.certificate().check().accepted
+    small = battery.counterexample
+    assert isinstance(small, NetworkInstance)
+    assert small.X.shape == (2, 2)
+    assert all(abs(x) in (0, 1) for array in (small.X, small.net.W_QK) for x in np.ravel(array))
+    assert not np.any(small.net.W)
 
 
 def test_each_climber_goes_uphill_and_keeps_scores_and_arrays_together() -> None:
