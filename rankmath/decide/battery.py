@@ -33,7 +33,7 @@ from rankmath.formula.terms import relations
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import Network
 from rankmath.printing import Sheet, Shows, compared, log_of, quotient
-from rankmath.validation import ArrayLike, Axes, InvalidArgument, Json, as_choice, as_count, as_real
+from rankmath.validation import ArrayLike, Axes, InvalidArgument, Json, NoDirection, as_choice, as_count, as_real
 from rankmath.verification.instance import Instance, NetworkInstance
 from rankmath.verification.judge import MOST_BITS, judge
 from rankmath.verification.statement import Statement
@@ -396,7 +396,10 @@ def _draw_all(
     for start, batch in _drawn(statement, instances, seed):
         A = Float64(np.zeros(1), backend=backend)
         wanted = {i for i in range(len(batch)) if certify > 0 and (start + i) % every == 0}
-        found, clear = looked_at(statement, batch, wanted, A)
+        try:
+            found, clear = looked_at(statement, batch, wanted, A)
+        except NoDirection:  # a token of one of them is 0 to rounding, which balls look at one by one
+            found, clear = None, np.zeros(len(batch), dtype=bool)
         if found is not None and statement.compare:
             applies = found.where(Outcome.HOLDS)
             for name, logs in statement.compare(statement.run(A, batch)).items():

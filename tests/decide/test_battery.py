@@ -14,6 +14,7 @@ import rankmath as rm
 from rankmath.arithmetic.float64 import Float64
 from rankmath.claims import statement, statements
 from rankmath.decide.battery import verify, verify_statement
+from rankmath.decide.space import Room
 from rankmath.formula.language import FUNCTIONS
 from rankmath.verification.instance import ArrayInstance, NetworkInstance
 from rankmath.verification.judge import judge
@@ -80,6 +81,16 @@ def test_a_token_without_direction_makes_no_claim_of_later_tokens_applicable(cla
     verdict = rm.verify(rm.Statement("mine:x", claim, "layernorm == sphere"), net, X, arithmetic="balls")
     assert (verdict.outcome, verdict.certified) == (Outcome.NOT_APPLICABLE, True)
     assert "no direction" in verdict.reason
+
+
+def test_a_token_that_cancels_to_rounding_in_one_of_a_batch_leaves_the_others() -> None:
+    """The batch is refused by doubles; balls judge its members, of which the first has a token 0."""
+    claim = rm.Statement("mine:x", "cosine(X[1]) <= 2", "layernorm == sphere")
+    X = np.array([[[1.0, 0.0], [-1.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]]])
+    one = np.broadcast_to(np.eye(2), (2, 1, 1, 2, 2))
+    batch = Room(2, 2, 1, 1, 2.0, norm="sphere").instance({"X": X, "W": one, "W_QK": 0 * one})
+    battery = verify_statement(replace(claim, draws=(lambda rng, size: batch,)), instances=2, search=0, seconds=0)
+    assert (battery.instances, battery.holds, battery.not_applicable) == (2, 1, 1)
 
 
 def test_smallness_is_asked_of_every_layer_and_head() -> None:
