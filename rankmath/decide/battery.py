@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from inspect import signature
+from itertools import chain
 from typing import Literal, TypeAlias, overload
 
 import numpy as np
@@ -44,6 +45,8 @@ Given: TypeAlias = Network | ArrayLike
 Arithmetic: TypeAlias = Literal["float64", "mpmath", "balls"]
 
 _BATCH = 64
+#: So many of a batch show how long the others take.
+_FEW = 4
 #: Shares of the time for a claim of one's own after which no more is drawn, and of the rest, searched; and
 #: how many seconds a proof, and shrinking, have at least.
 _DRAWING, _SEARCHING, _PROVING = 0.4, 0.75, 5.0
@@ -345,8 +348,8 @@ def pursue(statement: Statement, battery: Battery, seconds: float = 20.0) -> Non
             return False
         return True
 
-    untried = (other for made in (rescaled(smallest), _elsewhere(statement)) for other in made)
-    for instance, verdict in (battery.violations[0], *others[:3], *((other, None) for other in untried)):
+    untried = ((other, None) for other in chain(rescaled(smallest), _elsewhere(statement)))
+    for instance, verdict in chain([battery.violations[0], *others[:3]], untried):
         if refused and time.perf_counter() > until:
             break
         with suppress(ArithmeticError, InvalidArgument):
@@ -396,6 +399,8 @@ def _draw_all(
     for start, batch in _drawn(statement, instances, seed):
         A = Float64(np.zeros(1), backend=backend)
         wanted = {i for i in range(len(batch)) if certify > 0 and (start + i) % every == 0}
+        if until < math.inf:
+            batch = _in_time(statement, batch, (until - time.perf_counter()) / 2)
         try:
             found, clear = looked_at(statement, batch, wanted, A)
         except NoDirection:  # a token of one of them is 0 to rounding, which balls look at one by one
@@ -424,6 +429,17 @@ def _draw_all(
             statement, battery.tightest_instance, battery.tightest, seed=seed, steps=search
         ):
             battery.take(instance, verdict)
+
+
+def _in_time(statement: Statement, batch: Instance, seconds: float) -> Instance:
+    """As many of a batch as doubles look at in so many seconds, as the first of them show."""
+    if not isinstance(batch, NetworkInstance) or not batch.net.batch_shape or len(batch) <= _FEW:
+        return batch
+    began = time.perf_counter()
+    with suppress(NoDirection):
+        looked_at(statement, batch.part(range(_FEW)), set(), Float64(np.zeros(1)))
+    most = max(_FEW, int(seconds * _FEW / (time.perf_counter() - began)))
+    return batch if most >= len(batch) else batch.part(range(most))
 
 
 def _hunt(statement: Statement, battery: Battery, seed: int, until: float, tell: Tell | None) -> None:

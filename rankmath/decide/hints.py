@@ -54,7 +54,7 @@ def lacking(statement: Statement, seed: int = 0, seconds: float = 20.0) -> str:
             return ""
         work.settle_meaning()
         near = {atom.text: atom for atom in work.quantities_near(goal)}
-        slack = _compared(statement, list(near), seed)
+        slack = _compared(statement, list(near), seed, until)
         for _ in range(_TRIES):
             used = work.suppose(goal, [(near[a], near[b], *known[:2]) for (a, b), known in slack.items()])
             if len(used) != 1:
@@ -65,7 +65,10 @@ def lacking(statement: Statement, seed: int = 0, seconds: float = 20.0) -> str:
                 continue
             if over():
                 return ""
-            if not search(Statement("mine:lacking", fact, statement.given_texts), seconds=_SECONDS).refutes:
+            if not search(
+                Statement("mine:lacking", fact, statement.given_texts),
+                seconds=min(_SECONDS, max(0.0, until - time.perf_counter())),
+            ).refutes:
                 told = f"the tightest quotient was {quotient(tight)}" if np.isfinite(tight) else "one side was 0"
                 return f"it would follow from {fact}, which held on {count} instances compared; {told}"
     except (Rejected, OutOfTime):
@@ -73,9 +76,11 @@ def lacking(statement: Statement, seed: int = 0, seconds: float = 20.0) -> str:
     return ""
 
 
-def _compared(statement: Statement, quantities: list[str], seed: int) -> dict[tuple[str, str], tuple[int, float, int]]:
+def _compared(
+    statement: Statement, quantities: list[str], seed: int, until: float = math.inf
+) -> dict[tuple[str, str], tuple[int, float, int]]:
     """Pairs a <= b or a <= 2b of quantities that held throughout: the factor, the largest quotient's logarithm, and
-    on how many instances."""
+    on how many instances; out of time after `until`."""
     drawn, A = with_draws(statement), Float64(np.zeros(1))
     logs: dict[str, list[Floats]] = {text: [] for text in quantities}
     for turn in range(_COMPARED):
@@ -86,6 +91,8 @@ def _compared(statement: Statement, quantities: list[str], seed: int) -> dict[tu
             for side in met:
                 fine &= True if side.truth is None else np.broadcast_to(np.asarray(side.truth.holds), _BATCH)
             for text in quantities:
+                if time.perf_counter() > until:
+                    raise OutOfTime
                 x = value(read_term(text), subject, {})
                 x = x if isinstance(x, Signed) else Signed.exact(x)
                 sized = np.where(np.asarray(x.sign) > 0, x.log, np.where(np.asarray(x.sign) < 0, np.nan, -np.inf))

@@ -13,8 +13,8 @@ import pytest
 import rankmath as rm
 from rankmath.arithmetic.float64 import Float64
 from rankmath.claims import statement, statements
-from rankmath.decide.battery import verify, verify_statement
-from rankmath.decide.space import Room
+from rankmath.decide.battery import _in_time, verify, verify_statement
+from rankmath.decide.space import Room, with_draws
 from rankmath.formula.language import FUNCTIONS
 from rankmath.verification.instance import ArrayInstance, NetworkInstance
 from rankmath.verification.judge import judge
@@ -91,6 +91,13 @@ def test_a_token_that_cancels_to_rounding_in_one_of_a_batch_leaves_the_others() 
     batch = Room(2, 2, 1, 1, 2.0, norm="sphere").instance({"X": X, "W": one, "W_QK": 0 * one})
     battery = verify_statement(replace(claim, draws=(lambda rng, size: batch,)), instances=2, search=0, seconds=0)
     assert (battery.instances, battery.holds, battery.not_applicable) == (2, 1, 1)
+
+
+def test_of_a_batch_as_many_are_looked_at_as_there_is_time_for() -> None:
+    claim = with_draws(rm.Statement("mine:x", "mu(X[1]) <= mu(X[0])", "n == 2"))
+    batch = claim.draws[0](np.random.default_rng(0), 64)
+    assert [len(_in_time(claim, batch, seconds)) for seconds in (-1.0, 0.0, 1e6)] == [4, 4, 64]
+    assert (_in_time(claim, batch, 0.0).vector() == batch.part(range(4)).vector()).all()
 
 
 def test_smallness_is_asked_of_every_layer_and_head() -> None:

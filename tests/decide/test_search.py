@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rankmath as rm
-from rankmath.decide import adversary, prover, space
+from rankmath.decide import adversary, hints, prover, space
 from rankmath.decide.adversary import search
 from rankmath.decide.battery import Battery, _alike, _equal_tokens, _simple, pursue
 from rankmath.decide.conjecture import Answer, claims_in, examine, in_python, in_words, sharpen, short
@@ -201,6 +201,11 @@ def test_a_refutation_that_the_checker_cannot_decide_gives_way_to_a_short_one_th
     assert small.X.shape == (2, 2)
     assert all(abs(x) in (0, 1) for array in (small.X, small.net.W_QK) for x in np.ravel(array))
     assert not np.any(small.net.W)
+
+
+def test_what_a_claim_would_follow_from_is_compared_within_its_time() -> None:
+    with pytest.raises(prover.search.OutOfTime):
+        hints._compared(Statement("mine:claim", "mu(X[1]) <= mu(X[0])"), ["mu(X[0])"], 0, until=-math.inf)
 
 
 def test_each_climber_goes_uphill_and_keeps_scores_and_arrays_together() -> None:
