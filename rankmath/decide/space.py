@@ -232,7 +232,8 @@ def rooms(statement: Statement) -> list[Room]:
     }
     groups = (1, 2) if _mentions(statement, "kv_heads") else (0,)
     no_key_bias, no_bias = ("query_bias", "none") in said, ("bias", "none") in said
-    orthogonal = any(isinstance(term, Call) and term.function == "orthogonal_values" for p in parts for term in walk(p))
+    assumed = [term.function for p in statement.hypotheses for term in walk(p) if isinstance(term, Call)]
+    orthogonal = "orthogonal_values" in assumed
     # Layers after the last one that is mentioned change nothing, nor do heads where only the input is.
     only_input = not _mentions(statement, "l", "L", "h", "H") and _last_tokens(statement) == 0
     layers = _sizes(statement, "L") if _mentions(statement, "l", "L") else [1]

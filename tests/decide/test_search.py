@@ -208,6 +208,14 @@ def test_what_a_claim_would_follow_from_is_compared_within_its_time() -> None:
         hints._compared(Statement("mine:claim", "mu(X[1]) <= mu(X[0])"), ["mu(X[0])"], 0, until=-math.inf)
 
 
+def test_what_a_claim_says_of_all_values_is_not_taken_for_granted() -> None:
+    """W is a signed permutation where a hypothesis asks for it, not where the claim says that it is."""
+    [(instance, _)] = _simple(Statement("mine:claim", "orthogonal_values()", ["H == 1", "d == 2"]), 0, 600.0, None)
+    W = np.asarray(instance.net.W)[0, 0]
+    assert not np.array_equal(W @ W.T, np.eye(2))
+    assert {r.orthogonal for r in rooms(Statement("mine:claim", "mu(X[1]) <= 1", "orthogonal_values()"))} == {True}
+
+
 def test_each_climber_goes_uphill_and_keeps_scores_and_arrays_together() -> None:
     entry = Statement("mine:claim", "mu(X[1]) <= norm(W[0,0], 2)*mu(X[0])", ["H == 1", "n == 3", "d == 2"])
     [room, *_] = rooms(entry)
