@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,6 +35,7 @@ def check(files: tuple[str, ...], export: str | None, coq: bool, as_json: bool) 
     from rankmath.checker.export import standalone
     from rankmath.console import Progress
     from rankmath.files import write
+    from rankmath.report.sources import WITHOUT, is_instance
     from rankmath.validation import InvalidArgument
 
     if export is not None:
@@ -43,6 +45,7 @@ def check(files: tuple[str, ...], export: str | None, coq: bool, as_json: bool) 
         raise InvalidArgument("files: none given; name certificates to check, or --export FILE")
     with TemporaryDirectory() as folder:
         names = [name for given in files for name in _certificates(given, Path(folder))]
+        alone = {name for name in names if is_instance(name)}
         with Progress(len(names), "files", quiet=as_json or len(names) < 2) as progress:
 
             def counted() -> Iterator[str]:
@@ -50,8 +53,17 @@ def check(files: tuple[str, ...], export: str | None, coq: bool, as_json: bool) 
                     yield name
                     progress.step(Path(name).name)
 
-            code = checker.run(counted(), as_json=as_json, say=lambda told: click.echo(told.replace(f"{folder}/", "")))
+            def say(told: str) -> None:
+                for name in alone:  # the checker knows certificates alone
+                    told = re.sub(rf"({re.escape(name)}.*?){_NO_FORMAT}", rf"\1{WITHOUT}", told, flags=re.DOTALL)
+                click.echo(told.replace(f"{folder}/", ""))
+
+            code = checker.run(counted(), as_json=as_json, say=say)
         sys.exit(max(code, *(_write_coq(name) for name in names)) if coq and names else code)
+
+
+#: What the checker says of any other JSON object.
+_NO_FORMAT = re.escape("certificate.format is missing")
 
 
 def _certificates(given: str, folder: Path) -> list[str]:

@@ -10,7 +10,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-_SPECIAL = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", '"': "''"}
+_SPECIAL = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
 _SPECIAL |= {sign: f"\\{sign}" for sign in "{}$&#%_"} | {sign: f"${sign}$" for sign in "<>|"}
 _NAMES = r"""alpha beta gamma delta varepsilon eta theta kappa lambda mu nu xi pi rho sigma tau varphi omega Delta Theta
     Lambda Sigma ell infty nabla mathbb{R} cdots le ge ne approx to mapsto in times cdot oplus pm sum prod int surd |
@@ -61,6 +61,7 @@ def formulas(text: str) -> str:
     >>> print(formulas("least √(‖x‖₂²/d + ε) of a token, least √(of them)"))
     least $\\sqrt{\\|x\\|_{2}^{2}/d + \\varepsilon}$ of a token, least $\\surd$(of them)
     """
+    text = _quoted(text)
     written: list[str]
     reader, written, kept, at, plain = _Reader(text), [], 0, 0, False
     while at < len(text):
@@ -359,4 +360,50 @@ def escape(text: str) -> str:
         # Latin letters with accents are known to pdflatex; what is not is named, never dropped.
         return sign if sign in "\n\t" or 0x20 <= ord(sign) < 0x17F else f"[U+{ord(sign):04X}]"
 
-    return _PIECE.sub(piece, text)
+    return _PIECE.sub(piece, _quoted(text))
+
+
+def _quoted(text: str) -> str:
+    """The text with quotation marks that open and close: the first of a word opens."""
+    return re.sub(r'"', "”", re.sub(r'(?<![^\s(\[{–—])"(?=\S)', "“", text))
+
+
+#: Commands of mathematics that somebody else's words may hold between dollar signs: none reads, writes or defines.
+_ALLOWED = """alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi pi
+    rho varrho sigma tau upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi
+    Omega ell infty nabla partial emptyset forall exists neg le leq ge geq ne neq approx sim simeq equiv cong
+    propto ll gg to mapsto rightarrow leftarrow Rightarrow Leftarrow implies iff in notin subset subseteq cup
+    cap setminus times cdot cdots ldots dots oplus otimes odot circ star ast pm mp sum prod int max min sup inf
+    lim log ln exp sin cos tan sinh cosh tanh det dim ker arg deg Pr sqrt frac tfrac dfrac binom mathbb mathbf
+    mathcal mathrm mathit mathsf mathfrak operatorname text hat bar tilde vec dot overline underline widehat
+    widetilde top bot perp prime langle rangle lfloor rfloor lceil rceil lvert rvert lVert rVert vert Vert mid
+    parallel quad qquad bigl bigr Bigl Bigr"""
+_SAFE = frozenset((*_ALLOWED.split(), *"|{},;: !"))
+_MATHEMATICS = re.compile(r"\$(?=\S)((?:[^$\\]|\\[^$])+)(?<=\S)\$(?!\d)")
+
+
+def own_words(text: str) -> str:
+    r"""The words of a person as LaTeX: text, but for mathematics that stands between dollar signs as LaTeX.
+
+    >>> print(own_words(r'W. Q. Smith, "lemma 3" on $\|W\|_\infty$, at 50% & $5'))
+    W. Q. Smith, ``lemma 3'' on $\|W\|_\infty$, at 50\% \& \$5
+    >>> print(own_words(r"what $\input{file}$ reads"))
+    what \$\textbackslash{}input\{file\}\$ reads
+    """
+    text, written, kept = _quoted(" ".join(text.split())), "", 0
+    for found in _MATHEMATICS.finditer(text):
+        if _is_mathematics(found[1]):
+            written, kept = f"{written}{escape(text[kept : found.start()])}{found[0]}", found.end()
+    return written + escape(text[kept:])
+
+
+def _is_mathematics(tex: str) -> bool:
+    """Whether LaTeX between dollar signs is mathematics alone, and its braces are closed."""
+    commands = re.findall(r"\\([A-Za-z]+|.)", tex)
+    bare = re.sub(r"\\([A-Za-z]+|.)", "", tex)
+    depths = [0]
+    for sign in bare:
+        depths.append(depths[-1] + (sign == "{") - (sign == "}"))
+    closed = depths[-1] == 0 and min(depths) == 0
+    plain = bare.isascii() and not set(bare) & set("#%&~") and "^^" not in bare  # ^^5c is a backslash
+    return closed and plain and set(commands) <= _SAFE

@@ -13,13 +13,25 @@ from unicodedata import normalize
 from rankmath.certificates.certificate import Certificate
 from rankmath.checker.statements import STATEMENTS
 from rankmath.claims import current, statement, statements
-from rankmath.formula.prose import escape, formulas
+from rankmath.formula.printing import latex
+from rankmath.formula.prose import escape, formulas, own_words
 from rankmath.printing import did_you_mean
-from rankmath.report.fragments import LOOSE, in_words, notation, of_its_own, stated, told_once, without_fit, written_out
+from rankmath.report.fragments import (
+    LOOSE,
+    in_words,
+    is_lacking,
+    notation,
+    of_its_own,
+    stated,
+    told_once,
+    without_fit,
+    written_out,
+)
 from rankmath.report.latex import code, identifier
 from rankmath.report.sources import (
     bibliography,
     certificate_file,
+    certificate_in,
     cited_by,
     committed_certificates,
     field,
@@ -27,7 +39,7 @@ from rankmath.report.sources import (
     publication,
     stated_by,
 )
-from rankmath.report.theorems import AT_REST, equilibrium_statement, in_signs, said_alone
+from rankmath.report.theorems import AT_REST, data_shown, equilibrium_statement, in_signs, letters_told, said_alone
 from rankmath.validation import InvalidArgument, as_choice
 from rankmath.verification.statement import Statement
 from rankmath.version import __version__
@@ -71,7 +83,11 @@ def _entry(key: str, fields: dict[str, str]) -> str:
     said = publication()
     whole = {"author": f"{{{said['author']}}}", "year": said["date-released"][:4], "howpublished": "Python package"}
     whole |= {name: said[name] for name in ("doi", "url") if name in said} | fields
-    lines = "".join(f"  {name:<12} = {{{value}}},\n" for name, value in whole.items())
+    return _misc(key, whole)
+
+
+def _misc(key: str, fields: dict[str, str]) -> str:
+    lines = "".join(f"  {name:<12} = {{{value}}},\n" for name, value in fields.items())
     return f"@misc{{{key},\n{lines}}}"
 
 
@@ -99,6 +115,8 @@ class Citation:
     users: bool = False
     #: The id of the certificate whose file is cited, if it is one.
     file: str = ""
+    #: The claim as LaTeX in one line, where it has no title: what tells two such claims apart in a list.
+    formula: tuple[str, ...] = ()
 
     def text(self, format: str) -> str:
         """The citation as "latex", "bibtex" or "markdown"."""
@@ -108,7 +126,7 @@ class Citation:
     def _latex(self) -> str:
         cites = ",".join((*self.bibtex, self.entry_key))
         lines = [
-            f"{formulas(self.title)} ({code(self.key)}, \\cite{{{cites}}}).",
+            f"{self._worded(self.title)} ({code(self.key)}, \\cite{{{cites}}}).",
             *((told_once(self.notation, self.key),) if self.notation else ()),
             *(("The following is false.",) if self.truth.startswith("refuted") else ()),
             *self._quoted(),
@@ -116,7 +134,7 @@ class Citation:
             *((formulas(self.notes),) if self.notes else ()),
         ]
         lines += [f"Certificate {identifier(name)}: {_SHOWS[kind]}." for name, kind in self.certificates]
-        lines.append(f"{formulas(self._stated_by)}.")
+        lines.append(f"{self._worded(self._stated_by)}.")
         return written_out("\n".join((rf"\begingroup{LOOSE.strip()}%", *lines, r"\par\endgroup")))
 
     @property
@@ -124,6 +142,10 @@ class Citation:
         """The key of the BibTeX entry of what is cited: one for each statement and certificate file, so that two
         never collide."""
         return f"rankmath:{self.file or self.key}"
+
+    def _worded(self, words: str) -> str:
+        """Words as LaTeX: of a user's, mathematics is what is marked as such."""
+        return own_words(words) if self.users else formulas(words)
 
     @property
     def _stated_by(self) -> str:
@@ -143,12 +165,13 @@ class Citation:
         where += f"; {self._whose[:1].lower()}{self._whose[1:]}" if self.users else ""
         ids = ", ".join(name for name, _ in self.certificates)
         note = f"{where}{f'; certificate {ids}' if ids else ''}; rankmath {_licensed()}"
-        title = (
-            f"{{{formulas(self.title)}}}"
-            if self.users
-            else f"{{{escape(self.key)}}}, as {{rankmath}} has it: {{{formulas(self.title)}}}"
-        )
         # Styles turn capitals outside of braces into small letters, and so matrices into vectors.
+        if self.users:  # nobody knows its author; styles sort by the key what has none
+            title = own_words(self.title) + "".join(f": {formula}" for formula in self.formula)
+            year = publication()["date-released"][:4]
+            fields = {"key": self.key, "title": f"{{{written_out(title)}}}", "year": year, "note": own_words(note)}
+            return _misc(self.entry_key, fields)
+        title = f"{{{escape(self.key)}}}, as {{rankmath}} has it: {{{formulas(self.title)}}}"
         return _entry(self.entry_key, {"title": title, "note": escape(note)})
 
     @property
@@ -198,6 +221,7 @@ _SHOWS = {
     "violates": "an instance that refutes it",
     "exists": "an instance of what it says exists",
     "derivation": "a derivation of it from lemmas, line by line",
+    "lacks": "an instance that does not have what is asked",
 }
 #: What a certificate says of a claim that is the user's: a title, and what is known.
 _OWN = {
@@ -205,6 +229,7 @@ _OWN = {
     "holds": ("An instance of a claim", "held at one instance"),
     "exists": ("A claim of existence", "shown at one instance"),
     "derivation": ("A claim that is proved", "proved"),
+    "lacks": ("A claim of existence", "open: one instance does not have what is asked"),
 }
 
 
@@ -270,7 +295,7 @@ def citation(what: str | os.PathLike[str]) -> Citation:
             f"what: {name!r} given; a certificate file or a statement is needed"
             f"{did_you_mean(name, statements()) or '; `rankmath list` shows all'}"
         )
-    certificate = Certificate.load(name)
+    certificate = certificate_in(name)
     key = current(certificate.statement)
     result = certificate.check()
     if not result.accepted:
@@ -304,16 +329,17 @@ def _of_equilibrium(certificate: Certificate) -> Citation:
 def _of_family(certificate: Certificate, checked: Sequence[str]) -> Citation:
     """A claim that no registered statement makes: the user's, or one that the checker alone knows."""
     entry = of_its_own(certificate)
-    shown = ((certificate.id, certificate.kind),)
     if entry is not None:
+        kind = "lacks" if is_lacking(certificate, entry) else certificate.kind
         return Citation(
             key=certificate.statement,
-            title=entry.title or _OWN[certificate.kind][0],
+            title=entry.title or _OWN[kind][0],
             source=entry.source,
-            truth=f"{_OWN[certificate.kind][1]}, by the certificate",
-            certificates=shown,
+            truth=f"{_OWN[kind][1]}, by the certificate",
+            certificates=((certificate.id, kind),),
             bibtex=(),
             users=True,
+            formula=() if entry.title else (f"${latex(entry.claimed)}$",),
             **_stated_in(entry),
         )
     # The sentence is all that it says; a display of it would be a line that nothing breaks.
@@ -321,10 +347,10 @@ def _of_family(certificate: Certificate, checked: Sequence[str]) -> Citation:
     return Citation(
         key=certificate.statement,
         title=sentence[:1].upper() + sentence[1:],
-        claim=(),
+        claim=(f"{letters_told(certificate)}{data_shown(certificate.data)}",),
         source="this library",
         truth="shown by the certificate alone",
-        certificates=shown,
+        certificates=((certificate.id, certificate.kind),),
         bibtex=(),
         displayed=False,
     )

@@ -15,9 +15,9 @@ from rankmath.certificates.issue import instance_of
 from rankmath.decide.conjecture import in_python
 from rankmath.files import folder as make_folder
 from rankmath.files import write
-from rankmath.formula.prose import formulas
+from rankmath.formula.prose import own_words
 from rankmath.report.fragments import LOOSE, in_words, notation, stated, told_once, written_out
-from rankmath.report.latex import exact_data, identifier, matrix, with_fit
+from rankmath.report.latex import code, exact_data, identifier, matrix, with_fit
 from rankmath.report.sources import certificate_file, coq_modules
 from rankmath.report.theorems import data_shown, displayed, fragment, letters
 from rankmath.validation import Json
@@ -115,32 +115,43 @@ def handed_over(
     """Write the instance as Python (which prints both sides of the statement) and LaTeX, with a certificate as a
     theorem for a paper; their places."""
     target = make_folder(folder)
-    tex = uncertified(instance, statement) if certificate is None else fragment([certificate])
-    python = write(target / f"{name}.py", in_python(instance, statement))
+    tex = uncertified(instance, statement, f"{name}.py") if certificate is None else fragment([certificate])
+    said = ""
+    if statement is not None and statement.quantifier == "some":
+        told = {Outcome.VIOLATED: "This one does not have it.", Outcome.HOLDS: "This one has it."}
+        said = told.get(_decided(statement, instance), "Of this one it is not known.")
+        said = f"# It is asked whether some network has what is claimed below. {said}\n"
+    python = write(target / f"{name}.py", said + in_python(instance, statement))
     return [f"python: {python}", f"latex: {write(target / f'{name}.tex', tex)}"]
 
 
-def uncertified(instance: NetworkInstance, statement: Statement | None) -> str:
-    """LaTeX for a paper of an instance without a certificate: the claim in full, what balls say of it, the data."""
+def _decided(statement: Statement, instance: NetworkInstance) -> Outcome:
+    """What balls say of the claim at this instance, also where only some network is to meet it."""
+    return judge(replace(statement, quantifier="all"), instance, "balls").outcome
+
+
+def uncertified(instance: NetworkInstance, statement: Statement | None, file: str = "") -> str:
+    """LaTeX for a paper of an instance without a certificate: the claim in full, what balls say of it, the data; a
+    matrix too wide for a page stands in the `file` that is handed over with it."""
     made = Certificate("mine:instance", "holds", instance_of(instance.net, instance.X).data(), claim="mu(X[0]) >= 0")
-    data = data_shown(json.loads(made.text())["data"])
+    place = f"the file {code(file)}" if file else "its data"
+    data = data_shown(json.loads(made.text())["data"], place)
     if statement is None:
         return with_fit(f"{data}\n")
-    outcome = judge(statement, instance, "balls").outcome
-    verb = {Outcome.VIOLATED: "violates", Outcome.HOLDS: "satisfies"}.get(outcome, "is not told from equality in")
+    some = statement.quantifier == "some"
+    outcome = _decided(statement, instance)
     claim = (r"\begin{flushleft}", *stated(statement), r"\end{flushleft}", *in_words(statement))
-    named = "; ".join(map(formulas, filter(None, (statement.title, statement.source))))
+    named = "; ".join(map(own_words, filter(None, (statement.title, statement.source))))
     whose = f" ({named})" if named else ""
-    said = f"The following instance {verb} the claim{whose}, by ball arithmetic; no certificate of it was issued."
-    lines = (
-        rf"\begingroup{LOOSE.strip()}%",
-        told_once(notation(statement), data),
-        said,
-        *claim,
-        data,
-        r"\par\endgroup",
-        "",
-    )
+    how = "by ball arithmetic; no certificate of it was issued."
+    if some:
+        has = {Outcome.VIOLATED: "does not have what is asked for", Outcome.HOLDS: "has what is asked for"}
+        verb = has.get(outcome, "is not told from equality in what is asked for")
+        said = [f"It is asked whether the following is true{whose}:", *claim, f"The following instance {verb}, {how}"]
+    else:
+        verb = {Outcome.VIOLATED: "violates", Outcome.HOLDS: "satisfies"}.get(outcome, "is not told from equality in")
+        said = [f"The following instance {verb} the claim{whose}, {how}", *claim]
+    lines = (rf"\begingroup{LOOSE.strip()}%", told_once(notation(statement), data), *said, data, r"\par\endgroup", "")
     return written_out("\n".join(lines))
 
 

@@ -161,11 +161,13 @@ def notation_under(given: Collection[str]) -> str:
     if "mlp == none" not in given:
         steps.append("every token $y$ mapped to $f_l(y)$")
     norm = next((said for kind, said in _NORMED.items() if f"layernorm == {kind}" in given), _ANY_NORM)
+    # Only what divides tokens at the end of a layer divides those of the input.
+    entered = ", every token divided by its length" if norm is _NORMED["sphere"] and not before else ""
     if "layernorm == none" not in given and not before:
         steps.append(norm)
     made = "Y^{l}" if steps else "X^{l+1}"
     lines = [
-        r"Tokens are the rows of $X^{l}\in\mathbb{R}^{n\times d}$; $X^{0}$ is the input. With heads",
+        rf"Tokens are the rows of $X^{{l}}\in\mathbb{{R}}^{{n\times d}}$; $X^{{0}}$ is the input{entered}. With heads",
         rf"$h=0,\dots,H-1$ layer $l=0,\dots,L-1$ ($H,L\ge1$, $d_{{qk}}>0${factor}) makes \[{made}={sent},\]",
     ]
     words = [r"$W^{l,h}=W_VW_O$", r"$W_{QK}^{l,h}=W_QW_K^{\mathsf T}$"]
@@ -202,8 +204,7 @@ def notation_under(given: Collection[str]) -> str:
 _ANY_NORM = "LayerNorm applied as the hypotheses say"
 #: What each LayerNorm does.
 _NORMED = {
-    "sphere": "every token, those of the input too, divided by its Euclidean norm, which is not 0 ($X^0$ is the input"
-    " after that)",
+    "sphere": "every token divided by its Euclidean norm, which is not 0",
     "column": r"the mean of every column taken from it, the rest $y$ divided by $\sqrt{\|y\|_2^2/n+\varepsilon}$,"
     r" $\varepsilon\ge0$ (by 1 where that is 0)",
     "standard": r"the mean of every token's entries taken from it, and the rest $x$ divided by $\sqrt{\|x\|_2^2/d+"
@@ -280,9 +281,17 @@ def in_words(entry: Stated) -> list[str]:
 
 def in_its_words(certificate: Certificate, entry: Statement) -> Certificate:
     """The certificate with the title and the source of the claim, which is the user's, as what it is about."""
-    said = {"title": entry.title, "source": entry.source}
+    said = {"asked": _ASKED if is_lacking(certificate, entry) else "", "title": entry.title, "source": entry.source}
     lines = [f"{name}: {' '.join(words.split())}" for name, words in said.items() if words.strip()]
     return replace(certificate, about="\n".join(lines)[:MAX_TEXT]) if lines else certificate
+
+
+_ASKED = "whether some network has it"
+
+
+def is_lacking(certificate: Certificate, entry: Statement | None) -> bool:
+    """Whether the claim is that some network has it, and this one does not: that refutes nothing."""
+    return entry is not None and entry.quantifier == "some" and certificate.kind == "violates"
 
 
 def of_its_own(certificate: Certificate) -> Statement | None:
@@ -294,9 +303,10 @@ def of_its_own(certificate: Certificate) -> Statement | None:
     >>> found.title, found.source
     ('Spread', 'my notes')
     """
-    said = dict(re.findall(r"^(title|source): (.+)$", certificate.about, flags=re.MULTILINE))
+    said = dict(re.findall(r"^(asked|title|source): (.+)$", certificate.about, flags=re.MULTILINE))
     try:
-        some: Quantifier = "some" if certificate.kind == "exists" else "all"
+        asked = said.pop("asked", "") == _ASKED
+        some: Quantifier = "some" if asked or certificate.kind == "exists" else "all"
         return Statement(certificate.statement, certificate.claim, tuple(certificate.given), quantifier=some, **said)
     except InvalidArgument:
         return None

@@ -12,6 +12,7 @@ from typing import Any
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.files import proofs_folder, read_text, write
+from rankmath.validation import InvalidArgument
 
 #: Section order of the appendix; a text that is not named here follows, by name.
 _NAMES = """centred_form seed_closure dong2021_2_1 dong2021_norm dong2021_A_3 own_tv own_diameter own_residual_inf
@@ -131,6 +132,29 @@ def committed_certificates() -> Mapping[str, tuple[Certificate, ...]]:
         found.setdefault(certificate.statement, []).append(certificate)
     rank = {"violates": 0, "exists": 0, "holds": 1}
     return {key: tuple(sorted(group, key=lambda c: rank[c.kind])) for key, group in found.items()}
+
+
+def certificate_in(path: str | os.PathLike[str]) -> Certificate:
+    """The certificate in a file; an instance that has none is called that."""
+    if is_instance(path):
+        raise InvalidArgument(f"what: {os.fspath(path)} given; {WITHOUT}")
+    return Certificate.load(path)
+
+
+#: What is said of an instance that was handed over without a certificate.
+WITHOUT = "it is an instance in exact numbers without a certificate, so that there is nothing to check or to cite"
+
+
+def is_instance(path: str | os.PathLike[str]) -> bool:
+    """Whether a file holds an instance alone, as it is written where no certificate was issued."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(_INSTANCE)) == _INSTANCE
+    except OSError:
+        return False
+
+
+_INSTANCE = b'{"class":"rankmath.verification.instance:'
 
 
 def certificate_file(certificate: Certificate) -> str:

@@ -19,13 +19,14 @@ from rankmath.formula import read_formula
 from rankmath.formula.language import LETTERS
 from rankmath.formula.printed import OwnForm, latex_letter
 from rankmath.formula.printing import latex, text, words
-from rankmath.formula.prose import escape, formulas
+from rankmath.formula.prose import escape, formulas, own_words
 from rankmath.report.derivations import derived
 from rankmath.report.fragments import (
     ENVIRONMENT,
     FORGOTTEN,
     LOOSE,
     in_words,
+    is_lacking,
     label,
     notation,
     of_its_own,
@@ -97,7 +98,7 @@ def theorem(certificate: Certificate) -> str:
     registered = certificate.statement in statements()
     own = None if registered else of_its_own(certificate)
     if certificate.kind == "derivation":
-        named = "" if own is None else "; ".join(map(formulas, filter(None, (own.title, own.source))))
+        named = "" if own is None else "; ".join(map(own_words, filter(None, (own.title, own.source))))
         begin = r"\begin{theorem}"
         return derived(certificate).replace(begin, f"{begin}[{{{named}}}]" if named else begin, 1)
     if certificate.statement in AT_REST:
@@ -116,8 +117,12 @@ def theorem(certificate: Certificate) -> str:
         listed = "\n".join(rf"  \item {line}" for line in findings(result.checked))
         found = f"finds:\n\\begin{{itemize}}\\raggedright\n{listed}\n\\end{{itemize}}"
         title = escape(f"Instance of {certificate.statement}" if registered else _TITLES[certificate.kind])
+        if is_lacking(certificate, own):
+            title = "An instance without what is asked"
+            found = found.replace("so the claim fails", "so this instance does not have it")
+            found = found.replace("so the claim is not true of all that meet them", "nothing is said of others")
         if own is not None and own.title:
-            title = f"{{{formulas(own.title)}: {title[:1].lower()}{title[1:]}}}"
+            title = f"{{{own_words(own.title)}: {title[:1].lower()}{title[1:]}}}"
     tex = rf"""\begin{{theorem}}[{title}]{label(certificate.id)}{LOOSE}
 {statement}
 \end{{theorem}}
@@ -365,7 +370,7 @@ def _layer_defined(data: Mapping[str, Data]) -> list[str]:
         *_weights(("W_V", data["W_V"]), (r"\WQK", data["W_QK"])),
         rf"One layer $F$ of self-attention with LayerNorm maps $x_i$ to ${result}$, where",
         rf"$y_i=\sum_jA_{{ij}}\,x_jW_V${mean}, and the attention",
-        rf"$A_{{ij}}=\exp(x_i\WQK x_j\tp{scale})/\sum_k\exp(x_i\WQK x_k\tp{scale})$",
+        rf"$A_{{ij}}=\exp(x_i\WQK x_j\tp{scale})/\allowbreak\sum_k\exp(x_i\WQK x_k\tp{scale})$",
     ]
 
 
@@ -390,12 +395,12 @@ def _block_defined(data: Mapping[str, Data]) -> list[str]:
             r" and sine $S_{im}$: $\rho_i(v)_{2m}=v_{2m}C_{im}-v_{2m+1}S_{im}$ and"
             r" $\rho_i(v)_{2m+1}=v_{2m+1}C_{im}+v_{2m}S_{im}$."
         )
-    form = rf"{query}\,{key}\tp"
+    form = rf"{query}\,\allowbreak {key}\tp"
     return [
         *parts,
         rf"One block $F$ maps $x_i$ to ${result}$, where",
         rf"$y_i={kept}\sum_h\sum_jA^{{(h)}}_{{ij}}\,x_jW_V^{{(h)}}${mlp}{mean}, and the attention",
-        rf"$A^{{(h)}}_{{ij}}=\exp({form})/\sum_k\exp({form.replace('_j', '_k')})$",
+        rf"$A^{{(h)}}_{{ij}}=\exp({form})/\allowbreak\sum_k\exp({form.replace('_j', '_k')})$",
     ]
 
 
@@ -428,32 +433,43 @@ _MOST_LINES = 40
 
 
 def _instance_statement(certificate: Certificate, checked: Sequence[str]) -> str:
-    entry = statements().get(certificate.statement) or of_its_own(certificate)
-    before, source, meanings = "", ":", ""
+    registered = statements().get(certificate.statement)
+    entry = registered or of_its_own(certificate)
+    before, source, meanings = "", "", ""
     if entry is None:
         claim = f"\\begin{{flushleft}}\n{_told(said_alone(certificate, checked))}.\n\\end{{flushleft}}"
     else:
-        cites = cited_by(entry.source)
-        source = f" ({formulas(ours_named(entry.source))}):" if entry.source else ":"
-        source += f" % cite: {', '.join(cites)}" if cites else ""
+        words = formulas(ours_named(entry.source)) if registered else own_words(entry.source)
+        source = f" ({words})" if entry.source else ""
         claim = "\n".join((r"\begin{flushleft}", *stated(entry), r"\end{flushleft}"))
         meanings = "".join(f"{line}\n" for line in in_words(entry))
         before = f"{told_once(notation(entry), certificate.id)}\n"
-    verb = _VERBS[certificate.kind]
-    meanings += _FLOW if "beta" in certificate.data and "Q" in certificate.data else ""
-    meaning = letters(certificate.statement)
-    explained = f"{_told(' '.join(meaning))}\n" if meaning else ""
+    # Whom somebody else's claim is to be cited by is theirs to say.
+    cites = f" % cite: {', '.join(keys)}" if registered and (keys := cited_by(registered.source)) else ""
+    if is_lacking(certificate, entry):
+        begins = f"It is asked whether the following is true{source}:"
+        meanings += "The following instance meets the hypotheses, and does not have what is asked for:\n"
+    else:
+        begins = f"The following instance {_VERBS[certificate.kind]} the claim{source}:{cites}"
+    explained = letters_told(certificate)
     if entry is not None and "c" in entry.arrays:
         given = (said for name, said in _LOGITS_FROM.items() if name in certificate.data)
         explained += "".join(f"Entry by entry $c$ is {said}.\n" for said in given)
-    data = data_shown(certificate.data)
-    return f"{before}The following instance {verb} the claim{source}\n{claim}\n{meanings}{explained}{data}"
+    return f"{before}{begins}\n{claim}\n{meanings}{explained}{data_shown(certificate.data)}"
+
+
+def letters_told(certificate: Certificate) -> str:
+    """What the letters of a certificate's data stand for, as LaTeX; empty where the claim itself says it."""
+    meaning = letters(certificate.statement)
+    flow = _FLOW if {"beta", "Q"} <= set(certificate.data) else ""
+    return flow + (f"{_told(' '.join(meaning))}\n" if meaning else "")
 
 
 #: What the letters of a flow are.
-_FLOW = r"""Here $x_i$ is row $i$ of $X$ as a column, $P_x=I-xx^{\mathsf T}$ and $P=P_{x_i}$; $a_{ij}$ is
-$e^{\beta\langle Qx_i,Kx_j\rangle}$ where token $i$ sees token $j$ and $0$ elsewhere, divided by its sum over $j$
-where attention is normalised.
+_FLOW = r"""Tokens are the rows of $X$; here $x_i$ is row $i$ as a column, $P_x=I-xx^{\mathsf T}$ and $P=P_{x_i}$;
+$a_{ij}$ is $e^{\beta\langle Qx_i,Kx_j\rangle}$ where token $i$ sees token $j$, that is where entry $(i,j)$ of the
+mask is $1$, and $0$ elsewhere, divided by its sum over $j$ where attention is normalised and by the number of tokens
+where not.
 """
 #: What the logits c of a claim are, by what a certificate gives of them.
 _LOGITS_FROM = {"logits": "what is named logits below", "weights": "the logarithm of the weights below"}
@@ -465,7 +481,11 @@ _SEES = r"\text{token }i\text{ sees token }j\text{ where entry }(i,j)\text{ is 1
 
 def network_data(data: Mapping[str, Data]) -> Iterator[str]:
     """The data of a network, a line of mathematics each; what is zero, empty or meant anyway is left out."""
-    yield f"X^{{0}}{shown_value(data['X'], 3)}"
+    if _is_divided(data):
+        yield rf"\text{{the input}}{shown_value(data['X'], 9)}"
+        yield r"\text{whose tokens, divided by their lengths, are the rows of }X^{0}"
+    else:
+        yield f"X^{{0}}{shown_value(data['X'], 3)}"
     if "d_qk" in data:
         yield f"d_{{qk}}{shown_value(data['d_qk'], 4)}"
     if "skip" in data and number(data["skip"]) != 0:
@@ -497,6 +517,17 @@ def network_data(data: Mapping[str, Data]) -> Iterator[str]:
     if "output" in data:
         yield f"X^{{{len(data['layers'])}}}{shown_value(data['output'], 3)}"
     yield from exact_data(rest)
+
+
+def _is_divided(data: Mapping[str, Data]) -> bool:
+    """Whether X^0 is the input with every token divided by its length: every layer ends with that, and has no other
+    LayerNorm."""
+    if any(isinstance(layer, Mapping) for layer in data["layers"]):  # in one line
+        return bool(data.get("layernorm") == "sphere")
+    sides = ("before", "behind", "after")
+    norms = [(side, part[side]["kind"]) for layer in data["layers"] for part in layer for side in sides if side in part]
+    ended = all("after" in layer[-1] for layer in data["layers"])
+    return ended and norms == [("after", "sphere")] * len(data["layers"])
 
 
 def _sublayers(l: int, layer: Sequence[Mapping[str, Data]]) -> Iterator[str]:
@@ -610,17 +641,23 @@ def _is_zero(value: Data) -> bool:
 
 #: What is printed for the fields of a flow's certificate.
 _OF_FLOW = {"tokens": "X", "values": "eigenvalues of V", "vectors": "its eigenvectors, as rows"}
-_OF_FLOW |= {"normalised": "attention normalised (else 0)", "radius": "bound on the distance of X and the equilibrium"}
+_OF_FLOW |= {"normalised": "attention normalised (else 0)", "radius": "bound on the distance from the equilibrium"}
 
 
-def data_shown(data: Mapping[str, Data]) -> str:
-    """The data of a certificate as displayed mathematics, or where they are if they are long."""
+def data_shown(data: Mapping[str, Data], place: str = "the certificate") -> str:
+    """The data of a certificate as displayed mathematics; what is long is said to stand in `place`, in LaTeX."""
     if {"tokens", "normalised"} <= set(data):
         data = {_OF_FLOW.get(name, name): value for name, value in data.items()}
-    lines = list(network_data(data)) if {"layers", "X"} <= set(data) else list(exact_data(data))
+    of_network = {"layers", "X"} <= set(data)
+    lines = list(network_data(data) if of_network else exact_data(data))
     if len(lines) > _MOST_LINES or sum(map(len, lines)) > 6000:
-        return "Its data are those of the certificate, too long to be printed."
-    return displayed(lines)
+        return f"Its data stand in {place}: they are too long to be printed."
+    found = displayed(lines).replace(r"\text{, in the certificate}", rf"\text{{, in {place}}}")
+    return f"{found}\n{_UNLISTED}" if of_network else found
+
+
+#: What a list of a network's data leaves out.
+_UNLISTED = "Of what is not listed, biases and factors of skip connections are $0$, and the rest is absent."
 
 
 def displayed(lines: Iterable[str]) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import runpy
 import subprocess
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -15,13 +17,14 @@ from rankmath.claims import statements
 from rankmath.cli import main
 from rankmath.files import proofs_folder
 from rankmath.linalg.masks import Mask
+from rankmath.model.network import MLP, Attention, LayerNorm, Sublayer
 from rankmath.report.appendix import appendix, relied_on
 from rankmath.report.cite import citation
-from rankmath.report.counterexamples import uncertified
+from rankmath.report.counterexamples import handed_over, uncertified
 from rankmath.report.fragments import STYLE, commands, notation, without_fit, written_out
 from rankmath.report.latex import FIT
 from rankmath.report.sources import committed_certificates, preamble, proof_texts
-from rankmath.report.theorems import findings, fragment
+from rankmath.report.theorems import equilibrium_statement, findings, fragment
 
 #: Two lines, as any paper has them.
 ARTICLE = "\\documentclass{article}\\usepackage{amsmath,amssymb,amsthm}\n\\begin{document}%s\\end{document}\n"
@@ -190,10 +193,6 @@ def test_a_theorem_of_a_certificate_has_no_program_text(mine: rm.Certificate, th
 
 def parts() -> rm.Certificate:
     """An instance with an MLP, a LayerNorm before it, a cap of logits, a mask and a skip connection."""
-    import numpy as np
-
-    from rankmath.model.network import MLP, Attention, LayerNorm, Sublayer
-
     one = np.eye(2)[None]
     attention = Attention(one, one, 1.0, softcap=2.0, mask=Mask(np.tril(np.ones((2, 2), dtype=bool))))
     mlp = MLP(3 * np.eye(2), 5 * np.eye(2), activation="silu", b_in=np.array([7.0, 0.0]))
@@ -492,3 +491,73 @@ def test_what_latex_sets_twice_has_its_notation_twice(tmp_path: Path) -> None:
         words = " ".join(shown.stdout.decode().split())
         assert words.count("Tokens are the rows of") == times
         assert words.count("The notation is that above.") == times - 1
+
+
+def rotary() -> rm.Certificate:
+    """What a certificate of an equilibrium under rotary positions says, without what shows it."""
+    one, turned = [["1/2", 0], [0, "1/2"]], [["3/5"], ["-4/5"], [1]]
+    return rm.Certificate(
+        "own:stable-rotary",
+        "exists",
+        {
+            "W_V": [one],
+            "W_QK": [one],
+            "up": [[0], [0]],
+            "down": [[0, 0]],
+            "cos": turned,
+            "sin": turned[::-1],
+            "skip": 1,
+            "mask": [[1, 1, 1]] * 3,
+            "norm": "sphere",
+            "tokens": [[1, 0], [0, 1], [1, 0]],
+            "radius": "1*2^-40",
+            "rank": 2,
+        },
+    )
+
+
+@pytest.mark.needs("pdflatex")
+def test_the_attention_of_a_rotary_equilibrium_fits_one_of_two_columns(tmp_path: Path) -> None:
+    head = (
+        r"\documentclass[twocolumn]{article}\usepackage{amsmath,amssymb,amsthm}\begin{document}\emergencystretch=12em"
+    )
+    compiled(f"{head}\n{written_out(equilibrium_statement(rotary()))}\n\\end{{document}}", tmp_path)
+
+
+def test_a_token_that_is_divided_by_its_length_is_not_printed_as_x_of_0() -> None:
+    """|(0, 1) - (-3, 0)| is sqrt(10), and the claim is about the distance sqrt(2) of the tokens after that."""
+    X, one = [[0.0, 1.0], [-3.0, 0.0]], np.eye(2)[None]
+    net = rm.Network.from_arrays(W_QK=one[None], W=one[None], d_qk=1.0, norm="sphere")
+    claim = rm.Statement("mine:s", "diameter(X[0], 2) <= 2*norm(W[0,0], 2)", ("layernorm == sphere", "heads == 1"))
+    shown = (fragment([rm.certify(claim, net, X)]), uncertified(claim.instance(net, X), claim))
+    for text in shown:
+        assert r"\text{the input}=\begin{pmatrix}0&1\\-3&0\end{pmatrix}" in text
+        assert r"\text{whose tokens, divided by their lengths, are the rows of }X^{0}" in text
+        assert r"X^{0}=\begin{pmatrix}" not in text
+        assert "$X^{0}$ is the input, every token divided by its length" in text
+    assert "lies in $[1.41421, 1.41422]$" in shown[0]
+    # Where the tokens are divided before a map they are the input's themselves.
+    before = rm.Network.from_layers([[Sublayer(Attention(one, one, 1.0), before=LayerNorm("sphere"))]])
+    claim = replace(claim, given=("layernorm == sphere", "norm_at == before", "heads == 1"))
+    text = uncertified(claim.instance(before, X), claim)
+    assert r"X^{0}=\begin{pmatrix}0&1\\-3&0\end{pmatrix}" in text
+    assert "$X^{0}$ is the input. With" in text
+
+
+def test_what_a_list_of_data_leaves_out_is_said_once(mine: rm.Certificate) -> None:
+    """The layer that is printed has biases, which this network has not."""
+    for text in (fragment([mine]), bare()):
+        assert r"\mathbf 1o_l" in text
+        assert text.count("Of what is not listed, biases and factors of skip connections are $0$") == 1
+
+
+def test_data_without_a_certificate_stand_in_a_file_that_is_named(tmp_path: Path) -> None:
+    drawn = np.random.default_rng(0)
+    net = rm.Network.from_arrays(W_QK=drawn.normal(size=(1, 1, 9, 9)), W=drawn.normal(size=(1, 1, 9, 9)), d_qk=1.0)
+    claim = rm.Statement("mine:wide", "mu(X[1]) <= 100*mu(X[0])", "heads == 1")
+    instance = claim.instance(net, drawn.normal(size=(2, 9)))
+    python, latex = (line.partition(": ")[2] for line in handed_over(instance, None, tmp_path, "mine-wide", claim))
+    text = Path(latex).read_text(encoding="utf-8")
+    assert r"X^{0}\in\mathbb{Q}^{2\times9}\text{, in the file \texttt{mine-\allowbreak wide.py}}" in text
+    assert "in the certificate" not in text
+    assert (runpy.run_path(python)["X"] == instance.X).all()
