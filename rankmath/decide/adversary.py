@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias, cast
 
@@ -28,6 +28,8 @@ from rankmath.verification.verdict import Outcome, Verdict
 Floats: TypeAlias = NDArray[np.float64]
 #: Told now and then: evaluations so far and the largest log(lhs/rhs).
 Tell: TypeAlias = Callable[[int, float], None]
+#: A room, and the arrays of one instance in it.
+Place: TypeAlias = tuple[Room, dict[str, Floats]]
 
 # Starts in a small room; larger rooms have fewer.
 _STARTS = 512
@@ -38,6 +40,8 @@ _POPULATION = 96
 # From so many seconds an instance is slow to judge: a quantity without fast code.
 _SLOW = 2e-3
 _ROUNDS = 16
+# Ways in which the tokens of one instance are repeated.
+_REPEATED = 96
 # Visits without a better score after which a room is entered anew.
 _PATIENCE = 2
 # A float score above this is put before balls.
@@ -56,6 +60,8 @@ class Found:
     evaluations: int
     seconds: float
     interrupted: bool = False
+    #: The room of the instance, and its arrays there.
+    place: Place | None = None
 
     @property
     def refutes(self) -> bool:
@@ -109,8 +115,12 @@ class _Camp:
     def best(self) -> float:
         return float(self.score.max())
 
+    def place(self, index: int) -> Place:
+        return self.room, {name: array[index] for name, array in self.arrays.items()}
+
     def instance(self, index: int) -> NetworkInstance:
-        return self.room.instance({name: array[index] for name, array in self.arrays.items()})
+        room, arrays = self.place(index)
+        return room.instance(arrays)
 
 
 def search(
@@ -121,10 +131,14 @@ def search(
     seed: int = 0,
     tell: Tell | None = None,
     known: Callable[[], Iterable[Instance]] | None = None,
+    among: Sequence[Room] | None = None,
+    near: Place | None = None,
 ) -> Found:
     """Look for an instance that breaks a claim about networks, within a budget of seconds or evaluations.
 
     `known` makes instances on which other claims are tight; they are tried when half of the time is spent.
+    `among` are the only rooms that are searched.
+    `near` is an instance from which the search begins too, in the first room of the claim that has at least its sizes.
 
     >>> claim = Statement("mine:halves", "diameter(X[1], 1) <= norm(W[0,0], inf)*diameter(X[0], 1)/2", "heads == 1")
     >>> search(claim, seconds=20).refutes
@@ -140,8 +154,9 @@ def search(
         return replace(found, evaluations=spent, seconds=time.perf_counter() - began, interrupted=interrupted)
 
     try:
-        waiting = rooms(statement)
-        wide = wide_rooms(statement, waiting)
+        waiting = rooms(statement) if among is None else [*among]
+        begun = _beside(near, waiting) if near is not None else None
+        wide = wide_rooms(statement, waiting) if among is None else []
         shortcuts = any(isinstance(term, Letter) and term.name == "composite" for term in walk(statement.expanded))
         # At least one room is entered, however short the time.
         while (waiting or camps) and (not camps or time.perf_counter() - began <= seconds):
@@ -163,7 +178,11 @@ def search(
                         return done(refuting)
                 wide = []
             # Open new rooms at first, then return to the promising ones.
-            if waiting and (len(camps) < _FIRST_ROOMS or rng.random() < 0.3):
+            if near is not None and begun is not None:
+                camp, cost = _new_camp(pace, begun, rng, grown(near, begun, rng))
+                camps.append(camp)
+                begun = None
+            elif waiting and (len(camps) < _FIRST_ROOMS or rng.random() < 0.3):
                 camp, cost = _new_camp(pace, waiting.pop(0), rng)
                 camps.append(camp)
             else:
@@ -176,7 +195,9 @@ def search(
                 _weigh(statement, camp, best.score)
             # Of instances that are equally near, the first is the smallest. What balls do not confirm is none.
             if min(camp.best, 0.0) > best.score + 1e-9:
-                best = Found(camp.instance(int(camp.score.argmax())), min(camp.best, 0.0), None, spent, 0.0)
+                index = int(camp.score.argmax())
+                score = min(camp.best, 0.0)
+                best = Found(camp.instance(index), score, None, spent, 0.0, place=camp.place(index))
             if tell:
                 tell(spent, best.score)
     except KeyboardInterrupt:
@@ -186,14 +207,57 @@ def search(
     return done(best)
 
 
-def _new_camp(pace: _Pace, room: Room, rng: Rng) -> tuple[_Camp, int]:
-    """The best of many starts in a room, and how many there were."""
+def _new_camp(pace: _Pace, room: Room, rng: Rng, also: dict[str, Floats] | None = None) -> tuple[_Camp, int]:
+    """The best of many starts in a room, and of those given, and how many there were."""
     count = pace.most(room, max(_POPULATION, min(_STARTS, 40_000 // room.size)))
     arrays = starts(rng, room, count)
+    if also is not None:
+        arrays = {name: np.concatenate([also[name], array]) for name, array in arrays.items()}
     found = pace.scores(room, arrays)
     order = np.argsort(-found)[:_POPULATION]
     picked = {name: array[order] for name, array in arrays.items()}
-    return _Camp(room, picked, found[order], np.full(len(order), 0.3)), count
+    return _Camp(room, picked, found[order], np.full(len(order), 0.3)), len(found)
+
+
+def _beside(near: Place, found: list[Room]) -> Room | None:
+    """The first of these rooms that is like the room of a place but for its sizes, none of which is less."""
+    old = near[0]
+    for room in found:
+        d_qk = float(room.d) if old.d_qk == old.d else old.d_qk
+        alike = room == replace(old, n=room.n, d=room.d, H=room.H, d_qk=d_qk)
+        resized = (room.d, room.H) != (old.d, old.H)
+        if alike and room.n >= old.n and room.d >= old.d and room.H >= old.H and not (old.orthogonal and resized):
+            return room
+    return None
+
+
+def grown(near: Place, room: Room, rng: Rng) -> dict[str, Floats]:
+    """An instance made larger, to the sizes of a room: tokens are repeated, a batch of ways to do so; dimensions of
+    zeros are added, and heads of zeros or copies of heads.
+
+    >>> room = Room(2, 1, 1, 1, 1.0)
+    >>> arrays = {"X": np.array([[1.0], [-1.0]]), "W": np.ones((1, 1, 1, 1)), "W_QK": np.ones((1, 1, 1, 1))}
+    >>> batch = grown((room, arrays), replace(room, n=4), np.random.default_rng(0))
+    >>> sorted({tuple(X.ravel().tolist()) for X in batch["X"]})
+    [(1.0, -1.0, -1.0, -1.0), (1.0, -1.0, -1.0, 1.0), (1.0, -1.0, 1.0, -1.0), (1.0, -1.0, 1.0, 1.0)]
+    """
+    old, arrays = near
+    shapes, made = room.parts(), {}
+    for name, array in arrays.items():
+        sizes = (old.n, room.d) if name == "X" else shapes[name]
+        made[name] = np.pad(array, [(0, new - size) for size, new in zip(array.shape, sizes, strict=True)])
+    if old.d_qk == old.d:  # the logits stay the same
+        made["W_QK"] = made["W_QK"] * np.sqrt(room.d / old.d)
+    count = _REPEATED if room.n > old.n else 2 if room.H > old.H else 1
+    batch = {name: np.repeat(array[None], count, axis=0) for name, array in made.items()}
+    for name in {*batch} - {"X", "bias"} if room.H > old.H else ():
+        batch[name][1::2] = batch[name][1::2][:, :, np.resize(np.arange(old.H), room.H)]
+    if room.n > old.n:
+        # The tokens of some set take turns.
+        chosen = [rng.permutation(np.flatnonzero(rng.random(old.n) < rng.random())) for _ in range(count)]
+        order = [np.resize(some if some.size else np.arange(old.n), room.n - old.n) for some in chosen]
+        batch["X"] = np.stack([np.concatenate([made["X"], made["X"][places]]) for places in order])
+    return batch
 
 
 def _visited(pace: _Pace, camp: _Camp, rng: Rng) -> int:
@@ -390,7 +454,8 @@ def _confirmed(statement: Statement, camp: _Camp) -> Found | None:
         camp.score[index] = scores(statement, camp.room, one, quick=False)[0]
         if camp.score[index] > _SUSPECT:
             if (verdict := _violation(statement, camp.instance(index))) is not None:
-                return Found(camp.instance(index), float(camp.score[index]), verdict, 0, 0.0)
+                score = float(camp.score[index])
+                return Found(camp.instance(index), score, verdict, 0, 0.0, place=camp.place(index))
             # Not to be looked at again.
             camp.score[index] = 0.0
     return None

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 #: What was seen lies below what it approaches, by at most this much of it.
 _CLOSE = 1e-4
 _CLOSE_BY_SIZE = 2e-3
+#: Numbers rise with a size by this power of it at least, and the last step's is not below this part of the one before.
+_POWER, _STEADY = 0.1, 0.5
 
 #: Functions of a size k, as texts of the language, from the simplest on.
 _FUNCTIONS: dict[str, Callable[[int], float]] = {
@@ -69,3 +72,18 @@ def function(letter: str, sizes: Sequence[int], values: Sequence[float]) -> str:
             named = shown.format(k=letter)
             return factor if shown == "1" else named if factor == "1" else f"{factor}*{named}"
     return ""
+
+
+def rises(sizes: Sequence[int], values: Sequence[float]) -> bool:
+    """Whether numbers seen at several sizes rise with no end in sight: at the last two steps by a power of the size
+    that is not small, nor much smaller at the last one.
+
+    >>> sizes = (2, 3, 4, 6, 8, 16, 32)
+    >>> rises(sizes, [n**0.5 for n in sizes]), rises(sizes, [2 - 2 / n for n in sizes])
+    (True, False)
+    """
+    if len(sizes) < 3 or min(values) <= 0:
+        return False
+    points = [*zip(map(math.log, sizes), map(math.log, values), strict=True)][-3:]
+    before, last = ((y - v) / (x - u) for (u, v), (x, y) in pairwise(points))
+    return min(before, last) >= _POWER and last >= _STEADY * before

@@ -6,7 +6,7 @@ import math
 import re
 import textwrap
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from rankmath.decide.adversary import Tell, search
+from rankmath.arithmetic.float64 import Float64
+from rankmath.decide.adversary import Floats, Place, Tell, search
 from rankmath.decide.battery import AFTER_CTRL_C, Battery, pursue, verify_statement
-from rankmath.decide.closed_forms import constant, function
+from rankmath.decide.closed_forms import constant, function, rises
 from rankmath.decide.existence import negation
 from rankmath.decide.hints import implying, lacking
 from rankmath.decide.prover import prove, weaker
@@ -25,7 +26,7 @@ from rankmath.decide.prover.reading import lines_of
 from rankmath.decide.shrink import shrinking
 from rankmath.decide.space import Room, rooms
 from rankmath.definitions.hypotheses import SWITCHES
-from rankmath.formula.evaluate import NUMBERS, judged
+from rankmath.formula.evaluate import NUMBERS, judged, sides
 from rankmath.formula.printing import text
 from rankmath.formula.reader import hypotheses_in
 from rankmath.formula.terms import (
@@ -55,8 +56,12 @@ _HINTS, _LEAST = 0.2, 4.0
 _DENYING = 3.0
 #: Constants that are tried where a letter is no factor of a whole side.
 _ROUND = [Fraction(x) for x in ("1/16", "1/8", "1/4", "1/3", "1/2", "1", "3/2", "2", "4", "8")]
+#: At so many of its values a size is searched alone.
+_MOST_SIZES = {"n": 8, "d": 4, "H": 4}
 #: Above this a constant is not told as one.
 _UNBOUNDED = 1e6
+#: Constants are told from their logarithms' range, up and down; bits with which one instance is decided.
+_RANGE, _BITS = 40.0, 512
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,10 @@ class Answer:
     denied: str = ""
     #: The letter stands on the smaller side: a larger one makes the claim stronger, and `constant` is 1 over the best.
     upside_down: bool = False
+    #: Whether an instance was found of which balls can tell that it meets the hypotheses.
+    met: bool = True
+    #: The sizes with which the constant seen grows, as far as was searched.
+    grows: tuple[str, ...] = ()
 
     @property
     def refuted(self) -> bool:
@@ -232,16 +241,19 @@ class Answer:
             if self.upside_down:
                 seen, guess = _above(1 / self.constant), f"1/({guess})" if guess else ""
                 guess = constant(1 / self.constant, up=False) or guess
-            named = f"the best {letter} seen is {seen}{f' ({guess}?)' if guess else ''}: "
+            named = f"the best {letter} seen is {seen}{f' ({guess}?)' if guess else ''}: with it"
             if self.constant > _UNBOUNDED:
-                said.append(
-                    f"no {letter} is in sight: with {letter} = {seen} the claim fails at this instance, by balls:"
-                )
-            else:
-                said.append(f"{named}with it the claim fails at this instance, by balls:")
+                named = f"no {letter} is in sight: with {letter} = {seen}"
+            elif self.grows:
+                way = f"{'falls' if self.upside_down else 'grows'} as {' and '.join(self.grows)} grows"
+                named = f"no {letter} for all {' and '.join(self.grows)} is in sight: the best {letter} seen {way}; "
+                named += f"with {letter} = {seen}"
+            said.append(f"{named} the claim fails at this instance, by balls:")
             said += [f"  {line}" for line in in_words(self.near)]
-        else:
+        elif self.met:
             said.append(f"no {letter} was found to fail")
+        else:
+            said.append(f"no {letter} was tried: no instance was found that meets the hypotheses")
         said += self.sizes
         if self.factor and self.proof is not None:
             value = f"1/({self.factor})" if self.upside_down and self.factor != "1" else self.factor
@@ -480,52 +492,89 @@ def sharpen(
         number = Fraction(f"{value:.15g}")
         return replace(of, where={**of.where, letter: Number(1 / number if reverse else number)})
 
-    def best_of(of: Statement, seconds: float, trial: float, most: int = 8) -> tuple[float, NetworkInstance | None]:
-        """The least constant that fails nowhere among what is found in so many seconds, and where it is tight."""
+    def best_of(
+        seconds: float, trial: float, most: int = 8, among: list[Room] | None = None, near: Place | None = None
+    ) -> float:
+        """The least constant that fails nowhere among what is found in so many seconds, in these rooms alone where
+        there are some; `near` is where the search begins."""
         until = time.perf_counter() + seconds
-        best, near, slices = 0.0, None, 0
+        best, place, slices, share = 0.0, near, 0, 0.12
         while (slices == 0 or time.perf_counter() < until) and not (evaluations is not None and slices >= most):
-            limit = max(0.0, min(until - time.perf_counter(), (0.3 if best > 0 else 0.12) * seconds))
-            found = search(at(trial, of), seconds=limit, seed=seed + slices, evaluations=evaluations, tell=tell)
+            limit = max(0.0, min(until - time.perf_counter(), share * seconds))
+            found = search(
+                at(trial),
+                seconds=limit,
+                seed=seed + slices,
+                evaluations=evaluations,
+                tell=tell,
+                among=among,
+                near=place,
+            )
             slices += 1
             if found.instance is not None:
-                threshold = _threshold(lambda value: at(value, of), found.instance)
+                if not met and (found.refutes or _speaks(at(trial), found.instance)):
+                    met.append(True)
+                threshold = _threshold(at, found.instance)
                 if threshold > best:
-                    best, near = threshold, found.instance
+                    best, place = threshold, found.place
+                    seen_at.append((best, place, found.instance))
+                elif best == 0:  # it may be near to meeting the hypotheses
+                    place = found.place
             if found.interrupted:
                 interrupted.append(True)
-            if found.instance is None or found.interrupted:
+            if found.instance is None or found.interrupted or best > _UNBOUNDED:
                 break
             # Just above what is known, so that only something better refutes it; far below what nothing refutes.
-            trial = best * (1 + 1e-7) if best > 0 else trial / 8
+            trial, share = (best * (1 + 1e-7), 0.3) if best > 0 else (trial / (8 if met else 1), share)
+            if trial < math.exp(-_RANGE):
+                break
             least.append(trial)
-        return best, near
+        return best
 
     interrupted: list[bool] = []
+    met: list[bool] = []
     least: list[float] = []
+    #: Constants, rising in each search, with where they were seen.
+    seen_at: list[tuple[float, Place | None, NetworkInstance]] = []
     start = statement.where[letter]
     first = float(start.value) if isinstance(start, Number) else 1.0
     until = time.perf_counter() + seconds
-    best, near = best_of(statement, 0.45 * seconds, first)
-    begun = interrupted[:]
     searched = rooms(statement)
-    sizes = {name: sorted({getattr(room, name) for room in searched}) for name in ("n", "d", "H", "L")}
-    told = ["search over: " if begun else "searched: "]
-    told[0] += "; ".join(f"{name} = {', '.join(map(str, some))}" for name, some in sizes.items())
-    if near is None or best <= 0:
-        last = min((first, *least))
-        told[0] += f"; {letter} " + (f"up to {1 / last:.3g}" if reverse else f"down to {last:.3g}")
-    by_size = {}
-    for size, (others, rows) in _by_size(statement).items():
-        seen = {}
-        for value, of in rows.items():
-            if interrupted or best <= 0:
+    best_of(0.4 * seconds, first)
+    scaling = ""
+    if seen_at and not interrupted and seen_at[-1][0] <= _UNBOUNDED:
+        *_, (least_seen, place, _) = seen_at
+        for name, factor, instance in _scales(place):
+            if (threshold := _threshold(at, instance, least=1.001 * _UNBOUNDED)) > 0:
+                seen_at.append((threshold, None, instance))
+                before, after = (_above(1 / x) if reverse else _below(x) for x in (least_seen, threshold))
+                scaling = f"{name} times {factor} takes the best {letter} seen from {before} to {after}"
                 break
-            seen[value], where = best_of(of, 0.025 * seconds, best, 1)
-            if seen[value] > best:
-                best, near = seen[value], where
-        if len(seen) == len(rows) >= 3 and min(seen.values()) > 0:
+    begun = interrupted[:]
+    sizes = {name: sorted({getattr(room, name) for room in searched}) for name in ("n", "d", "H", "L")}
+    told = [scaling] if scaling else []
+    told.append("search over: " if begun else "searched: ")
+    told[-1] += "; ".join(f"{name} = {', '.join(map(str, some))}" for name, some in sizes.items())
+    if not seen_at and met:
+        last = min((first, *least))
+        told[-1] += f"; {letter} " + (f"up to {1 / last:.3g}" if reverse else f"down to {last:.3g}")
+    by_size, alone = {}, {}
+    tables = {size: table for size, table in _by_size(searched).items() if len(table[1]) >= 3}
+    share = 0.45 * seconds / max(1, sum(len(values) for _, values in tables.values()))
+    for size, (others, values) in tables.items():
+        seen: dict[int, float] = {}
+        for value in values:
+            if interrupted or not seen_at or (best := max(seen_at, key=_first)[0]) > _UNBOUNDED:
+                break
+            wanted = others | {size: value}
+            if (key := tuple(sorted(wanted.items()))) not in alone:
+                among = [room for room in searched if all(getattr(room, k) == v for k, v in wanted.items())]
+                smaller = (place for _, place, _ in sorted(seen_at, key=_first) if place and _fit(place, wanted))
+                alone[key] = best_of(share, best, 1, among, [None, *smaller][-1])
+            seen[value] = alone[key]
+        if len(seen) == len(values) and min(seen.values()) > 0:
             by_size[size] = others, seen
+    best, _, near = max(seen_at, key=_first) if seen_at else (0.0, None, None)
     if near is not None and best > 0:
         try:
             # Short numbers are worth some digits of a constant: more where time is short, most where none is best.
@@ -544,12 +593,16 @@ def sharpen(
 
     while near is not None and best > 0 and judge(shown_at(best), near, "balls").outcome != Outcome.VIOLATED:
         best *= 1 - 1e-6
+    grows = []
     for size, (others, seen) in by_size.items():
+        if rises([*seen], [*seen.values()]) and _is_allowed(statement, Letter(size).equals(2 * max(seen))):
+            grows.append(size)
         if near is not None and _size(near) == {**others, size: (own := _size(near)[size])}:
             seen[own] = max(best, seen.get(own, 0.0))  # the instance that is shown may lie between the sizes
         seen = dict(sorted(seen.items()))
         # A function of a size is guessed where it fits all; of the constant on the other side, where it fits 1 over it.
-        guess = "" if reverse else function(size, [*seen], [*seen.values()])
+        guess = function(size, [*seen], [*seen.values()])
+        guess = f"1/({guess})" if reverse and guess else guess
         numbers = ", ".join(_above(1 / x) if reverse else _below(x) for x in seen.values())
         words = ", ".join(f"{name} = {value}" for name, value in others.items())
         told.append(
@@ -557,8 +610,10 @@ def sharpen(
             + (f": {guess}?" if guess else "")
         )
     battery = Battery(statement, interrupted=bool(interrupted))
+    found = Answer(battery, near, (), (), letter, best, seconds, sizes=tuple(told), upside_down=reverse)
+    found = replace(found, met=bool(met), grows=tuple(grows))
     if interrupted:
-        return Answer(battery, near, (), (), letter, best, seconds, sizes=tuple(told), upside_down=reverse)
+        return found
     until = max(until, time.perf_counter() + _LEAST)
 
     def late() -> bool:
@@ -574,8 +629,41 @@ def sharpen(
             if proof is not None:
                 factor = str(rounded)
                 break
-    found = Answer(battery, near, (), (), letter, best, seconds, factor=factor, proof=proof, sizes=tuple(told))
-    return replace(found, upside_down=reverse)
+    return replace(found, factor=factor, proof=proof)
+
+
+def _first(seen: tuple[Any, ...]) -> Any:
+    return seen[0]
+
+
+def _fit(place: Place, sizes: dict[str, int]) -> bool:
+    """Whether the instance of a place can be made larger to these sizes."""
+    return all(getattr(place[0], name) <= value for name, value in sizes.items())
+
+
+def _is_allowed(statement: Statement, also: Formula) -> bool:
+    """Whether networks are searched that meet one hypothesis more."""
+    try:
+        return bool(rooms(replace(statement, given=(*statement.hypotheses, also))))
+    except InvalidArgument:
+        return False
+
+
+def _scales(place: Place | None) -> Iterator[tuple[str, str, NetworkInstance]]:
+    """The instance of a place with tokens or weights at scales far from its own, also such that logits stay as they
+    are; what was multiplied, and by what."""
+    if place is None:
+        return
+    room, arrays = place
+    for names in (("W",), ("W_QK",), ("X",), ("X", "W_QK")):
+        if set(names) & set(room.fixed):
+            continue
+        for power in (40, -40, 80, -80):
+            scaled: dict[str, Floats] = dict(arrays)
+            scaled[names[0]] = arrays[names[0]] * 2.0**power
+            if len(names) > 1:
+                scaled[names[1]] = arrays[names[1]] * 2.0 ** (-2 * power)
+            yield " and ".join(names), f"2^{power}" + f" and 2^{-2 * power}" * (len(names) > 1), room.instance(scaled)
 
 
 def _size(instance: NetworkInstance) -> dict[str, int]:
@@ -583,18 +671,14 @@ def _size(instance: NetworkInstance) -> dict[str, int]:
     return {"n": n, "d": d, "H": heads}
 
 
-def _by_size(statement: Statement) -> dict[str, tuple[dict[str, int], dict[int, Statement]]]:
-    """For n, d and H, where the hypotheses leave it free: the claim at some of its values, the others least."""
-    allowed = {letter: sorted({getattr(room, letter) for room in rooms(statement)}) for letter in ("n", "d", "H")}
+def _by_size(searched: list[Room]) -> dict[str, tuple[dict[str, int], list[int]]]:
+    """For n, d and H: the least values of the others, and those of its own of which there are rooms with them."""
+    sizes = {letter: sorted({getattr(room, letter) for room in searched}) for letter in _MOST_SIZES}
     table = {}
-    for letter, values in allowed.items():
-        others = {name: sizes[0] for name, sizes in allowed.items() if name != letter}
-        fixed = [Letter(name).equals(size) for name, size in others.items()]
-        at_sizes = {
-            value: replace(statement, given=(*statement.hypotheses, *fixed, Letter(letter).equals(value)))
-            for value in values[:4]
-        }
-        table[letter] = (others, at_sizes)
+    for letter, values in sizes.items():
+        others = {name: some[0] for name, some in sizes.items() if name != letter}
+        beside = {getattr(room, letter) for room in searched if all(getattr(room, k) == v for k, v in others.items())}
+        table[letter] = (others, [value for value in values if value in beside][: _MOST_SIZES[letter]])
     return table
 
 
@@ -615,20 +699,52 @@ def _is_a_factor(statement: Statement, letter: str, *, of_smaller: bool = False)
     return side == Letter(letter)
 
 
-def _threshold(at: Any, instance: NetworkInstance) -> float:
-    """The least constant with which the claim holds on an instance, by bisection in doubles."""
-    low, high = -40.0, 40.0
+def _speaks(statement: Statement, instance: NetworkInstance) -> bool:
+    """Whether balls can tell that an instance meets the hypotheses; its two sides may be equal."""
+    verdict = judge(statement, instance, "balls", _BITS)
+    doubtful = verdict.outcome == Outcome.UNDECIDED and verdict.reason.startswith("cannot tell whether ")
+    return verdict.outcome != Outcome.NOT_APPLICABLE and not doubtful
+
+
+def _threshold(at: Callable[[float], Statement], instance: NetworkInstance, *, least: float = 0.0) -> float:
+    """The least constant with which the claim holds on an instance, by bisection in doubles; 0 where balls do not
+    confirm that it fails just below, and the end of the range where it fails with every constant. One that is at
+    most `least` is not looked for.
+
+    Doubles cannot tell whether an instance meets a hypothesis that is an equation, such as norm(W[0,0], 2) == 1: balls
+    decide that.
+    """
+    low, high = max(-_RANGE, math.log(least) if least else -_RANGE), _RANGE
+    try:
+        subject = at(1.0).run(Float64(np.zeros(1)), instance)
+    except NoDirection:
+        return 0.0
 
     def fails(log: float) -> bool:
-        verdict = judge(at(math.exp(log)), instance, "float64")
-        return verdict.outcome == Outcome.VIOLATED
+        of = at(math.exp(log))
+        return _is_false(of.expanded, subject) and not any(
+            _is_false(part, subject)
+            for part, whole in zip(of.hypotheses, of.expanded_hypotheses, strict=True)
+            if part != whole
+        )
 
-    if not fails(low) or fails(high):
-        return 0.0
+    def certainly(log: float) -> bool:
+        return judge(at(math.exp(log)), instance, "balls", _BITS).outcome == Outcome.VIOLATED
+
+    if not fails(low):
+        # Above a side that is 0 doubles decide nothing.
+        return math.exp(high) if certainly(high) and certainly(low) else 0.0
+    if fails(high):
+        return math.exp(high) if certainly(high) else 0.0
     while high - low > 1e-12:
         middle = (low + high) / 2
         low, high = (middle, high) if fails(middle) else (low, middle)
-    return math.exp(low)
+    return math.exp(low) if certainly(low - 1e-6) else 0.0
+
+
+def _is_false(formula: Formula, subject: Any) -> bool:
+    """Whether doubles tell that a relation of a formula fails."""
+    return any(bool(judged(side, 1, subject.numbers).above[0]) for side in sides(formula, subject))
 
 
 def _as_tokens_shrink(statement: Statement, instance: NetworkInstance) -> tuple[float, ...]:
