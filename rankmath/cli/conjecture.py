@@ -12,6 +12,7 @@ import click
 
 if TYPE_CHECKING:
     from rankmath.decide.conjecture import Answer
+    from rankmath.decide.prover.proof import FoundProof
     from rankmath.validation import Json
     from rankmath.verification.statement import Statement
 
@@ -114,7 +115,7 @@ def answer_all(
 
 def saved(answer: Answer, output: str, *, coq: bool = False) -> list[str]:
     """Certificate, Python and LaTeX of the counterexample, witness or tightest instance, or certificate and LaTeX
-    of the proof, written; where they are, in words."""
+    of the proof (both where a constant was sharpened), written; where they are, in words."""
     from rankmath.decide.campaigns.exact_json import encode
     from rankmath.decide.existence import certificate_at
     from rankmath.files import write
@@ -128,10 +129,12 @@ def saved(answer: Answer, output: str, *, coq: bool = False) -> list[str]:
         for ending in ("json", "py", "tex", "v"):  # those of another claim in a run before
             (folder / f"{name}.{ending}").unlink(missing_ok=True)
     if battery.proof is not None and not answer.denied:
-        return _saved_proof(answer, folder, coq)
+        return _saved_proof(answer, battery.proof, folder, coq)
+    # Of the constant that was looked for, beside the instance with which a smaller one fails.
+    proved = _saved_proof(answer, answer.proof, folder, coq) if answer.letter and answer.proof is not None else []
     instance = battery.counterexample if answer.refuted else answer.near
     if answer.denied or not isinstance(instance, NetworkInstance):
-        return []
+        return proved
     name = _slug(statement.key) + ("" if answer.refuted else "-tightest")
     if answer.letter:  # the claim with the constant that fails
         statement = answer.failing
@@ -146,7 +149,7 @@ def saved(answer: Answer, output: str, *, coq: bool = False) -> list[str]:
     except (ArithmeticError, InvalidArgument) as failure:
         refusal = str(failure)
     certificate = certificate and in_its_words(certificate, statement)
-    lines = handed_over(instance, certificate, folder, name, statement)
+    lines = [*handed_over(instance, certificate, folder, name, statement), *proved]
     if certificate is None:
         path = write(folder / f"{name}.json", encode(instance))
         return [*lines, f"json: {path}", f"no certificate: {refusal}"]
@@ -154,7 +157,7 @@ def saved(answer: Answer, output: str, *, coq: bool = False) -> list[str]:
     return [*lines, f"certificate: {path} ({certificate.id}, accepted by the checker)"]
 
 
-def _saved_proof(answer: Answer, folder: Path, coq: bool) -> list[str]:
+def _saved_proof(answer: Answer, proof: FoundProof, folder: Path, coq: bool) -> list[str]:
     """The derivation as a certificate and as LaTeX; and as a Coq file, compiled where Coq is at hand."""
     from rankmath.certificates.coq_derivation import compiled, derivation_file
     from rankmath.certificates.coq_words import NoCoq
@@ -163,19 +166,14 @@ def _saved_proof(answer: Answer, folder: Path, coq: bool) -> list[str]:
     from rankmath.report.fragments import in_its_words
     from rankmath.report.theorems import fragment
 
-    battery = answer.battery
-    certificate = battery.derivation
-    assert certificate is not None
-    assert battery.proof is not None
-    certificate = in_its_words(certificate, answer.statement)
-    name = _slug(battery.statement.key)
+    key = answer.battery.statement.key
+    certificate, name = in_its_words(proof.certificate(key), answer.statement), _slug(key)
     make_folder(folder)
     path = certificate.save(folder / f"{name}.json")
     tex = write(folder / f"{name}.tex", fragment([certificate]))
     accepted = "accepted by the checker" if certificate.check().accepted else "refused by the checker"
     lines = [f"LaTeX: {tex}", f"derivation: {path} ({certificate.id}, {accepted})"]
     if coq:
-        proof = battery.proof
         try:
             file = write(folder / f"{name}.v", derivation_file(proof.claim, proof.given, proof.lines))
             lines.append(f"Coq: {file} ({compiled(file)})")
@@ -199,6 +197,7 @@ def plain(answer: Answer, output: str, *, coq: bool = False) -> dict[str, Json]:
     from rankmath.report.fragments import in_its_words
 
     battery = answer.battery
+    proof = answer.proof if answer.letter else battery.proof
     return {
         **battery.to_dict(),
         **_words(answer.statement),
@@ -208,7 +207,7 @@ def plain(answer: Answer, output: str, *, coq: bool = False) -> dict[str, Json]:
         "claim": text(answer.statement.claimed) if answer.letter else answer.statement.claim_text,
         "given": list(answer.statement.given_texts),
         "answer": answer.lines(),
-        "lemmas": sorted(battery.proof.lemmas) if battery.proof is not None else [],
+        "lemmas": sorted(proof.lemmas) if proof is not None else [],
         "implied_by": list(answer.implied_by),
         "constant": None if not answer.letter else 1 / answer.constant if answer.upside_down else answer.constant,
         "proved_factor": answer.factor or None,
