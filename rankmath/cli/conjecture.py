@@ -120,14 +120,14 @@ def saved(answer: Answer, output: str, *, coq: bool = False) -> list[str]:
     from rankmath.decide.existence import certificate_at
     from rankmath.files import write
     from rankmath.report.counterexamples import handed_over
-    from rankmath.report.fragments import in_its_words
+    from rankmath.report.fragments import in_its_words, is_lacking
     from rankmath.validation import InvalidArgument
     from rankmath.verification.instance import NetworkInstance
 
     folder, battery, statement = Path(output) / "claims", answer.battery, answer.statement
     for name in (_slug(statement.key), f"{_slug(statement.key)}-tightest"):
-        for ending in ("json", "py", "tex", "v"):  # those of another claim in a run before
-            (folder / f"{name}.{ending}").unlink(missing_ok=True)
+        for file in (*(f"{name}.{ending}" for ending in ("json", "py", "tex")), _coq_file(name)):
+            (folder / file).unlink(missing_ok=True)  # those of another claim in a run before
     if battery.proof is not None and not answer.denied:
         return _saved_proof(answer, battery.proof, folder, coq)
     # Of the constant that was looked for, beside the instance with which a smaller one fails.
@@ -138,8 +138,6 @@ def saved(answer: Answer, output: str, *, coq: bool = False) -> list[str]:
     name = _slug(statement.key) + ("" if answer.refuted else "-tightest")
     if answer.letter:  # the claim with the constant that fails
         statement = answer.failing
-    elif answer.sought is not None and not answer.refuted:  # no network was found: this one has the contrary
-        statement = answer.battery.statement
     certificate, refusal = None, battery.trouble
     try:
         if answer.refuted and answer.sought is None:
@@ -152,9 +150,10 @@ def saved(answer: Answer, output: str, *, coq: bool = False) -> list[str]:
     lines = [*handed_over(instance, certificate, folder, name, statement), *proved]
     if certificate is None:
         path = write(folder / f"{name}.json", encode(instance))
-        return [*lines, f"json: {path}", f"no certificate: {refusal}"]
+        return [*lines, f"json: {path}", f"no certificate: {_observed(refusal)}"]
     path = certificate.save(folder / f"{name}.json")
-    return [*lines, f"certificate: {path} ({certificate.id}, accepted by the checker)"]
+    lacks = ", that this network does not have it" if is_lacking(certificate, statement) else ""
+    return [*lines, f"certificate: {path} ({certificate.id}, accepted by the checker{lacks})"]
 
 
 def _saved_proof(answer: Answer, proof: FoundProof, folder: Path, coq: bool) -> list[str]:
@@ -175,11 +174,20 @@ def _saved_proof(answer: Answer, proof: FoundProof, folder: Path, coq: bool) -> 
     lines = [f"LaTeX: {tex}", f"derivation: {path} ({certificate.id}, {accepted})"]
     if coq:
         try:
-            file = write(folder / f"{name}.v", derivation_file(proof.claim, proof.given, proof.lines))
+            file = write(folder / _coq_file(name), derivation_file(proof.claim, proof.given, proof.lines))
             lines.append(f"Coq: {file} ({compiled(file)})")
         except NoCoq as why:
             lines.append(f"PROVED; not written for Coq, because {why}")
     return lines
+
+
+def _observed(refusal: str) -> str:
+    """Why there is no certificate; what was looked for and not seen is told as that."""
+    return re.sub(
+        r"it says nothing of the network: arrays of these sizes always decide it so, as far as is seen",
+        "no arrays of these sizes that were tried decide it otherwise, and what may say nothing gets none",
+        refusal,
+    )
 
 
 def _words(entry: Statement) -> dict[str, str]:
@@ -191,6 +199,11 @@ def _slug(key: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", key)
 
 
+def _coq_file(name: str) -> str:
+    """The name of a file that coqc takes: a module's name has letters, digits and underscores alone."""
+    return f"{re.sub(r'[^A-Za-z0-9_]', '_', name)}.v"
+
+
 def plain(answer: Answer, output: str, *, coq: bool = False) -> dict[str, Json]:
     """The answer as plain data."""
     from rankmath.formula.printing import text
@@ -198,11 +211,15 @@ def plain(answer: Answer, output: str, *, coq: bool = False) -> dict[str, Json]:
 
     battery = answer.battery
     proof = answer.proof if answer.letter else battery.proof
+    files = saved(answer, output, coq=coq)
+    # Those that are written: title and source stand in them, and of a witness the claim that it exists.
+    ids = [in_its_words(one, answer.statement).id for one in battery.certificates]
+    if answer.sought is not None:
+        ids = re.findall(r"\((rm-[0-9a-f]{32}),", " ".join(files))
     return {
         **battery.to_dict(),
         **_words(answer.statement),
-        # Those that are written: title and source stand in them.
-        "certificates": [in_its_words(one, answer.statement).id for one in battery.certificates],
+        "certificates": ids,
         "outcome": answer.outcome,
         "claim": text(answer.statement.claimed) if answer.letter else answer.statement.claim_text,
         "given": list(answer.statement.given_texts),
@@ -212,5 +229,5 @@ def plain(answer: Answer, output: str, *, coq: bool = False) -> dict[str, Json]:
         "constant": None if not answer.letter else 1 / answer.constant if answer.upside_down else answer.constant,
         "proved_factor": answer.factor or None,
         "proved_with_equality": answer.weakened,
-        "files": saved(answer, output, coq=coq),
+        "files": files,
     }
