@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from inspect import signature
 from itertools import chain
 from typing import Literal, TypeAlias, overload
@@ -50,8 +51,9 @@ _FEW = 4
 #: Shares of the time for a claim of one's own after which no more is drawn, and of the rest, searched; and
 #: how many seconds a proof, and shrinking, have at least.
 _DRAWING, _SEARCHING, _PROVING = 0.4, 0.75, 5.0
-#: The share of what is left that simple numbers have before the search, and how many of them a room has by turns.
-_SIMPLE, _TURNS = 1 / 3, (2, 64, 1024)
+#: The share of what is left that simple numbers have before the search; by turns, how many of them a room has at most:
+#: half as many as the room before where that took so many seconds.
+_SIMPLE, _TURNS = 0.5, ((2, math.inf), (32, 0.05), (256, 0.2), (1024, 1.0))
 #: So many networks of equal tokens are judged however short the time.
 _ALIKE = 3
 #: A score above this is put before balls.
@@ -444,21 +446,24 @@ def _in_time(statement: Statement, batch: Instance, seconds: float) -> Instance:
 
 def _hunt(statement: Statement, battery: Battery, seed: int, until: float, tell: Tell | None) -> None:
     """Search for a counterexample, smaller than any that was drawn; shrink the smallest, and put it first."""
-    limit, known = _SEARCHING * max(0.0, until - time.perf_counter()), None
+    drawn = bool(battery.violations)
     if not battery.interrupted:
         if tell is not None:
             tell(0, -math.inf)
-        if not battery.violations:
-            for instance, verdict in _simple(statement, seed, _SIMPLE * limit / _SEARCHING, tell):
+        if not drawn:
+            for instance, verdict in _simple(statement, seed, _SIMPLE * (until - time.perf_counter()), tell):
                 battery.take(instance, verdict)
-        # What was drawn refutes already: then the search is for a smaller one, and need not be long.
-        limit, known = (min(limit / 2, 10.0), None) if battery.violations else (limit, lambda: _near_extremal(seed))
-        found = adversary.search(statement, seconds=limit, seed=seed, tell=tell, known=known)
-        battery.interrupted = found.interrupted
-        if found.instance is not None and (found.refutes or not battery.violations):
-            bits = 128 if found.interrupted else 1024
-            verdict = judge(statement, found.instance, "balls", bits) if found.verdict is None else found.verdict
-            battery.take(found.instance, verdict)
+        limit = _SEARCHING * max(0.0, until - time.perf_counter())
+        if drawn or not battery.violations:
+            # What was drawn refutes already: then the search is for a smaller one, and need not be long.
+            limit = min(limit / 2, 10.0) if drawn else limit
+            known = None if drawn else partial(_near_extremal, seed, time.perf_counter() + 0.8 * limit)
+            found = adversary.search(statement, seconds=limit, seed=seed, tell=tell, known=known)
+            battery.interrupted = found.interrupted
+            if found.instance is not None and (found.refutes or not battery.violations):
+                bits = 128 if found.interrupted else 1024
+                verdict = judge(statement, found.instance, "balls", bits) if found.verdict is None else found.verdict
+                battery.take(found.instance, verdict)
     if battery.violations:
         _shrink(statement, battery, until)
 
@@ -469,14 +474,16 @@ def _simple(
     """The first network of simple numbers, over all rooms, that balls say violates the claim; or none in time."""
     until, rng = time.perf_counter() + seconds, np.random.default_rng([seed, 2])
     allowed = rooms(statement)
-    for count in _TURNS:
+    for count, long in _TURNS:
         for room in allowed:
-            if time.perf_counter() > until:
+            if (began := time.perf_counter()) > until:
                 return
             if tell is not None:
                 tell(0, -math.inf)
             arrays = patterns(rng, room, count)
             found = scores(statement, room, arrays)
+            if count > 2 and time.perf_counter() - began > long:
+                count //= 2
             for place in np.argsort(-found)[:2].tolist():
                 if found[place] > _SUSPECT:
                     instance = room.instance({name: array[place] for name, array in arrays.items()}, "simple")
@@ -537,11 +544,15 @@ def _alike(statement: Statement, near: Instance | None, n: int, seed: int) -> It
                 yield NetworkInstance(one.net, np.asarray(one.X)[[0] * n], "equal tokens")
 
 
-def _near_extremal(seed: int) -> Iterator[Instance]:
-    """The instances on which the registered statements about networks are tight, by their own analysis."""
+def _near_extremal(seed: int, until: float = math.inf) -> Iterator[Instance]:
+    """The instances on which the registered statements about networks are tight, by their own analysis, none after
+    `until`."""
     for entry in statements().values():
         if entry.extremal is not None and not entry.arrays:
-            yield from entry.extremal(np.random.default_rng([seed, 2**32 - 1]))
+            for instance in entry.extremal(np.random.default_rng([seed, 2**32 - 1])):
+                if time.perf_counter() > until:
+                    return
+                yield instance
 
 
 def _drawn(statement: Statement, count: int, seed: int) -> Iterator[tuple[int, Instance]]:

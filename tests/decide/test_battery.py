@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,7 +14,7 @@ import pytest
 import rankmath as rm
 from rankmath.arithmetic.float64 import Float64
 from rankmath.claims import statement, statements
-from rankmath.decide.battery import _in_time, verify, verify_statement
+from rankmath.decide.battery import _in_time, _near_extremal, verify, verify_statement
 from rankmath.decide.space import Room, with_draws
 from rankmath.formula.language import FUNCTIONS
 from rankmath.verification.instance import ArrayInstance, NetworkInstance
@@ -91,6 +92,11 @@ def test_a_token_that_cancels_to_rounding_in_one_of_a_batch_leaves_the_others() 
     batch = Room(2, 2, 1, 1, 2.0, norm="sphere").instance({"X": X, "W": one, "W_QK": 0 * one})
     battery = verify_statement(replace(claim, draws=(lambda rng, size: batch,)), instances=2, search=0, seconds=0)
     assert (battery.instances, battery.holds, battery.not_applicable) == (2, 1, 1)
+
+
+def test_no_instance_of_other_claims_is_made_after_the_time() -> None:
+    assert len(list(itertools.islice(_near_extremal(0), 3))) == 3
+    assert not list(_near_extremal(0, until=-math.inf))
 
 
 def test_of_a_batch_as_many_are_looked_at_as_there_is_time_for() -> None:
