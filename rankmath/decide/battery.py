@@ -451,10 +451,13 @@ def _hunt(statement: Statement, battery: Battery, seed: int, until: float, tell:
         if tell is not None:
             tell(0, -math.inf)
         if not drawn:
-            for instance, verdict in _simple(statement, seed, _SIMPLE * (until - time.perf_counter()), tell):
-                battery.take(instance, verdict)
+            try:
+                for instance, verdict in _simple(statement, seed, _SIMPLE * (until - time.perf_counter()), tell):
+                    battery.take(instance, verdict)
+            except KeyboardInterrupt:
+                battery.interrupted = True
         limit = _SEARCHING * max(0.0, until - time.perf_counter())
-        if drawn or not battery.violations:
+        if drawn or not (battery.violations or battery.interrupted):
             # What was drawn refutes already: then the search is for a smaller one, and need not be long.
             limit = min(limit / 2, 10.0) if drawn else limit
             known = None if drawn else partial(_near_extremal, seed, time.perf_counter() + 0.8 * limit)

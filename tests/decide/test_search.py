@@ -216,6 +216,18 @@ def test_what_a_claim_says_of_all_values_is_not_taken_for_granted() -> None:
     assert {r.orthogonal for r in rooms(Statement("mine:claim", "mu(X[1]) <= 1", "orthogonal_values()"))} == {True}
 
 
+def test_ctrl_c_among_simple_numbers_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*rest: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rankmath.decide.battery._simple", interrupted)
+    monkeypatch.setattr(adversary, "search", lambda *rest, **more: pytest.fail("searched"))
+    claim = Statement("mine:claim", "diameter(X[1], 1) <= norm(W[0,0], inf)*diameter(X[0], 1)", "heads == 1")
+    battery = rm.verify_statement(claim, instances=5, search=0, seconds=5)
+    assert battery.interrupted
+    assert battery.instances == 5
+
+
 def test_each_climber_goes_uphill_and_keeps_scores_and_arrays_together() -> None:
     entry = Statement("mine:claim", "mu(X[1]) <= norm(W[0,0], 2)*mu(X[0])", ["H == 1", "n == 3", "d == 2"])
     [room, *_] = rooms(entry)
@@ -805,6 +817,7 @@ def test_what_is_found_by_ctrl_c_is_told_in_short_numbers(monkeypatch: pytest.Mo
     assert mantissas <= {0.0, 0.5}
     found = adversary.Found(large, 1.0, None, 1, 0.0, interrupted=True)
     monkeypatch.setattr(adversary, "search", lambda *rest, **more: found)
+    monkeypatch.setattr("rankmath.decide.battery._simple", lambda *rest: iter(()))
     battery = rm.verify_statement(claim, instances=0, seconds=5)
     assert battery.interrupted
     told = battery.violations[0][0]
