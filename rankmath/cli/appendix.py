@@ -48,13 +48,13 @@ def appendix(
 
     Example: rankmath appendix own:diameter equilibrium.json --output paper --fragment
     """
-    from rankmath.certificates.certificate import Certificate
     from rankmath.claims import current, statements
     from rankmath.files import folder
     from rankmath.printing import did_you_mean
     from rankmath.report.appendix import appendix as assemble
     from rankmath.report.appendix import relied_on
     from rankmath.report.results import Report
+    from rankmath.report.sources import certificate_in
     from rankmath.validation import InvalidArgument
 
     folder(output, "--output")  # before any work
@@ -65,7 +65,7 @@ def appendix(
         if name in statements():
             keys.append(name)
         elif Path(name).is_file():
-            certificates.append(Certificate.load(name))
+            certificates.append(certificate_in(name))
         else:
             raise InvalidArgument(
                 f"what: {name!r} given; a statement's key or a certificate's file is needed"

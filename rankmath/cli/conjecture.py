@@ -150,7 +150,7 @@ def saved(answer: Answer, output: str, *, coq: bool = False) -> list[str]:
     lines = [*handed_over(instance, certificate, folder, name, statement), *proved]
     if certificate is None:
         path = write(folder / f"{name}.json", encode(instance))
-        return [*lines, f"json: {path}", f"no certificate: {_observed(refusal)}"]
+        return [*lines, f"json: {path}", f"no certificate: {refusal}"]
     path = certificate.save(folder / f"{name}.json")
     lacks = ", that this network does not have it" if is_lacking(certificate, statement) else ""
     return [*lines, f"certificate: {path} ({certificate.id}, accepted by the checker{lacks})"]
@@ -179,15 +179,6 @@ def _saved_proof(answer: Answer, proof: FoundProof, folder: Path, coq: bool) -> 
         except NoCoq as why:
             lines.append(f"PROVED; not written for Coq, because {why}")
     return lines
-
-
-def _observed(refusal: str) -> str:
-    """Why there is no certificate; what was looked for and not seen is told as that."""
-    return re.sub(
-        r"it says nothing of the network: arrays of these sizes always decide it so, as far as is seen",
-        "no arrays of these sizes that were tried decide it otherwise, and what may say nothing gets none",
-        refusal,
-    )
 
 
 def _words(entry: Statement) -> dict[str, str]:

@@ -296,7 +296,9 @@ def _applied(entry: Statement, depths: Sequence[Network], X: ArrayLike) -> Appli
             if verdict.outcome == Outcome.NOT_APPLICABLE:
                 why = verdict.reason.removesuffix(" fails")
             # A verdict's sides are the smaller one and the larger one, as the claim has it.
-            sides = (verdict.log_lhs, verdict.log_rhs)[:: -1 if signs.startswith(">") else 1]
+            sides = verdict.log_lhs, verdict.log_rhs
+            if signs.startswith(">"):
+                sides = sides[1], sides[0]
         except InvalidArgument as refusal:
             why = str(refusal)
         lhs.append(sides[0])

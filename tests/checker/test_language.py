@@ -137,7 +137,7 @@ def test_claims_are_taken(claim: str) -> None:
 def test_what_would_hold_of_any_numbers_says_nothing(claim: str, empty: bool) -> None:
     found = checked(claim)
     assert found.accepted is not empty
-    assert ("says nothing" in found.reason) is empty
+    assert ("say nothing" in found.reason.replace("says", "say")) is empty
 
 
 _WINDOWS = ("mu(X[0]) <= 1.64", "mu(X[0]) >= 1.63", "mu(X[1]) <= 0.68", "mu(X[1]) >= 0.67")
@@ -190,7 +190,9 @@ _WINDOWS = ("mu(X[0]) <= 1.64", "mu(X[0]) >= 1.63", "mu(X[1]) <= 0.68", "mu(X[1]
 def test_what_is_known_of_all_arrays_says_nothing(claim: str, given: tuple[str, ...], taken: bool) -> None:
     found = checked(claim, given=given, **({"mask": LOWER} if "mask == causal" in given else {}))
     assert found.accepted is taken, found.reason
-    assert taken or found.reason.startswith("claim: it says nothing of the network")
+    assert taken or found.reason.startswith(
+        ("claim: it says nothing of the network", "claim: it may say nothing of the network")
+    )
 
 
 @pytest.mark.parametrize(
@@ -207,7 +209,9 @@ def test_what_fails_of_all_networks_is_refuted_by_any(claim: str) -> None:
     data = {"given": ("mask == causal",), "mask": LOWER}
     assert checked(claim, kind="violates", **data).accepted
     found = checked(re.sub(" (<|>=?) ", lambda sign: {"<": " >= ", ">": " <= ", ">=": " <= "}[sign[1]], claim), **data)
-    assert found.reason.startswith("claim: it says nothing of the network"), found.reason
+    assert found.reason.startswith(
+        ("claim: it says nothing of the network", "claim: it may say nothing of the network")
+    ), found.reason
 
 
 @pytest.mark.parametrize("claim", ["2 < 1", "n < 1 and d < 1", "sqrt(n) > n"])
@@ -460,7 +464,7 @@ def test_a_quantity_of_the_network_without_a_number_of_its_own_changes_nothing(
     assert honest.accepted, honest.reason
     assert asked
     assert not empty.accepted
-    assert "says nothing" in empty.reason
+    assert "say nothing" in empty.reason
 
 
 @pytest.mark.parametrize(
