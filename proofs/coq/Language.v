@@ -1046,8 +1046,8 @@ Definition repeat_share (N : network) (l h : nat) : R := P (with_last_repeated N
 Definition repeat_reach (N : network) (l : nat) : R := let Y := X (with_last_repeated N) l in
   largest (tokens N) (fun i => l2 (dim N) (vsub (Y (tokens N)) (Y i))).
 (** mu_before: Frobenius norm about their mean of the tokens Y^l that the attention of layer l makes, skip connections
-    with it, before a LayerNorm or an MLP behind it; with LayerNorm in front of attention, no skip connections and no
-    MLP these are the tokens after l + 1 layers *)
+    with it, before a LayerNorm of all of it or an MLP behind it; with LayerNorm in front of attention, no skip
+    connections and no MLP these are the tokens after l + 1 layers *)
 Definition mu_before (N : network) (l : nat) : R := Definitions.mu (tokens N) (dim N) (sent N l (X N l)).
 (** disjoint_blocks: no head takes values where a head or a bias writes, and the input is zero there *)
 Definition written (N : network) (b : nat) : Prop := exists l, (l < layers N)%nat /\

@@ -255,12 +255,16 @@ def _sizes(entry: Statement) -> Iterator[tuple[Term, Term]]:
 
 
 def _failing(entry: Statement, run: Run) -> str:
-    """The first hypothesis that is not certain on this run; "" where all are."""
+    """The first hypothesis that is not certain on this run; "" where all are. One of which a quantity is not defined
+    there comes last: another one says why."""
+    undefined = ""
     for part in entry.expanded_hypotheses:
-        for side in sides(part, run):
-            if not judged(side, 1, run.numbers).below[0]:
+        try:
+            if not all(judged(side, 1, run.numbers).below[0] for side in sides(part, run)):
                 return words(part)
-    return ""
+        except InvalidArgument:
+            undefined = undefined or words(part)
+    return undefined
 
 
 def _log(term: Term, run: Run) -> float:

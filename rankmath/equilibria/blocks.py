@@ -257,7 +257,7 @@ def rotary_equilibrium(tokens: int, rank: int, mask: MaskLike = "causal") -> tup
 
     A stable equilibrium without positions survives angles and changes of the weights that are small enough: they
     move the map and its derivative as little as one likes. The angles are 2^−k, 2^−k/2, … a place, and 2^−k is
-    added to all entries of W_QK, with the least k ≥ 0 that does.
+    added to all entries of W_QK, with the least k ≥ 0 with which 400 steps from near by settle.
     `Block.certificate` proves it; `Block.network(gain)` is the block with RMSNorm and a gain.
 
     Parameters

@@ -52,7 +52,7 @@ _LINES: dict[Reach, dict[str, Measure]] = {
         "invertible": lambda run, W: Truth(_exactly("invertible", getattr(run.net, W[0])[W[1:]])[()]),
     },
     "doubles": {
-        "rank": lambda run, M: run.number(np.linalg.matrix_rank(_matrix(run, M)).astype(float)),
+        "rank": lambda run, M: run.number(np.linalg.matrix_rank(_of_one_rank(run, M)).astype(float)),
         "participation_ratio": np.errstate(invalid="ignore")(
             lambda run, X: run.number(metrics.participation_ratio(run.plain_tokens(X[1]), centred=False))
         ),
@@ -278,6 +278,21 @@ def _made_of(run: Run, x: Array, size: Array | float) -> Scalar:
         return x
     found = Signed.of(x)
     return Signed(found.sign, found.log, np.maximum(found.top, np.log(size)))
+
+
+def _of_one_rank(run: Run, M: tuple[Any, ...]) -> Array:
+    """A matrix of the rank of this one. Of tokens X = 1x + R about their mean it is that of x and the rows of R, each
+    of length about 1: X^T X = n x^T x + R^T R, and R is not lost beside x where tokens are close. A LayerNorm leaves
+    rounding in R that is not small beside a small R."""
+    if M[0] != "X" or run.net.norm_kind != "none":
+        return _matrix(run, M)
+    tokens = run.tokens[M[1]]
+
+    def sized(rows: Array) -> Array:
+        most = np.abs(rows).max(axis=(-2, -1), keepdims=True)
+        return rows / np.where(most > 0, most, 1)
+
+    return np.concatenate((sized(tokens.center), sized(tokens.residual)), axis=-2)
 
 
 # A share of attention that is smaller has lost digits, or is 0, in doubles.

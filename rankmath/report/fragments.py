@@ -162,7 +162,7 @@ def notation_under(given: Collection[str]) -> str:
         steps.append("every token $y$ mapped to $f_l(y)$")
     norm = next((said for kind, said in _NORMED.items() if f"layernorm == {kind}" in given), _ANY_NORM)
     # Only what divides tokens at the end of a layer divides those of the input.
-    entered = ", every token divided by its length" if norm is _NORMED["sphere"] and not before else ""
+    entered = ", every token, none of them 0, divided by its length" if norm is _NORMED["sphere"] and not before else ""
     if "layernorm == none" not in given and not before:
         steps.append(norm)
     made = "Y^{l}" if steps else "X^{l+1}"

@@ -134,3 +134,16 @@ def test_a_statement_of_two_inequalities_has_both_with_the_measured_side_on_the_
     # Each of the two products has its letter.
     first, second = rm.statements()["own:transport-skip"].bounds()
     assert set(first.symbols) & set(second.symbols) == {"diameter"}
+
+
+def test_a_bound_of_a_quantity_that_is_not_defined_says_what_is_needed_beside_the_others() -> None:
+    """δ is not defined with rotary positions; that the statement is about none is the reason."""
+    net = rm.Network.random(tokens=4, dim=4, layers=2, seed=0, positions="rotary")
+    X = net.random_input(seed=1)
+    *composite, transport = layer_bounds(net, X, ["own:composite", "own:transport"])
+    assert composite
+    for bound in composite:
+        assert bound.why_not == ("no positions",) * 2
+        assert np.isnan(bound.step).all()
+    assert transport.why_not == ("",) * 2
+    assert np.all(np.array(transport.measured[1:]) <= np.array(transport.step) + 1e-9)

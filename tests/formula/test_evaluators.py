@@ -444,3 +444,29 @@ def test_one_token_after_700_layers_has_no_distance_at_all() -> None:
     net = rm.Network.random(tokens=1, dim=2, layers=700, seed=0)
     X = net.random_input(seed=1)
     assert rm.verify(Statement("mine:deep", "diameter(X[L], 1) <= 0"), net, X).outcome == Outcome.HOLDS
+
+
+def test_the_rank_of_tokens_is_not_lost_where_they_come_together() -> None:
+    """Three tokens on a line and two heads: of rank 3 after two layers, their singular values 1, 1e-19 and 1e-29 apart."""
+    hypotheses = ("heads == 2", "layers == 2", "bias == none")
+    claim = Statement("mine:rank", "rank(X[2]) <= 2*rank(X[0])", hypotheses)
+    net = rm.Network.random(tokens=3, dim=3, heads=2, layers=2, seed=0)
+    for size in (1.0, 0.1, 0.01, 0.001):
+        X = size * np.outer([1.0, 2.0, 3.0], np.full(3, 0.5))
+        for arithmetic in ("float64", "balls"):
+            verdict = rm.verify(claim, net, X, arithmetic=arithmetic)
+            assert (verdict.outcome, verdict.log_lhs) == (Outcome.VIOLATED, pytest.approx(np.log(3))), (
+                size,
+                arithmetic,
+            )
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_rank_of_an_input_is_that_of_its_matrix(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, d = rng.integers(1, 6, 2)
+    r = int(rng.integers(0, min(n, d) + 1))
+    X = rng.integers(-3, 4, (n, r)).astype(float) @ rng.integers(-3, 4, (r, d)).astype(float)
+    run = Run(Float64(np.zeros(1)), rm.Network.random(tokens=int(n), dim=int(d), layers=1, seed=seed), X)
+    found = value(read_term("rank(X[0])"), run, {})
+    assert float(found.sign) * np.exp(float(found.log)) == pytest.approx(float(np.linalg.matrix_rank(X)))

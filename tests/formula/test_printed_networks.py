@@ -506,7 +506,7 @@ SIGNS: dict[str, tuple[str, Callable[..., Any]]] = dict(
         lambda w, l: frobenius(w.X_[l] - w.X_[l].mean(axis=0)),
     ),
     "Frobenius norm about their mean of the tokens Y^l that the attention of layer l makes, skip"
-    " connections with it, before a LayerNorm or an MLP behind it; with LayerNorm in front of attention,"
+    " connections with it, before a LayerNorm of all of it or an MLP behind it; with LayerNorm in front of attention,"
     " no skip connections and no MLP these are the tokens after l + 1 layers": (
         r"\mu(Y^{<i>})",
         lambda w, l: frobenius((Y := w.made(w.X_[l])) - Y.mean(axis=0)),

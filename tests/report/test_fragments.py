@@ -534,7 +534,7 @@ def test_a_token_that_is_divided_by_its_length_is_not_printed_as_x_of_0() -> Non
         assert r"\text{the input}=\begin{pmatrix}0&1\\-3&0\end{pmatrix}" in text
         assert r"\text{whose tokens, divided by their lengths, are the rows of }X^{0}" in text
         assert r"X^{0}=\begin{pmatrix}" not in text
-        assert "$X^{0}$ is the input, every token divided by its length" in text
+        assert "$X^{0}$ is the input, every token, none of them 0, divided by its length" in text
     assert "lies in $[1.41421, 1.41422]$" in shown[0]
     # Where the tokens are divided before a map they are the input's themselves.
     before = rm.Network.from_layers([[Sublayer(Attention(one, one, 1.0), before=LayerNorm("sphere"))]])

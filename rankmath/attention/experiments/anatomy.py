@@ -41,7 +41,10 @@ def _sentences(model: Model, X: Floats) -> list[str]:
     lines.append(_sinks(full, X))
     names = ["san", "san+norm", "san+skip+norm", "full"] if model.order == "pre" else ["san", "san+skip", "full"]
     for name in names:
-        lines.append(f"{name}{_LEFT_OUT.get(name, '') if model.order == 'pre' else ''}: {_collapse(model, name, X)}")
+        left_out = _LEFT_OUT.get(name, "") if model.order == "pre" else ""
+        # What the model norms at its end is normed in its ablations too, unless they have no norms.
+        last = ", after the last layer the model's last norm" if "norm" in name and model.final_norm is not None else ""
+        lines.append(f"{name}{left_out}{last}: {_collapse(model, name, X)}")
     return lines
 
 
