@@ -241,7 +241,8 @@ def test_every_bound_is_shown_with_the_meaning_of_its_letters(key: str) -> None:
     shown = parsed("bound", key)
     assert shown["expression"] == str(bound(key).expression)
     each = [shown, *shown.get("further", ())]
-    assert rankmath("bound", key, "--latex").output.splitlines() == [one["latex"] for one in each]
+    between = "\n\\quad\\text{and}\\quad\n"  # no product
+    assert rankmath("bound", key, "--latex").output.strip() == between.join(one["latex"] for one in each)
     assert [one["latex"] for one in each] == [bound(key, part).latex() for part in range(len(each))]
     for name, meaning in bound(key).symbols.items():
         assert f"  {name}: {meaning}" in rankmath("bound", key).output

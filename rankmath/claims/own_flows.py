@@ -1,12 +1,14 @@
 """own_flows: what papers of 2024 to 2026 on tokens that flow leave to say: how long until tokens meet, how fast in
 the mean field, on which circles, beside which frozen tokens, and between which steps."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
 from rankmath.formula.arrays import ArrayRun, Scalar, defined, quantity
-from rankmath.validation import Array, Number
+from rankmath.validation import Array, InvalidArgument, Number
 from rankmath.verification.claim import ArrayInstance, Rng, Statement, proved
 from rankmath.verification.draws import written
 from rankmath.verification.papers import CHEN_MEAN, GESHKOVSKI_SLOW, KARAGODIN, KOUBBI, OWN, POLYANSKIY
@@ -298,9 +300,22 @@ def draw_equilibria(rng: Rng, size: int) -> ArrayInstance:
     return ArrayInstance(stacked, "at rest", is_batch=True)
 
 
-def flow_claim(key: str, claim: str, given: Sequence[str] = ()) -> Statement:
-    """A claim of one's own about flows: `speed(V, B, G, X)` for any tokens, `growth(V, B, G, X)` at equilibria."""
-    draws = (draw_equilibria,) if "growth(" in claim + "".join(given) else (draw_flows,)
-    return Statement(
-        key, claim, tuple(given), arrays=FLOW, draws=draws, share=0.02 if draws[0] is draw_equilibria else 0.3
-    )
+def own_claim(
+    key: str,
+    claim: str,
+    given: Sequence[str] = (),
+    where: Mapping[str, str] = MappingProxyType({}),
+    *,
+    title: str = "",
+    source: str = "",
+) -> Statement:
+    """A claim of one's own: about flows where `speed(V, B, G, X)`, for any tokens, or `growth(V, B, G, X)`, at
+    equilibria, stands in it; else about networks."""
+    if not re.search(r"\b(speed|growth)\(V, *B, *G, *X\)", found := " ".join((claim, *given))):
+        return Statement(key, claim, tuple(given), where, title=title, source=source)
+    if where:
+        raise InvalidArgument(
+            f"claim: {claim} given with {', '.join(where)}; a claim about flows has no letter of its own"
+        )
+    draws, share = ((draw_equilibria,), 0.02) if "growth(" in found else ((draw_flows,), 0.3)
+    return Statement(key, claim, tuple(given), arrays=FLOW, draws=draws, share=share, title=title, source=source)

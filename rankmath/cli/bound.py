@@ -94,10 +94,10 @@ def bound(
         plain, *more = (each.plain(key) for each in shown)
         click.echo(json.dumps({**plain, "further": more} if more else plain, indent=1))
         return
+    if as_latex:  # one formula of several bounds, which are no product
+        click.echo("\n\\quad\\text{and}\\quad\n".join(each.tex for each in shown))
+        return
     for each in shown:
-        if as_latex:
-            click.echo(each.tex)
-            continue
         closed = "" if each.bound.key == key else f" (a closed form that is not less, {each.bound.key})"
         click.echo("\n".join(each.lines(f"{key}, {each.bound.claimed}{closed}")))
 

@@ -21,7 +21,7 @@ def statements_of(
     claims: tuple[str, ...], given: tuple[str, ...], files: list[str], letter: str | None
 ) -> list[Statement]:
     """The claims typed and those in files."""
-    from rankmath.claims.own_flows import flow_claim
+    from rankmath.claims.own_flows import own_claim
     from rankmath.decide.conjecture import claims_in
     from rankmath.definitions.hypotheses import ALIASES
     from rankmath.files import read_text
@@ -29,7 +29,6 @@ def statements_of(
     from rankmath.formula.reader import hypotheses_in
     from rankmath.formula.terms import INDICES
     from rankmath.validation import InvalidArgument
-    from rankmath.verification.statement import Statement
 
     found = []
     if letter is not None and not letter.isidentifier():
@@ -43,10 +42,7 @@ def statements_of(
             raise InvalidArgument(f"--sharpen: {letter!r} given; it is not in the claim {claim}")
         key = "mine:claim" if len(claims) == 1 else f"mine:claim-{number}"
         try:
-            about_flows = re.search(r"\b(speed|growth)\(V, *B, *G, *X\)", " ".join((claim, *hypotheses)))
-            found.append(
-                flow_claim(key, claim, hypotheses) if about_flows else Statement(key, claim, hypotheses, where)
-            )
+            found.append(own_claim(key, claim, hypotheses, where))
         except InvalidArgument as error:
             # Of several claims the message names which.
             which = f"claim {number}" if len(claims) > 1 else "claim"

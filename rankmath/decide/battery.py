@@ -145,7 +145,7 @@ class Battery(Tally, Shows):
     `tightest` is the largest lhs/rhs among instances on which the statement holds; `violations` are confirmed by
     balls or exact arithmetic, never by float64 alone; `trouble` says why an exhibit was not issued;
     `interrupted` that Ctrl-C ended it before its time; `proof` is a derivation of an open claim from lemmas, if
-    one was found, and `derivation` its certificate.
+    one was found, and `derivation` its certificate; `cut` that the clock ended the search for one.
     """
 
     tightest_instance: Instance | None = None
@@ -157,6 +157,7 @@ class Battery(Tally, Shows):
     seconds: float = 0.0
     interrupted: bool = False
     proof: FoundProof | None = None
+    cut: bool = False
 
     @property
     def derivation(self) -> Certificate | None:
@@ -303,7 +304,9 @@ def verify_statement(
         if proving is not None:
             with suppress(Proved):
                 _hunt(statement, battery, seed, until, proving.telling(tell))
-            battery.proof = proving.result(wait=not battery.violations and not battery.interrupted)
+            wait = not battery.violations and not battery.interrupted
+            battery.proof = proving.result(wait=wait, more=min(_PROVING, 0.3 * limit))
+            battery.cut = proving.cut
             if not battery.violations and battery.proof is None and not battery.interrupted:
                 _equal_tokens(statement, battery, seed, until)
     finally:

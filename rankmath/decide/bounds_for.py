@@ -22,6 +22,7 @@ from rankmath.formula.terms import (
     EXPONENTS,
     Both,
     Every,
+    Formula,
     Item,
     Letter,
     Number,
@@ -101,6 +102,8 @@ class BoundsFor(Shows):
         found: list[tuple[str, ...]] = []
         for one in self.applied:
             if not one.applies:
+                if found and found[-1][0] == one.key and found[-1][-1]:
+                    continue  # said of its first inequality
                 found.append((one.key, one.status, "", "", "", "", "", one.why_not))
                 continue
             depth = max(l for l, x in enumerate(one.log_rhs, start=1) if not math.isnan(x))
@@ -258,7 +261,7 @@ def _failing(entry: Statement, run: Run) -> str:
     """The first hypothesis that is not certain on this run; "" where all are. One of which a quantity is not defined
     there comes last: another one says why."""
     undefined = ""
-    for part in entry.expanded_hypotheses:
+    for part in (*entry.unsaid, *entry.expanded_hypotheses):
         try:
             if not all(judged(side, 1, run.numbers).below[0] for side in sides(part, run)):
                 return words(part)
@@ -285,7 +288,7 @@ def _inequalities(entry: Statement) -> Iterator[Statement]:
 
 
 def _applied(entry: Statement, depths: Sequence[Network], X: ArrayLike) -> Applied:
-    lhs, rhs, why = [], [], ""
+    lhs, rhs, why = [], [], list[str]()
     signs = " ".join(dict.fromkeys(part.operator for part in relations(entry.claimed)))
     for net in depths:
         sides = math.nan, math.nan
@@ -298,15 +301,26 @@ def _applied(entry: Statement, depths: Sequence[Network], X: ArrayLike) -> Appli
                 else:
                     verdict = replace(verdict, log_lhs=math.nan, log_rhs=math.nan)
             if verdict.outcome == Outcome.NOT_APPLICABLE:
-                why = verdict.reason.removesuffix(" fails")
+                why.append(verdict.reason.removesuffix(" fails"))
             # A verdict's sides are the smaller one and the larger one, as the claim has it.
             sides = verdict.log_lhs, verdict.log_rhs
             if signs.startswith(">"):
                 sides = sides[1], sides[0]
         except InvalidArgument as refusal:
-            why = str(refusal)
+            why.append(str(refusal))
         lhs.append(sides[0])
         rhs.append(sides[1])
     applies = any(not math.isnan(x) for x in rhs)
     about = entry.key, entry.title, entry.status, entry.claim_text, signs
-    return Applied(*about, "" if applies else why, tuple(lhs), tuple(rhs))
+    # Of another number of layers something may be said; what fails beside is the reason.
+    of_depth = {words(part) for part in entry.expanded_hypotheses if {*_letters(part)} == {"L"}}
+    reason = next((said for said in reversed(why) if said not in of_depth), why[-1] if why else "")
+    return Applied(*about, "" if applies else reason, tuple(lhs), tuple(rhs))
+
+
+def _letters(part: Formula) -> Iterator[str]:
+    return (
+        term.name if isinstance(term, Letter) else "of more"
+        for term in walk(part)
+        if not isinstance(term, Number | Relation)
+    )

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from rankmath.arithmetic.float64 import Float64
+from rankmath.claims.own_flows import own_claim
 from rankmath.decide.adversary import Floats, Place, Tell, search
 from rankmath.decide.battery import AFTER_CTRL_C, Battery, pursue, verify_statement
 from rankmath.decide.closed_forms import constant, function, rises
@@ -172,7 +173,7 @@ class Answer:
         if self.sought is not None:
             said.append(
                 f"none found: of {_counted(battery.instances, 'network')} looked at one by one, and of those of "
-                "the search, none is known to have it; no proof that there is none"
+                f"the search, none is known to have it; no proof that there is none{_cut(battery.cut)}"
             )
         elif battery.outcome == "UNDECIDED":
             open_ = _counted(battery.undecided, "instance")
@@ -182,7 +183,7 @@ class Answer:
         else:
             said.append(
                 f"HELD: on {_counted(battery.holds, 'instance')}, {battery.certified} of them by balls; "
-                f"{_tightest(battery)}; neither refuted nor proved"
+                f"{_tightest(battery)}; neither refuted nor proved{_cut(battery.cut)}"
             )
         if battery.undecided:
             undecided = _counted(battery.undecided, "instance")
@@ -260,7 +261,11 @@ class Answer:
             how = "".join(f" with {sign}" for sign in self._weaker_sign)
             said.append(f"{letter} = {value} is PROVED{how}, in {_counted(len(self.proof.lines), 'line')}:")
             return [*said, *self._proof_lines]
-        return [*said, f"no {letter} is proved"]
+        return [*said, f"no {letter} is proved{_cut(self.battery.cut)}"]
+
+
+def _cut(cut: bool) -> str:
+    return " in the time there was (more --seconds may)" if cut else ""
 
 
 def _below(value: float) -> str:
@@ -614,7 +619,7 @@ def sharpen(
     found = replace(found, met=bool(met), grows=tuple(grows))
     if interrupted:
         return found
-    until = max(until, time.perf_counter() + _LEAST)
+    until = max(until, time.perf_counter() + max(_LEAST, 0.2 * seconds))
 
     def late() -> bool:
         return time.perf_counter() > until
@@ -629,6 +634,7 @@ def sharpen(
             if proof is not None:
                 factor = str(rounded)
                 break
+    battery.cut = proof is None and late()
     return replace(found, factor=factor, proof=proof)
 
 
@@ -973,7 +979,7 @@ def claims_in(path: str, content: str) -> list[Statement]:
             raise InvalidArgument(f"{path}, line {number}: the name {name.strip()!r} is taken by a line above")
         try:
             found.append(
-                Statement(f"mine:{name.strip()}" if colon else f"mine:{number}", claim.strip(), hypotheses_in(given))
+                own_claim(f"mine:{name.strip()}" if colon else f"mine:{number}", claim.strip(), hypotheses_in(given))
             )
         except InvalidArgument as error:
             raise InvalidArgument(f"{path}, line {number}: {error}") from None
@@ -1009,7 +1015,7 @@ def _claims_of_toml(path: str, content: str) -> list[Statement]:
             raise InvalidArgument(f"{place}: given is a list of texts, where a table of texts, source and title texts")
         try:
             found.append(
-                Statement(
+                own_claim(
                     f"mine:{name}",
                     table["claim"],
                     given,

@@ -24,7 +24,7 @@ class Proving:
     def __init__(self, statement: Statement, until: float) -> None:
         self._proof: FoundProof | None = None
         self._failure: Exception | None = None
-        self._ended, self._until = threading.Event(), until
+        self._ended, self._until, self._cut = threading.Event(), until, False
         # No daemon: one that is in foreign code when Python ends takes the whole process down.
         self._thread = threading.Thread(target=self._run, args=(statement,))
         if statement.quantifier == "all":
@@ -36,7 +36,9 @@ class Proving:
     def _run(self, statement: Statement) -> None:
         try:
             wording = statement.claim_text, statement.given_texts
+            began = time.thread_time()
             self._proof = prove(*wording, key=statement.key, seconds=SECONDS, stop=self._over)
+            self._cut = self._proof is None and (self._over() or time.thread_time() - began > SECONDS)
         except Exception as failure:  # raised again where the result is asked for
             self._failure = failure
 
@@ -51,13 +53,19 @@ class Proving:
 
         return heard
 
-    def result(self, *, wait: bool) -> FoundProof | None:
-        """The proof, if there is one (by now, or when the time is over)."""
+    def result(self, *, wait: bool, more: float = 0.0) -> FoundProof | None:
+        """The proof, if there is one (by now, or when the time is over, which is not before `more` seconds)."""
         if wait and self._thread.is_alive():
+            self._until = max(self._until, time.perf_counter() + more)
             self._thread.join(max(0.0, self._until - time.perf_counter()))
         if self._failure is not None:
             raise self._failure
         return self._proof
+
+    @property
+    def cut(self) -> bool:
+        """Whether the clock ended the search for a proof, or is about to."""
+        return self._proof is None and (self._cut or self._thread.is_alive())
 
     def stop(self) -> None:
         """Have the thread end, which it does within a second or so."""

@@ -10,7 +10,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import rankmath as rm
-from rankmath.claims.own_flows import flow_claim
+from rankmath.claims.own_flows import own_claim
+from rankmath.decide.conjecture import claims_in
 from rankmath.verification.verdict import Outcome
 
 
@@ -115,18 +116,26 @@ def test_claims_of_ones_own_about_flows() -> None:
     flow = rm.Flow(V, query=np.transpose(B), mask="causal")
     X = [[0.6, 0.8], [1, 0]]
     fast = np.linalg.norm(flow.field(X), axis=1).max()
-    claim = flow_claim("mine:speed", "speed(V, B, G, X) <= form_size(V)")
+    claim = own_claim("mine:speed", "speed(V, B, G, X) <= form_size(V)")
     for name in ("float64", "mpmath", "balls"):
         verdict = rm.verify(claim, V, B, G, X, arithmetic=name)
         assert (verdict.outcome, math.exp(verdict.log_lhs)) == (Outcome.HOLDS, pytest.approx(fast, rel=1e-12))
     assert rm.verify_statement(claim, instances=40, search=0).outcome == "HELD"
-    halved = flow_claim("mine:half", "speed(V, B, G, X) <= form_size(V)/2")
+    # In a file as in a line; a letter of its own such a claim has not.
+    (listed,) = claims_in("claims.txt", "fast: speed(V, B, G, X) <= form_size(V)")
+    (tabled,) = claims_in("claims.toml", '[fast]\nclaim = "speed(V, B, G, X) <= form_size(V)"\ntitle = "how fast"')
+    assert listed.claim_text == tabled.claim_text == claim.claim_text
+    assert listed.arrays == tabled.arrays == claim.arrays
+    assert tabled.title == "how fast"
+    with pytest.raises(rm.InvalidArgument, match="given with c; a claim about flows has no letter of its own"):
+        own_claim("mine:c", "speed(V, B, G, X) <= c*form_size(V)", where={"c": "1"})
+    halved = own_claim("mine:half", "speed(V, B, G, X) <= form_size(V)/2")
     assert rm.verify_statement(halved, instances=40, search=0).outcome == "REFUTED"
 
 
 def test_claims_of_ones_own_about_equilibria() -> None:
-    none = flow_claim("mine:no-sinks", "growth(V, B, G, X) >= -3/10")
-    stronger = flow_claim("mine:stronger", "growth(V, B, G, X) >= -0.29")
+    none = own_claim("mine:no-sinks", "growth(V, B, G, X) >= -3/10")
+    stronger = own_claim("mine:stronger", "growth(V, B, G, X) >= -0.29")
     sink = [[2, -2], [0, 1]], [[0, 0], [0, 0]], [[1, 0], [1, 1]], [[1, 0], [-0.8, 0.6]]
     for given, outcome in ((none, Outcome.UNDECIDED), (stronger, Outcome.VIOLATED)):
         assert rm.verify(given, *sink, arithmetic="balls").outcome == outcome

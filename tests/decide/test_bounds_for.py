@@ -137,13 +137,25 @@ def test_a_statement_of_two_inequalities_has_both_with_the_measured_side_on_the_
 
 
 def test_a_bound_of_a_quantity_that_is_not_defined_says_what_is_needed_beside_the_others() -> None:
-    """δ is not defined with rotary positions; that the statement is about none is the reason."""
+    """δ is not defined with rotary positions; that the statement is about none is the reason, also where its own bound
+    would have a number."""
     net = rm.Network.random(tokens=4, dim=4, layers=2, seed=0, positions="rotary")
     X = net.random_input(seed=1)
-    *composite, transport = layer_bounds(net, X, ["own:composite", "own:transport"])
-    assert composite
-    for bound in composite:
-        assert bound.why_not == ("no positions",) * 2
-        assert np.isnan(bound.step).all()
-    assert transport.why_not == ("",) * 2
-    assert np.all(np.array(transport.measured[1:]) <= np.array(transport.step) + 1e-9)
+    found = layer_bounds(net, X, ["own:composite", "own:diameter", "own:transport"])
+    assert {bound.key for bound in found} == {"own:composite", "own:diameter", "own:transport"}
+    for bound in found:
+        if bound.key == "own:transport":
+            assert bound.why_not == ("",) * 2
+            assert np.all(np.array(bound.measured[1:]) <= np.array(bound.step) + 1e-9)
+        else:
+            assert bound.why_not == ("no positions",) * 2
+            assert np.isnan(bound.step).all()
+            assert np.isnan(bound.whole).all()
+
+
+def test_a_reason_is_what_fails_at_any_number_of_layers() -> None:
+    """Of one layer alone: that there are three is no reason where a mask is one at every depth."""
+    net = rm.Network.random(tokens=4, dim=3, layers=3, seed=0, mask="causal")
+    found = rm.bounds_for(net, net.random_input(seed=1), ["castin2024:3.3", "own:pre-norm-depth"])
+    assert found["castin2024:3.3"].why_not == "no mask"
+    assert [row[0] for row in found.rows()] == ["castin2024:3.3", "own:pre-norm-depth"]

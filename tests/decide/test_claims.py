@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 import rankmath as rm
 from rankmath.cli import main
-from rankmath.decide import conjecture
+from rankmath.decide import conjecture, proving
 from rankmath.decide.adversary import Found
 from rankmath.decide.battery import Battery, _equal_tokens, pursue
 from rankmath.decide.closed_forms import constant, function
@@ -424,3 +424,18 @@ def test_an_instance_that_violates_what_was_derived_decides_nothing() -> None:
     answer.battery.violations = refuted.battery.violations[:1]
     assert answer.outcome == "UNDECIDED"
     assert any("one of them is wrong, please report this" in line for line in answer.lines())
+
+
+def test_a_search_for_a_proof_that_the_clock_ended_is_told_as_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that went through to its end is not; where there is more time the same claim is proved."""
+    claim = Statement("mine:c", "diameter(X[1], 2) <= norm(W[0,0], 2)*diameter(X[0], 2)", "heads == 1")
+    more = "in the time there was (more --seconds may)"
+    monkeypatch.setattr(proving, "prove", lambda *_, stop, **__: None if stop() else time.sleep(0.2))
+    monkeypatch.setattr(proving.Proving, "_over", lambda self: True)
+    battery = rm.verify_statement(claim, instances=4, certify=0, search=0, seconds=0.1)
+    assert battery.cut
+    assert f"neither refuted nor proved {more}" in "\n".join(Answer(battery).lines())
+    monkeypatch.setattr(proving.Proving, "_over", lambda self: False)
+    battery = rm.verify_statement(claim, instances=4, certify=0, search=0, seconds=0.1)
+    assert not battery.cut
+    assert more not in "\n".join(Answer(battery).lines())

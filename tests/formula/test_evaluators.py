@@ -447,7 +447,7 @@ def test_one_token_after_700_layers_has_no_distance_at_all() -> None:
 
 
 def test_the_rank_of_tokens_is_not_lost_where_they_come_together() -> None:
-    """Three tokens on a line and two heads: of rank 3 after two layers, their singular values 1, 1e-19 and 1e-29 apart."""
+    """Three tokens on a line and two heads: of rank 3 after two layers, with singular values from 1 to 1e-29."""
     hypotheses = ("heads == 2", "layers == 2", "bias == none")
     claim = Statement("mine:rank", "rank(X[2]) <= 2*rank(X[0])", hypotheses)
     net = rm.Network.random(tokens=3, dim=3, heads=2, layers=2, seed=0)
