@@ -1,4 +1,4 @@
-"""The softmax: its only definition for matrices of logits."""
+"""The softmax of the plain pass, for matrices of logits."""
 
 from __future__ import annotations
 
