@@ -164,10 +164,13 @@ def _sigma(tokens: Tokens) -> float:
 
 
 def _whole(tokens: Tokens) -> tuple[Floats, float]:
-    """X/e^m and m, the larger of the two scales."""
+    """X/e^m and m, the larger of the two scales; a token that cancels to rounding is 0."""
     xi, sigma = float(to_numpy(tokens.log_center)[0, 0]), _sigma(tokens)
     unit = max(xi, sigma)
-    return tokens.center * math.exp(xi - unit) + tokens.residual * math.exp(max(sigma - unit, -745.0)), unit
+    mean, spread = tokens.center * math.exp(xi - unit), tokens.residual * math.exp(max(sigma - unit, -745.0))
+    X = mean + spread
+    lost = np.abs(X) <= 4 * np.finfo(float).eps * (np.abs(mean) + np.abs(spread))
+    return np.where(lost.all(axis=-1, keepdims=True), 0.0, X), unit
 
 
 def _log_of(name: str, tokens: Tokens, whole: tuple[Floats, float], sphere: list[Tokens]) -> float:

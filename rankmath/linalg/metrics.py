@@ -218,7 +218,8 @@ def effective_rank_of_others(X: ArrayLike) -> Number:
     limit = DOMINATING * _median([x.lower() for x in lengths]).union(_median([x.upper() for x in lengths]))
     kept = np.asarray([bool(x <= limit) for x in lengths])
     if not all(keep or x > limit for keep, x in zip(kept, lengths, strict=True)):
-        return arb(1).union(arb(min(X.shape)))
+        # Tokens that may all be zero have no effective rank.
+        return arb(1).union(arb(min(X.shape))) if limit > 0 else arb("nan")
     return effective_rank(X[kept])
 
 

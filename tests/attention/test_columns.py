@@ -148,7 +148,15 @@ def test_columns_of_a_batch_are_those_of_its_sequences() -> None:
         rm.measure(stack, X[0, 0], ["mu-ratio"])
 
 
-@pytest.mark.parametrize("X", [[[0.0, 0], [1, 2], [3, 4]], [[1.0, 0], [-1, 2], [0, 0]], [[0.0, 0], [0, 0], [0, 0]]])
+@pytest.mark.parametrize(
+    "X",
+    [
+        [[0.0, 0], [1, 2], [3, 4]],
+        [[1.0, 0], [-1, 2], [0, 0]],
+        [[0.0, 0], [0, 0], [0, 0]],
+        [[0.0, 0], [0.1, 0.1], [0.1, 1]],  # mean and residual cancel to rounding alone
+    ],
+)
 def test_a_zero_token_has_no_cosine_and_leaves_the_other_columns(X: list[list[float]]) -> None:
     net = rm.Network.random(tokens=3, dim=2, layers=2, seed=0)
     cosines = ("mean-cosine", "largest-cosine", "least-cosine", "mean-average-distance", "cosine-gap")
@@ -158,6 +166,13 @@ def test_a_zero_token_has_no_cosine_and_leaves_the_other_columns(X: list[list[fl
         assert np.isfinite(found.values[name][1]) == any(map(any, X))
     rank = TOKEN_METRICS["effective-rank"](np.array(X)) if any(map(any, X)) else np.nan
     assert found.values["effective-rank"][0] == pytest.approx(rank, nan_ok=True)
+
+
+@pytest.mark.parametrize("arithmetic", ["float64", "balls"])
+def test_tokens_that_are_all_zero_beside_one_that_dominates_have_no_effective_rank(arithmetic: str) -> None:
+    net = rm.Network.random(tokens=3, dim=2, layers=1, seed=0)
+    found = rm.measure(net, np.array([[0.0, 0], [0, 0], [100, 0]]), ["effective-rank-others"], arithmetic=arithmetic)
+    assert np.isnan(found.values["effective-rank-others"][0])
 
 
 @pytest.mark.filterwarnings("error")
