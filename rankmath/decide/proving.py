@@ -37,7 +37,10 @@ class Proving:
         try:
             wording = statement.claim_text, statement.given_texts
             began = time.thread_time()
-            self._proof = prove(*wording, key=statement.key, seconds=SECONDS, stop=self._over)
+            try:
+                self._proof = prove(*wording, key=statement.key, seconds=SECONDS, stop=self._over)
+            except SystemError:  # Python 3.11 counts the depth of trees for all threads together: once more
+                self._proof = prove(*wording, key=statement.key, seconds=SECONDS, stop=self._over)
             self._cut = self._proof is None and (self._over() or time.thread_time() - began > SECONDS)
         except Exception as failure:  # raised again where the result is asked for
             self._failure = failure

@@ -439,3 +439,19 @@ def test_a_search_for_a_proof_that_the_clock_ended_is_told_as_that(monkeypatch: 
     battery = rm.verify_statement(claim, instances=4, certify=0, search=0, seconds=0.1)
     assert not battery.cut
     assert more not in "\n".join(Answer(battery).lines())
+
+
+def test_a_proof_is_sought_again_where_two_threads_that_parse_confuse_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In Python 3.11 ast.parse may raise SystemError, "recursion depth mismatch", where another thread parses too."""
+    claim = Statement("mine:c", "diameter(X[1], 2) <= norm(W[0,0], 2)*diameter(X[0], 2)", "heads == 1")
+    failing, real = [SystemError("AST constructor recursion depth mismatch (before=69, after=170)")], proving.prove
+
+    def prove(*arguments: Any, **named: Any) -> Any:
+        if failing:
+            raise failing.pop()
+        return real(*arguments, **named)
+
+    monkeypatch.setattr(proving, "prove", prove)
+    found = proving.Proving(claim, time.perf_counter() + 60)
+    assert found.result(wait=True) is not None
+    assert not failing
