@@ -294,6 +294,8 @@ def quantity_name(term: Call) -> str:
     >>> from rankmath.formula import read_term
     >>> quantity_name(read_term("norm(W_QK[0, 0], 1)")), quantity_name(read_term("mu(X[0])"))
     ('norm_W_QK_1', 'mu')
+    >>> quantity_name(read_term("mu(X[l + 1])")), quantity_name(read_term("mu(X[L - 1])"))
+    ('mu_l_plus_1', 'mu_L_minus_1')
     """
     entry = FUNCTIONS[term.function]
     parts = [term.function]
@@ -301,7 +303,7 @@ def quantity_name(term: Call) -> str:
         if isinstance(part, Item) and part.array != "X" and parameter.kind != "attention":
             parts.append(part.array)
         elif isinstance(part, Item) and part.array == "X" and text(part.index[0]) != "0":
-            parts.append(text(part.index[0]).replace(" + ", "_plus_"))
+            parts.append(text(part.index[0]).replace(" + ", "_plus_").replace(" - ", "_minus_").replace(" ", ""))
         elif (
             parameter.kind == "word" and part != Letter("p") and term.function in ("norm", "operator_norm", "form_norm")
         ):
