@@ -294,7 +294,7 @@ def quantity_name(term: Call) -> str:
     >>> from rankmath.formula import read_term
     >>> quantity_name(read_term("norm(W_QK[0, 0], 1)")), quantity_name(read_term("mu(X[0])"))
     ('norm_W_QK_1', 'mu')
-    >>> quantity_name(read_term("mu(X[l + 1])")), quantity_name(read_term("mu(X[L - 1])"))
+    >>> quantity_name(read_term("mu(X[l + 1])", free="l")), quantity_name(read_term("mu(X[L - 1])"))
     ('mu_l_plus_1', 'mu_L_minus_1')
     """
     entry = FUNCTIONS[term.function]
