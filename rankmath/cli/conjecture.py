@@ -47,8 +47,6 @@ def statements_of(
             # Of several claims the message names which.
             which = f"claim {number}" if len(claims) > 1 else "claim"
             raise InvalidArgument(re.sub(r"^claim", which, str(error))) from None
-    if not claims and (given or letter):
-        raise InvalidArgument("--given, --sharpen: given without --claim; they belong to one")
     for name in files:
         found += claims_in(name, read_text(name))
     return found
